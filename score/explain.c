@@ -52,7 +52,7 @@ struct run {                        /* a point of a closed loop whose TTFT and T
     struct explained *explained;
     const char *server;             /* equal text: the same but for load and answers */
     double load, answer;
-    bool waits;                     /* requests wait, for a slot or in waves, which hides what is looked for */
+    bool waits;                     /* for a slot or in waves, which hides what is looked for */
     const struct run *other;        /* under the same load with other answers; NULL: none */
     double beside[BESIDE];          /* what both say */
 };
@@ -67,22 +67,22 @@ struct explaining {
     size_t run_count, run_room;
 };
 
-static void add(struct explaining *explaining, struct explained *explained, enum revelation what, double figure,
-                double factor, const char *text)
+static void add(struct explaining *all, struct explained *explained, enum revelation what,
+                double figure, double factor, const char *text)
 {
-    struct finding *finding = arena_push(explaining->arena, &explained->findings, &explained->count,
+    struct finding *finding = arena_push(all->arena, &explained->findings, &explained->count,
                                          &explained->room, sizeof *finding);
     *finding = (struct finding){ what, figure, text };
     explained->factor = factor > explained->factor ? factor : explained->factor;
 }
 
-static const char *quantity(struct explaining *explaining, double value, const char *unit)
+static const char *quantity(struct explaining *all, double value, const char *unit)
 {
     struct unit parsed = unit_one;
     struct error ignored;
     double scale;
     return unit_parse(text_of(unit), &parsed, &scale, &ignored)
-               ? quantity_text(explaining->arena, value, parsed, 3) : "";
+               ? quantity_text(all->arena, value, parsed, 3) : "";
 }
 
 static double figure_of(const struct measured *point, enum metric metric)
@@ -95,16 +95,16 @@ static double figure_of(const struct measured *point, enum metric metric)
 
 /* ---- a point alone --------------------------------------------------------------------------- */
 
-static void find_unfit(struct explaining *explaining, struct explained *explained, const double *rows)
+static void find_unfit(struct explaining *all, struct explained *explained, const double *rows)
 {
-    add(explaining, explained, DOES_NOT_FIT, rows[LACKING], rows[MEMORY_RATIO],
-        arena_print(explaining->arena, "the server does not fit its memory: a GPU needs %s and has %s, %s too "
-                                       "little, so the layout or the precision is another one",
-                    quantity(explaining, rows[NEEDED], "B"), quantity(explaining, rows[GIVEN], "B"),
-                    quantity(explaining, rows[LACKING], "B")));
+    add(all, explained, DOES_NOT_FIT, rows[LACKING], rows[MEMORY_RATIO],
+        arena_print(all->arena, "the server does not fit its memory: a GPU needs %s and has %s, %s too little, "
+                                "so the layout or the precision is another one",
+                    quantity(all, rows[NEEDED], "B"), quantity(all, rows[GIVEN], "B"),
+                    quantity(all, rows[LACKING], "B")));
 }
 
-static void find_excess(struct explaining *explaining, struct explained *explained,
+static void find_excess(struct explaining *all, struct explained *explained,
                         const struct revealed *revealed, const double *rows)
 {
     const struct measured *point = explained->point;
@@ -114,22 +114,22 @@ static void find_excess(struct explaining *explaining, struct explained *explain
         if (!(excess > 1))
             continue;
         if (point->values[i].metric == METRIC_TTFT)
-            add(explaining, explained, CACHED_PROMPT, rows[split ? SPLIT_CACHED : CACHED], excess,
-                arena_print(explaining->arena, "a prompt %.2f x faster than the peak: %.0f %% of it or more was "
-                                               "cached", excess, 100 * rows[split ? SPLIT_CACHED : CACHED]));
+            add(all, explained, CACHED_PROMPT, rows[split ? SPLIT_CACHED : CACHED], excess,
+                arena_print(all->arena, "a prompt %.2f x faster than the peak: %.0f %% of it or more was cached",
+                            excess, 100 * rows[split ? SPLIT_CACHED : CACHED]));
         else
-            add(explaining, explained, FASTER_THAN_MEMORY, excess, excess,
-                arena_print(explaining->arena, "%s %.2f x faster than memory and peak allow%s%s",
-                            point->model ? "a token" : "a kernel", excess,
-                            point->model ? ": at least as many tokens a step (accepted drafts), weights or cache "
-                                           "in fewer bytes, or more GPUs"
-                                         : ": some of what it reads is in a cache of the chip",
-                            point->model && rows[EXPERTS] > 0 ? ", or sequences that choose the same experts" : ""));
+            add(all, explained, FASTER_THAN_MEMORY, excess, excess,
+                arena_print(all->arena, "a %s %.2f x faster than memory and peak allow: %s%s",
+                            point->model ? "token" : "kernel", excess,
+                            point->model ? "at least as many tokens a step (accepted drafts), weights or cache in "
+                                           "fewer bytes, or more GPUs"
+                                         : "some of what it reads is in a cache of the chip",
+                            rows[EXPERTS] > 0 ? ", or sequences that choose the same experts" : ""));
     }
 }
 
 /* Fewer sequences than were sent, and fewer than is usual where prompts are long. */
-static bool find_seats(struct explaining *explaining, struct explained *explained,
+static bool find_seats(struct explaining *all, struct explained *explained,
                        const struct revealed *revealed, const double *rows)
 {
     const bool split = measured_input(explained->point, NAME_prefill_workers, 0) > 0;
@@ -138,33 +138,35 @@ static bool find_seats(struct explaining *explaining, struct explained *explaine
     const char *where = split ? " in a worker" : "";
     if (!(share < physics_few) || (!revealed->limit && !(share < physics_few * expected)))
         return false;
-    const char *ran = arena_print(explaining->arena, "%.4g of %.4g sequences ran%s (Little's law)",
+    const char *ran = arena_print(all->arena, "%.4g of %.4g sequences ran%s (Little's law)",
                                   revealed->running, rows[OFFERED], where);
-    add(explaining, explained, BUSY_SEATS, revealed->running, 1 / share,
-        revealed->limit ? arena_print(explaining->arena, "%s: a limit of %.0f", ran, revealed->limit)
-                        : arena_print(explaining->arena, "%s, where %.4g would: the others wait for a slot or for "
-                                                         "their prompts", ran, expected * rows[OFFERED]));
+    add(all, explained, BUSY_SEATS, revealed->running, 1 / share,
+        revealed->limit
+            ? arena_print(all->arena, "%s: a limit of %.0f", ran, revealed->limit)
+            : arena_print(all->arena, "%s, %.0f %% of them where %.0f %% would: the others wait for a slot or for "
+                                      "their prompts", ran, 100 * share, 100 * expected));
     return true;
 }
 
 /* Of this row alone: the base of a first token differs much between deployments, so only what is
  * beyond the interval of the prediction is told, and not as a streaming interval. */
-static void find_late(struct explaining *explaining, struct explained *explained, const double *rows)
+static void find_late(struct explaining *all, struct explained *explained, const double *rows)
 {
     const struct measured *point = explained->point;
     if (!(rows[TTFT_RATIO] > 1) || !(rows[WAIT_MORE] > few_tokens) ||
-        measured_input(point, NAME_prefill_workers, 0) > 0 || measured_input(point, NAME_arrival_rate, 0) > 0 ||
+        measured_input(point, NAME_prefill_workers, 0) > 0 ||
+        measured_input(point, NAME_arrival_rate, 0) > 0 ||
         measured_input(point, NAME_streaming_interval, 1) > 1)
         return;
-    add(explaining, explained, LATE_FIRST_TOKEN, rows[WAIT_MORE], rows[TTFT_RATIO],
-        arena_print(explaining->arena, "the first token comes %.3g tokens after the prompt's end, %.3g more than "
-                                       "predicted: %s", rows[WAIT], rows[WAIT_MORE],
-                    rows[WAIT_MORE] < many_tokens ? "some tokens are sent together (a streaming interval), or client "
-                                                    "and API take longer here"
-                                                  : "too many for a streaming interval, so requests wait"));
+    add(all, explained, LATE_FIRST_TOKEN, rows[WAIT_MORE], rows[TTFT_RATIO],
+        arena_print(all->arena, "the first token comes %.3g tokens after the prompt's end, %.3g more than "
+                                "predicted: %s", rows[WAIT], rows[WAIT_MORE],
+                    rows[WAIT_MORE] < many_tokens
+                        ? "some tokens are sent together (a streaming interval), or client and API take longer here"
+                        : "too many for a streaming interval, so requests wait"));
 }
 
-static void find_reasons(struct explaining *explaining, struct explained *explained)
+static void find_reasons(struct explaining *all, struct explained *explained)
 {
     const struct measured *point = explained->point;
     const bool others = explained->count > 0;       /* an assumption matters where a figure is off */
@@ -173,8 +175,8 @@ static void find_reasons(struct explaining *explaining, struct explained *explai
         const bool guess = measured_guess(reason->reason);
         const char *colon = strchr(reason->reason, ':');
         if (guess || others)
-            add(explaining, explained, guess ? INFERRED_INPUT : ASSUMED_INPUT, NAN, 1,
-                arena_print(explaining->arena, "%s is %s: %s", reason->column, guess ? "inferred" : "assumed",
+            add(all, explained, guess ? INFERRED_INPUT : ASSUMED_INPUT, NAN, 1,
+                arena_print(all->arena, "%s is %s: %s", reason->column, guess ? "inferred" : "assumed",
                             guess && colon ? colon + 1 + strspn(colon + 1, " ") : reason->reason));
     }
 }
@@ -187,14 +189,14 @@ static bool of_server(const struct measured *point)
     return point->value_count > 0;
 }
 
-static void add_run(struct explaining *explaining, struct explained *explained, bool waits)
+static void add_run(struct explaining *all, struct explained *explained, bool waits)
 {
     static const char *const apart[] = { NAME_concurrency, NAME_output_tokens, NAME_measured_tpot,
                                          NAME_measured_ttft };
     const struct measured *point = explained->point;
     const char *const words[] = { point->file, point->model, point->machine, point->engine, point->version,
                                   point->precision, point->beside, point->kv };
-    struct buffer server = { .arena = explaining->arena };
+    struct buffer server = { .arena = all->arena };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         buffer_print(&server, "%s|", words[i] ? words[i] : "");
     for (int i = 0; i < point->input_count; i++) {
@@ -204,23 +206,23 @@ static void add_run(struct explaining *explaining, struct explained *explained, 
         if (same)
             buffer_print(&server, "%s=%.17g,", point->inputs[i].name, point->inputs[i].value);
     }
-    struct run *run = arena_push(explaining->arena, &explaining->runs, &explaining->run_count,
-                                 &explaining->run_room, sizeof *run);
+    struct run *run = arena_push(all->arena, &all->runs, &all->run_count,
+                                 &all->run_room, sizeof *run);
     *run = (struct run){ .explained = explained, .server = server.data, .waits = waits,
                          .load = measured_input(point, NAME_concurrency, 0),
                          .answer = measured_input(point, NAME_output_tokens, 0) };
 }
 
-static void explain_alone(struct explaining *explaining, struct explained *explained)
+static void explain_alone(struct explaining *all, struct explained *explained)
 {
     const struct measured *point = explained->point;
     struct revealed revealed;
     double rows[ALONE] = { 0 };
-    if (!of_server(point) || !physics_reveal(&explaining->physics, point, &revealed))
+    if (!of_server(point) || !physics_reveal(&all->physics, point, &revealed))
         return;
     if (point->model) {
-        const struct setup *setup = predictor_find(&explaining->alone, point);
-        struct arena scratch = arena_beside(explaining->arena);
+        const struct setup *setup = predictor_find(&all->alone, point);
+        struct arena scratch = arena_beside(all->arena);
         if (setup->refused)
             return;
         predictor_rows(&scratch, setup, point, rows);
@@ -228,27 +230,27 @@ static void explain_alone(struct explaining *explaining, struct explained *expla
     }
     explained->examined = true;
     if (!revealed.fits) {                           /* its times would be those of another server */
-        find_unfit(explaining, explained, rows);
+        find_unfit(all, explained, rows);
         return;
     }
-    find_excess(explaining, explained, &revealed, rows);
+    find_excess(all, explained, &revealed, rows);
     if (revealed.load > physics_overload)
-        add(explaining, explained, PAST_SATURATION, revealed.load, revealed.load,
-            arena_print(explaining->arena, "past saturation: %.2f x as many requests arrive as the server can "
-                                           "finish, so its latency is that of a queue", revealed.load));
+        add(all, explained, PAST_SATURATION, revealed.load, revealed.load,
+            arena_print(all->arena, "past saturation: %.2f x as many requests arrive as the server can finish, so "
+                                    "its latency is that of a queue", revealed.load));
     if (isnan(revealed.running))
         return;
-    const bool waits = find_seats(explaining, explained, &revealed, rows);
+    const bool waits = find_seats(all, explained, &revealed, rows);
     if (!waits)
-        find_late(explaining, explained, rows);
+        find_late(all, explained, rows);
     if (measured_input(point, NAME_concurrency, 0) > 0)
-        add_run(explaining, explained, waits || rows[WAVES] > 0);
+        add_run(all, explained, waits || rows[WAVES] > 0);
 }
 
 /* ---- beside another point ---------------------------------------------------------------------- */
 
 /* The rows of a point with the figures of another; NaN where they cannot be read. */
-static void read_beside(struct explaining *explaining, const struct measured *point,
+static void read_beside(struct explaining *all, const struct measured *point,
                         const struct measured *other, double values[BESIDE])
 {
     struct measured both = *point;
@@ -260,28 +262,29 @@ static void read_beside(struct explaining *explaining, const struct measured *po
                                                                figure_of(other, METRIC_TTFT) };
     both.inputs[both.input_count++] = (struct measured_input){ NAME_measured_other_tpot,
                                                                figure_of(other, METRIC_TPOT) };
-    const struct setup *setup = predictor_find(&explaining->beside, &both);
-    struct arena scratch = arena_beside(explaining->arena);
+    const struct setup *setup = predictor_find(&all->beside, &both);
+    struct arena scratch = arena_beside(all->arena);
     if (!setup->refused)
         predictor_rows(&scratch, setup, &both, values);
     arena_free(&scratch);
 }
 
-static void explain_twin(struct explaining *explaining, struct explained *explained)
+static void explain_twin(struct explaining *all, struct explained *explained)
 {
-    const struct measured *point = explained->point, *twin = &explaining->list->points[point->twin_at];
+    const struct measured *point = explained->point, *twin = &all->list->points[point->twin_at];
     explained->examined = true;
     if (point->twin == TWIN_LAYOUT) {
-        add(explaining, explained, SAME_FIGURES, NAN, 1,
-            arena_print(explaining->arena, "line %d has the same figures under another layout", twin->line));
+        add(all, explained, SAME_FIGURES, NAN, 1,
+            arena_print(all->arena, "line %d has the same figures under another layout", twin->line));
         return;
     }
     double rows[BESIDE];
-    read_beside(explaining, point, twin, rows);
+    read_beside(all, point, twin, rows);
     const double ratio = rows[TWIN_RATIO];
-    add(explaining, explained, MEASURED_TWICE, ratio, ratio,
-        arena_print(explaining->arena, "line %d has the same server under the same load with %.2f x %s time between "
-                                       "tokens: one of both had an option that is not stated", twin->line, ratio,
+    add(all, explained, MEASURED_TWICE, ratio, ratio,
+        arena_print(all->arena, "line %d has the same server under the same load with %.2f x %s time between "
+                                "tokens: one of both had an option that is not stated",
+                    twin->line, ratio,
                     figure_of(point, METRIC_TPOT) > figure_of(twin, METRIC_TPOT) ? "less" : "more"));
 }
 
@@ -316,12 +319,13 @@ static const struct run *other_of(const struct run *runs, size_t count, const st
     return best;
 }
 
-static void pair_runs(struct explaining *explaining, struct run *runs, size_t count, bool longer)
+static void pair_runs(struct explaining *all, struct run *runs, size_t count, bool longer)
 {
     for (size_t i = 0; i < count; i++) {
         runs[i].other = runs[i].waits ? NULL : other_of(runs, count, &runs[i], longer);
         if (runs[i].other)
-            read_beside(explaining, runs[i].explained->point, runs[i].other->explained->point, runs[i].beside);
+            read_beside(all, runs[i].explained->point, runs[i].other->explained->point,
+                        runs[i].beside);
     }
 }
 
@@ -332,9 +336,9 @@ static bool near(const struct run *run, int row, double median)
 
 /* The median of what runs of one length of answers show, if it is the same under most of several loads;
  * else NaN. */
-static double same_under_loads(struct explaining *explaining, const struct run *runs, size_t count, int row)
+static double same_under_loads(struct explaining *all, const struct run *runs, size_t count, int row)
 {
-    double *sorted = arena_array(explaining->arena, count + 1, sizeof *sorted), last = -1;
+    double *sorted = arena_array(all->arena, count + 1, sizeof *sorted), last = -1;
     size_t pairs = 0, loads = 0, close = 0;
     for (size_t i = 0; i < count; i++)
         if (runs[i].other) {
@@ -348,7 +352,7 @@ static double same_under_loads(struct explaining *explaining, const struct run *
     return (double)close >= most_loads * (double)pairs ? median : NAN;
 }
 
-static void tell_streaming(struct explaining *explaining, const struct run *run)
+static void tell_streaming(struct explaining *all, const struct run *run)
 {
     struct explained *explained = run->explained;
     size_t kept = 0;
@@ -356,41 +360,41 @@ static void tell_streaming(struct explaining *explaining, const struct run *run)
         if (explained->findings[i].what != LATE_FIRST_TOKEN)
             explained->findings[kept++] = explained->findings[i];
     explained->count = kept;
-    add(explaining, explained, STREAMING_INTERVAL, run->beside[STREAM_WAIT], run->beside[OTHER_RATIO],
-        arena_print(explaining->arena, "the first token waits for %.3g others: it comes so much earlier with answers "
-                                       "of %.0f tokens than of %.0f, under every load (a streaming interval)",
+    add(all, explained, STREAMING_INTERVAL, run->beside[STREAM_WAIT], run->beside[OTHER_RATIO],
+        arena_print(all->arena, "the first token waits for %.3g others: it comes so much earlier with answers of "
+                                "%.0f tokens than of %.0f, under every load (a streaming interval)",
                     run->beside[STREAM_WAIT], run->other->answer, run->answer));
 }
 
-static void tell_start(struct explaining *explaining, const struct run *run)
+static void tell_start(struct explaining *all, const struct run *run)
 {
-    add(explaining, run->explained, START_UP, run->beside[STARTUP], run->beside[OTHER_RATIO],
-        arena_print(explaining->arena, "first tokens come %s later than with answers of %.0f tokens, %s over all "
-                                       "requests, under every load: a start-up counted into the mean",
-                    quantity(explaining, run->beside[TTFT_MORE], "s"), run->other->answer,
-                    quantity(explaining, run->beside[STARTUP], "s")));
+    add(all, run->explained, START_UP, run->beside[STARTUP], run->beside[OTHER_RATIO],
+        arena_print(all->arena, "first tokens come %s later than with answers of %.0f tokens, %s over all "
+                                "requests, under every load: a start-up counted into the mean",
+                    quantity(all, run->beside[TTFT_MORE], "s"), run->other->answer,
+                    quantity(all, run->beside[STARTUP], "s")));
 }
 
 /* Runs of one server with answers of one length, at all loads. */
-static void explain_loads(struct explaining *explaining, struct run *runs, size_t count, bool longer)
+static void explain_loads(struct explaining *all, struct run *runs, size_t count, bool longer)
 {
     const int row = longer ? STREAM_WAIT : STARTUP;
-    const double median = same_under_loads(explaining, runs, count, row);
+    const double median = same_under_loads(all, runs, count, row);
     if (!(median > (longer ? few_tokens : 0)))
         return;
     for (size_t i = 0; i < count; i++)
         if (near(&runs[i], row, median))
-            (longer ? tell_streaming : tell_start)(explaining, &runs[i]);
+            (longer ? tell_streaming : tell_start)(all, &runs[i]);
 }
 
-static void explain_server(struct explaining *explaining, struct run *runs, size_t count)
+static void explain_server(struct explaining *all, struct run *runs, size_t count)
 {
     for (int longer = 0; longer < 2; longer++) {
-        pair_runs(explaining, runs, count, longer);
+        pair_runs(all, runs, count, longer);
         for (size_t from = 0, to; from < count; from = to) {
             for (to = from; to < count && runs[to].answer == runs[from].answer;)
                 to++;
-            explain_loads(explaining, &runs[from], to - from, longer);
+            explain_loads(all, &runs[from], to - from, longer);
         }
     }
 }

@@ -302,7 +302,8 @@ static bool is_figure(const char *row)
     return is_one_of(row, rows, sizeof rows / sizeof *rows);
 }
 
-static bool same_inputs(const struct measured *a, const struct measured *b, const char *const *but, size_t count)
+static bool same_inputs(const struct measured *a, const struct measured *b, const char *const *but,
+                        size_t count)
 {
     for (int i = 0; i < a->input_count; i++)
         if (!is_figure(a->inputs[i].name) && !is_one_of(a->inputs[i].name, but, count) &&
@@ -344,7 +345,8 @@ static bool same_metric(const struct measured *a, const struct measured *b)
     return a->value_count && b->value_count && a->values[0].metric == b->values[0].metric;
 }
 
-static void refuse(struct measured_list *list, size_t at, size_t other, enum measured_twin twin, const char *why)
+static void refuse(struct measured_list *list, size_t at, size_t other, enum measured_twin twin,
+                   const char *why)
 {
     list->points[at].refused = why;
     list->points[at].twin = twin;

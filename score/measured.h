@@ -62,7 +62,7 @@ struct measured {
     int input_count;
     struct measured_value values[MEASURED_VALUES];
     int value_count;
-    struct measured_reason *reasons;            /* [reason_count] of the cells that are not the source's own */
+    struct measured_reason *reasons;            /* [reason_count] */
     int reason_count;
     const char *inferred;                       /* the first of a guess, or NULL */
     enum measured_twin twin;                    /* why it is refused, if another row is the reason */

@@ -16,7 +16,8 @@ static const char *const server_rows[] = {
     [FITS] = NAME_replica_fits, [RUNNING] = NAME_measured_running,
     [RUNNING_SHARE] = NAME_measured_running_share, [SEATS] = NAME_measured_seats,
     [SEATS_DISTANCE] = NAME_measured_seats_distance, [LOAD] = NAME_measured_load,
-    [WAIT_TOKENS] = NAME_measured_wait_tokens, [BOUNDS] = NAME_measured_step_bound, NAME_measured_prompt_bound, NAME_measured_split_prompt_bound,
+    [WAIT_TOKENS] = NAME_measured_wait_tokens,
+    [BOUNDS] = NAME_measured_step_bound, NAME_measured_prompt_bound, NAME_measured_split_prompt_bound,
     NAME_static_batch_bound,
 };
 static const char *const kernel_rows[] = { NAME_attention_decode_bf16_bound, NAME_attention_decode_fp8_bound };
@@ -52,8 +53,9 @@ static bool measures(const struct measured *point, enum metric metric)
 static double seats_limit(const struct measured *point, const double *values)
 {
     const double near = 0.03, most = 64;            /* compared halfway down to the power below */
-    return values[SEATS_DISTANCE] <= near && values[RUNNING_SHARE] < physics_few && values[SEATS] < 0.75 * most &&
-           isnan(measured_input(point, NAME_max_num_seqs, NAN)) ? values[SEATS] : 0;
+    const bool stated = !isnan(measured_input(point, NAME_max_num_seqs, NAN));
+    return !stated && values[SEATS_DISTANCE] <= near && values[RUNNING_SHARE] < physics_few &&
+           values[SEATS] < 0.75 * most ? values[SEATS] : 0;
 }
 
 bool physics_reveal(struct physics *physics, const struct measured *point, struct revealed *revealed)

@@ -1,8 +1,8 @@
 /* physics -- what a measurement says of itself, before it is compared with a prediction.
  *
  * A point is refused where no server could have shown it: faster than memory and peak allow, a server that
- * does not fit, fewer sequences decoding than were sent, more requests than were answered. The rows are those of "What a measurement reveals"
- * (formulas/serving/measured.chalk). */
+ * does not fit, fewer sequences decoding than were sent, more requests than were answered. The rows are
+ * those of "What a measurement reveals" (formulas/serving/measured.chalk). */
 #ifndef SCORE_PHYSICS_H
 #define SCORE_PHYSICS_H
 

@@ -255,7 +255,7 @@ static const struct option check_list[] = {
     { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
       .help = "also list the N worst predictions, with file and line" },
     { "explain", NULL, OPTION_SWITCH,
-      .help = "what each row reveals of its server; with --worst of the N rows that are furthest off" },
+      .help = "also tell what each row reveals; with --worst, of N rows" },
     { "peers", NULL, OPTION_SWITCH,
       .help = "also score formulas of others, over the same values" },
     { "rank", NULL, OPTION_SWITCH,

@@ -42,8 +42,8 @@ static void add_explained(struct check *check, const struct explained *explained
     if (point->model)
         section_word(one, "model", point->model);
     section_word(one, "machine", point->machine);
-    section_word(one, "where", arena_print(check->arena, "%s:%d", slash ? slash + 1 : point->file, point->line))
-        ->text_only = true;
+    section_word(one, "where", arena_print(check->arena, "%s:%d", slash ? slash + 1 : point->file,
+                                           point->line))->text_only = true;
     section_word(one, "subject", subject_of(check, point))->text_only = true;
     struct section *findings = section_add(one, "findings", SECTION_LIST);
     for (size_t i = 0; i < explained->count; i++) {
@@ -126,7 +126,8 @@ bool check_explain(struct check *check, size_t most, struct buffer *csv)
 
 static const struct record finding_record = { "Finding", (const struct answer_field[]){
     { FIELD_TEXT, "what", .help = "one of the words of docs/accuracy.md", .always = true },
-    { FIELD_NUMBER, "figure", .help = "what it counts: docs/accuracy.md", .unit = "", .always = true, .null = true },
+    { FIELD_NUMBER, "figure", .help = "what it counts: docs/accuracy.md", .unit = "", .always = true,
+      .null = true },
     { FIELD_TEXT, "text", .help = "the finding in words", .always = true },
     { 0 } } };
 const struct record check_explain_record = { "Explained", (const struct answer_field[]){

@@ -59,7 +59,8 @@ static double predict(struct world *world, const struct server *server, const st
                                      .kv_precision = "fp8" };
     const struct setting stated[] = { { "chips", server->chips }, { "concurrency", server->load },
                                     { "attention_dp", 1 }, { "expert_parallel", 1 },
-                                    { "prompt_tokens", server->prompt }, { "output_tokens", server->answer } };
+                                    { "prompt_tokens", server->prompt },
+                                    { "output_tokens", server->answer } };
     const struct command none = { .verb = &verb_eval };
     struct scenario scenario;
     double value;
@@ -141,7 +142,8 @@ static void says(struct world *world, const struct doc *explained, int line, con
     if (isnan(figure))
         assert_true(isnan(doc_get(found, "figure")->number));      /* null in JSON */
     else if (!(fabs(doc_get(found, "figure")->number - figure) <= 0.1 * figure))
-        fail_msg("line %d: %s of %g where %g was hidden", line, what, doc_get(found, "figure")->number, figure);
+        fail_msg("line %d: %s of %g where %g was hidden", line, what, doc_get(found, "figure")->number,
+                 figure);
 }
 
 static double count_of(const struct world *world, const char *key)
@@ -209,11 +211,12 @@ static void a_cached_prefix(void **state)
     static const struct setting cause[SETTINGS] = { { "prefix_hit_share", 0.9 } };
     const struct server one = { "gemma-3-27b", "a100-sxm", "vllm", "bf16", 1, 1, 30000, 256 };
     const struct times times = show(world, &one, cause);
-    const double peak = predict(world, &one, NULL, "2 * params_active * prompt_tokens / (chips * peak_flops)");
+    const double peak = predict(world, &one, NULL,
+                                "2 * params_active * prompt_tokens / (chips * peak_flops)");
     says(world, explain_one(world, &one, times), 2, "cached_prompt", 0.9);
     const double told = doc_get(finding(doc_get(world->answer.doc, "explained")->first, "cached_prompt"),
                                 "figure")->number;
-    assert_true(told < 0.9 && fabs(told - (1 - times.ttft / peak)) < 0.01);     /* it must have been so much */
+    assert_true(told < 0.9 && fabs(told - (1 - times.ttft / peak)) < 0.01);     /* so much at least */
 }
 
 /* What must have been faster than memory: the bound of the stated server over what was shown. */
