@@ -37,6 +37,11 @@ double measured_input(const struct measured *point, const char *row, double abse
     return absent;
 }
 
+bool measured_guess(const char *reason)
+{
+    return !strncmp(reason, "inferred", strlen("inferred"));
+}
+
 double measured_chips(const struct measured *point)
 {
     return measured_input(point, NAME_chips, 0) * measured_input(point, NAME_decode_workers, 1) +
@@ -70,6 +75,7 @@ static const struct { const char *name; size_t word; } words[] = {
     { "model", offsetof(struct measured, model) },
     { "machine", offsetof(struct measured, machine) },
     { "engine", offsetof(struct measured, engine) },
+    { "engine_version", offsetof(struct measured, version) },
     { "precision", offsetof(struct measured, precision) },
     { "precision_beside_experts", offsetof(struct measured, beside) },
     { "kv_precision", offsetof(struct measured, kv) },
@@ -96,7 +102,7 @@ static bool is_reason(const struct csv *csv, const char *name, const struct aren
 
 static bool read_header(struct reading *reading, size_t at)
 {
-    static const char *const ignored[] = { "id", "note", "engine_version" };
+    static const char *const ignored[] = { "id", "note" };
     const char *name = csv_header(reading->csv, at);
     struct heading *heading = &reading->headings[at];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -170,6 +176,19 @@ static bool read_quantity(const struct reading *reading, size_t row, size_t at, 
     return true;
 }
 
+/* Beside the cell of another column; the row has one for each of its columns at most. */
+static void add_reason(const struct reading *reading, size_t at, const char *reason, struct measured *point)
+{
+    const char *name = csv_header(reading->csv, at);
+    const size_t size = strlen(name) - strlen("_from");
+    if (!point->reasons)
+        point->reasons = arena_array(reading->arena, reading->csv->columns, sizeof *point->reasons);
+    point->reasons[point->reason_count++] =
+        (struct measured_reason){ arena_copy(reading->arena, name, size), reason };
+    if (!point->inferred && measured_guess(reason))
+        point->inferred = reason;
+}
+
 static bool read_cell(const struct reading *reading, size_t row, size_t at, struct measured *point)
 {
     const struct heading *heading = &reading->headings[at];
@@ -186,8 +205,7 @@ static bool read_cell(const struct reading *reading, size_t row, size_t at, stru
         point->line = heading->kind == LINE ? (int)number : point->line;
         return true;
     case REASON:
-        if (!strncmp(cell, "inferred", strlen("inferred")))
-            point->inferred = cell;
+        add_reason(reading, at, cell, point);
         return true;
     case INPUT:
     case FIGURE:
@@ -269,11 +287,9 @@ static bool same_word(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-static bool is_layout(const char *row)
+static bool is_one_of(const char *row, const char *const *rows, size_t count)
 {
-    static const char *const rows[] = { NAME_attention_dp, NAME_expert_parallel, NAME_prefill_expert_parallel,
-                                        NAME_prefill_attention_dp, NAME_measured_tpot, NAME_measured_ttft };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < count; i++)
         if (!strcmp(row, rows[i]))
             return true;
     return false;
@@ -281,22 +297,35 @@ static bool is_layout(const char *row)
 
 static bool is_figure(const char *row)
 {
-    return !strcmp(row, NAME_measured_tpot) || !strcmp(row, NAME_measured_ttft) ||
-           !strcmp(row, NAME_stated_chip_flops) || !strcmp(row, NAME_recompute_counted);
+    static const char *const rows[] = { NAME_measured_tpot, NAME_measured_ttft, NAME_stated_chip_flops,
+                                        NAME_recompute_counted };
+    return is_one_of(row, rows, sizeof rows / sizeof *rows);
+}
+
+static bool same_inputs(const struct measured *a, const struct measured *b, const char *const *but,
+                        size_t count)
+{
+    for (int i = 0; i < a->input_count; i++)
+        if (!is_figure(a->inputs[i].name) && !is_one_of(a->inputs[i].name, but, count) &&
+            measured_input(b, a->inputs[i].name, NAN) != a->inputs[i].value)
+            return false;
+    return true;
+}
+
+static bool same_words(const struct measured *a, const struct measured *b)
+{
+    return same_word(a->machine, b->machine) && same_word(a->engine, b->engine) &&
+           same_word(a->precision, b->precision) && same_word(a->kv, b->kv);
 }
 
 /* The same server and load, not by name of the model: one is often exported under two. `layouts`: with
  * their layouts too. */
 static bool same_run(const struct measured *a, const struct measured *b, bool layouts)
 {
-    if (!same_word(a->machine, b->machine) || !same_word(a->engine, b->engine) ||
-        !same_word(a->precision, b->precision) || !same_word(a->kv, b->kv))
-        return false;
-    for (int i = 0; i < a->input_count; i++)
-        if (!is_figure(a->inputs[i].name) && (layouts || !is_layout(a->inputs[i].name)) &&
-            measured_input(b, a->inputs[i].name, NAN) != a->inputs[i].value)
-            return false;
-    return true;
+    static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel, NAME_prefill_expert_parallel,
+                                          NAME_prefill_attention_dp };
+    const size_t but = layouts ? 0 : sizeof layout / sizeof *layout;
+    return same_words(a, b) && same_inputs(a, b, layout, but);
 }
 
 /* All figures within a share of each other. */
@@ -316,38 +345,52 @@ static bool same_metric(const struct measured *a, const struct measured *b)
     return a->value_count && b->value_count && a->values[0].metric == b->values[0].metric;
 }
 
-/* Of two points `a` stands before `b`. */
-static void compare(struct arena *arena, struct measured *a, struct measured *b)
+static void refuse(struct measured_list *list, size_t at, size_t other, enum measured_twin twin,
+                   const char *why)
+{
+    list->points[at].refused = why;
+    list->points[at].twin = twin;
+    list->points[at].twin_at = other;
+}
+
+/* Of two points the first stands before the second. */
+static void compare(struct measured_list *list, size_t first, size_t second)
 {
     const double again = 0.002, exported = 1e-9, apart = 1.5;
+    const struct measured *a = &list->points[first], *b = &list->points[second];
     if (a->rank != b->rank && *a->series && !strcmp(a->series, b->series) && same_metric(a, b) &&
         same_run(a, b, true) && same_run(b, a, true)) {
-        (a->rank < b->rank ? b : a)->refused = "another figure of a run that is scored";
+        const bool second_counts = b->rank < a->rank;
+        refuse(list, second_counts ? first : second, second_counts ? second : first, TWIN_FIGURE,
+               "another figure of a run that is scored");
         return;
     }
     if (!b->model || !same_run(a, b, false) || !same_run(b, a, false))
         return;
     const bool alike = same_run(a, b, true) && same_run(b, a, true);
     if (alike && same_figures(a, b, again)) {
-        b->refused = "the same measurement again";
+        refuse(list, second, first, TWIN_AGAIN, "the same measurement again");
     } else if (!alike && same_figures(a, b, exported)) {
-        a->refused = arena_print(arena, "the same figures stand under another layout");
-        b->refused = a->refused;
+        refuse(list, first, second, TWIN_LAYOUT, "the same figures stand under another layout");
+        refuse(list, second, first, TWIN_LAYOUT, "the same figures stand under another layout");
     } else if (alike && *a->series && !strcmp(a->series, b->series) && a->values[0].metric == METRIC_TPOT &&
                b->values[0].metric == METRIC_TPOT) {
+        static const char why[] = "measured twice at one time, more than 1.5 x apart, so that one had an "
+                                  "option that is not stated";
         const double ratio = a->values[0].value / b->values[0].value;
-        if (fmax(ratio, 1 / ratio) > apart)
-            a->refused = b->refused =
-                "measured twice at one time, more than 1.5 x apart, so that one had an option that is not stated";
+        if (fmax(ratio, 1 / ratio) > apart) {
+            refuse(list, first, second, TWIN_APART, why);
+            refuse(list, second, first, TWIN_APART, why);
+        }
     }
 }
 
-static void compare_all(struct arena *arena, struct measured_list *list, size_t from)
+static void compare_all(struct measured_list *list, size_t from)
 {
     for (size_t i = from; i < list->count; i++)
         for (size_t j = from; j < i && !list->points[i].refused; j++)
             if (!list->points[j].refused)
-                compare(arena, &list->points[j], &list->points[i]);
+                compare(list, j, i);
 }
 
 /* ---- a file ---------------------------------------------------------------------------------- */
@@ -365,7 +408,7 @@ static bool read_schema(struct arena *arena, const struct csv *csv, struct measu
     for (size_t row = 0; row < csv->rows; row++)
         if (!read_row(&reading, row, list))
             return false;
-    compare_all(arena, list, from);
+    compare_all(list, from);
     return true;
 }
 

@@ -33,6 +33,17 @@ struct measured_value {
 
 enum { MEASURED_INPUTS = 40, MEASURED_VALUES = 3 };
 
+struct measured_reason {
+    const char *column;                         /* whose cell is not the source's own */
+    const char *reason;                         /* why it is as it is; "inferred: ..." of a guess */
+};
+
+/* What two rows of a file say of each other. */
+enum measured_twin { TWIN_NONE, TWIN_AGAIN,     /* the same measurement again */
+                     TWIN_FIGURE,               /* another figure of one run */
+                     TWIN_LAYOUT,               /* the same figures under another layout */
+                     TWIN_APART };              /* one server measured twice, far apart */
+
 /* One row of a CSV file of measurements. Words are "" where the file has none. */
 struct measured {
     const char *file;
@@ -41,6 +52,7 @@ struct measured {
     const char *series;                         /* one server at one time, at all its loads */
     const char *kind;                           /* what ran: "aggregated", "disaggregated", ... */
     const char *model, *machine, *engine;       /* model NULL: a kernel alone; engine NULL: any */
+    const char *version;                        /* of the engine, or NULL */
     const char *precision, *kv;                 /* formats; NULL: the model's own */
     const char *beside;                         /* the format of all but the routed experts, in a model
                                                    that has any; NULL: `precision` */
@@ -50,7 +62,11 @@ struct measured {
     int input_count;
     struct measured_value values[MEASURED_VALUES];
     int value_count;
-    const char *inferred;                       /* the reason beside a cell that is a guess, or NULL */
+    struct measured_reason *reasons;            /* [reason_count] */
+    int reason_count;
+    const char *inferred;                       /* the first of a guess, or NULL */
+    enum measured_twin twin;                    /* why it is refused, if another row is the reason */
+    size_t twin_at;                             /* that row, in the list */
     const char *refused;                        /* why it cannot be predicted, or NULL */
 };
 
@@ -66,6 +82,8 @@ bool measured_read(struct arena *arena, const struct csv *csv, struct measured_l
 
 /* What a point sets as this row, or `absent`. */
 double measured_input(const struct measured *point, const char *row, double absent);
+/* Does a reason say that the value is a guess about this very row? */
+bool measured_guess(const char *reason);
 /* All chips of the point's server, of both pools of a split one; 0: not stated. */
 double measured_chips(const struct measured *point);
 

@@ -6,13 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { FITS, RUNNING, RUNNING_SHARE, SEATS, SEATS_DISTANCE, WAIT_TOKENS, BOUNDS };
+const double physics_few = 0.8;
+const double physics_overload = 1 / 0.9;
+
+enum { FITS, RUNNING, RUNNING_SHARE, SEATS, SEATS_DISTANCE, LOAD, WAIT_TOKENS, BOUNDS };
 
 /* The rows of struct revealed, then the bounds of figures.def. */
 static const char *const server_rows[] = {
     [FITS] = NAME_replica_fits, [RUNNING] = NAME_measured_running,
     [RUNNING_SHARE] = NAME_measured_running_share, [SEATS] = NAME_measured_seats,
-    [SEATS_DISTANCE] = NAME_measured_seats_distance, [WAIT_TOKENS] = NAME_measured_wait_tokens,
+    [SEATS_DISTANCE] = NAME_measured_seats_distance, [LOAD] = NAME_measured_load,
+    [WAIT_TOKENS] = NAME_measured_wait_tokens,
     [BOUNDS] = NAME_measured_step_bound, NAME_measured_prompt_bound, NAME_measured_split_prompt_bound,
     NAME_static_batch_bound,
 };
@@ -44,27 +48,40 @@ static bool measures(const struct measured *point, enum metric metric)
     return false;
 }
 
+/* A limit on sequences shows as a power of two that the running ones keep to. Above some tens the powers
+ * are so far apart, and loads so often powers themselves, that one is met by chance. */
+static double seats_limit(const struct measured *point, const double *values)
+{
+    const double near = 0.03, most = 64;            /* compared halfway down to the power below */
+    const bool stated = !isnan(measured_input(point, NAME_max_num_seqs, NAN));
+    return !stated && values[SEATS_DISTANCE] <= near && values[RUNNING_SHARE] < physics_few &&
+           values[SEATS] < 0.75 * most ? values[SEATS] : 0;
+}
+
 bool physics_reveal(struct physics *physics, const struct measured *point, struct revealed *revealed)
 {
     struct predictor *predictor = point->model ? &physics->servers : &physics->kernels;
     const struct setup *setup = predictor_find(predictor, point);
     struct arena scratch = arena_beside(physics->arena);
     double values[SERVER_ROWS];
-    *revealed = (struct revealed){ true, NAN, NAN, NAN, NAN, NAN, { 0 } };
+    *revealed = (struct revealed){ true, NAN, NAN, 0, NAN, NAN, { 0 } };
     if (setup->refused)
         return false;
     predictor_rows(&scratch, setup, point, values);
     arena_free(&scratch);
     for (int i = 0; i < point->value_count; i++)
-        revealed->bound[i] = bound_of(predictor->rows, values, predictor->row_count, point->values[i].bound);
+        if (point->values[i].value > 0)
+            revealed->excess[i] = bound_of(predictor->rows, values, predictor->row_count,
+                                           point->values[i].bound) / point->values[i].value;
     if (!point->model)
         return true;
     revealed->fits = values[FITS] > 0;
+    if (measures(point, METRIC_TPOT))
+        revealed->load = values[LOAD];
     if (measures(point, METRIC_TPOT) && measures(point, METRIC_TTFT)) {
         revealed->running = values[RUNNING];
         revealed->running_share = values[RUNNING_SHARE];
-        revealed->seats = values[SEATS];
-        revealed->seats_distance = values[SEATS_DISTANCE];
+        revealed->limit = seats_limit(point, values);
         revealed->wait_tokens = values[WAIT_TOKENS];
     }
     return true;
@@ -76,24 +93,20 @@ static const char *faster(struct physics *physics, const struct measured *point,
         [METRIC_TPOT] = "a token faster than memory and peak allow",
         [METRIC_TTFT] = "a prompt faster than the peak, so cached in part",
         [METRIC_KERNEL] = "a kernel faster than memory allows" };
-    for (int i = 0; i < point->value_count; i++) {
-        const double bound = revealed->bound[i], value = point->values[i].value;
-        if (value > 0 && value < bound && whats[point->values[i].metric])
-            return arena_print(physics->arena, "%s: by %.2f x", whats[point->values[i].metric], bound / value);
-    }
+    for (int i = 0; i < point->value_count; i++)
+        if (revealed->excess[i] > 1 && whats[point->values[i].metric])
+            return arena_print(physics->arena, "%s: by %.2f x", whats[point->values[i].metric],
+                               revealed->excess[i]);
     return NULL;
 }
 
-/* A limit on sequences shows as a power of two that the running ones keep to. Above some tens the powers
- * are so far apart, and loads so often powers themselves, that one is met by chance. */
 static const char *seats(struct physics *physics, const struct revealed *revealed)
 {
-    const double near = 0.03, few = 0.8, most = 64;
-    if (!(revealed->seats_distance <= near) || !(revealed->running_share < few) || !(revealed->seats < most))
+    if (!revealed->limit)
         return NULL;
     return arena_print(physics->arena, "fewer sequences ran than were sent, by Little's law: %.3g of %.3g in a "
                                        "worker, a limit of %.0f that is not stated",
-                       revealed->running, revealed->running / revealed->running_share, revealed->seats);
+                       revealed->running, revealed->running / revealed->running_share, revealed->limit);
 }
 
 const char *physics_refuse(struct physics *physics, const struct measured *point)
@@ -106,6 +119,8 @@ const char *physics_refuse(struct physics *physics, const struct measured *point
         return NULL;
     if (!revealed.fits)
         return "the server does not fit its memory";
+    if (revealed.load > physics_overload)
+        return arena_print(physics->arena, "past saturation: %.2f x what the server can do", revealed.load);
     const char *refused = faster(physics, point, &revealed);
     return refused ? refused : seats(physics, &revealed);
 }

@@ -194,6 +194,17 @@ static void note_files(struct check *check)
                                   "data/efficiency.csv");
 }
 
+/* The worst predictions, the choices by them, and a line of CSV for each. */
+static bool tell_values(struct check *check, size_t worst, struct buffer *csv)
+{
+    if (worst)
+        check_worst(check, worst);
+    if (command_text(check->command, "rank"))
+        return check_rank(check, csv);
+    check_csv(check, csv);
+    return true;
+}
+
 bool ask_check(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
@@ -216,11 +227,8 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
     check_counts(&check);
     if (check.peers)
         check_peers(&check);
-    if (worst)
-        check_worst(&check, worst);
-    if (!command_text(command, "rank"))
-        check_csv(&check, &answer->csv);
-    else if (!check_rank(&check, &answer->csv))
+    if (!(command_given(command, "explain") ? check_explain(&check, worst, &answer->csv)
+                                            : tell_values(&check, worst, &answer->csv)))
         return false;
     section_document(check.section, answer->doc);
     template_print(template_built_in(arena, "ask/check/check.template"), check.section, &answer->text);
@@ -246,6 +254,8 @@ static const struct option check_list[] = {
     { "stated", NULL, OPTION_SWITCH, .help = "leave out rows with an inferred input" },
     { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
       .help = "also list the N worst predictions, with file and line" },
+    { "explain", NULL, OPTION_SWITCH,
+      .help = "also tell what each row reveals; with --worst, of N rows" },
     { "peers", NULL, OPTION_SWITCH,
       .help = "also score formulas of others, over the same values" },
     { "rank", NULL, OPTION_SWITCH,

@@ -63,6 +63,9 @@ void check_worst(struct check *check, size_t most);
 /* The share of good choices, and a line of CSV for each choice. */
 bool check_rank(struct check *check, struct buffer *csv);
 extern const struct record check_rank_record;
+/* What the rows reveal, of `most` rows (0: of all), and a line of CSV for each finding. */
+bool check_explain(struct check *check, size_t most, struct buffer *csv);
+extern const struct record check_explain_record;
 /* A line per value or refused row. */
 void check_csv(const struct check *check, struct buffer *out);
 

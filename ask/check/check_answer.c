@@ -224,6 +224,10 @@ static const struct record reason_record = { "RefusedLine", (const struct answer
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "rows_of_it", "reason" }, .count = 2 },
     { 0 } } };
 
+static const struct record revealed_record = { "RevealedLine", (const struct answer_field[]){
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "rows_of_it", "what" }, .count = 2 },
+    { 0 } } };
+
 static const struct record inputs_record = { "MeasuredInputs", (const struct answer_field[]){
     { FIELD_OTHERS, .help = "what the row of measurements states", .unit = "" },
     { 0 } } };
@@ -254,9 +258,14 @@ const struct record answer_check = { "Check", (const struct answer_field[]){
       "prediction alone", .record = &groups_record },
     { FIELD_LIST, "worst", .help = "--worst", .record = &worst_record },
     { FIELD_RECORD, "rank", .help = "--rank", .record = &check_rank_record },
+    { FIELD_LIST, "explained", .help = "--explain: rows that reveal something",
+      .record = &check_explain_record },
+    { FIELD_NUMBER, "silent", .help = "--explain: rows that reveal nothing" },
+    { FIELD_NUMBER, "unexamined", .help = "--explain: rows that are not a server that can be modelled" },
+    { FIELD_TEXT_ONLY, "revealed", .record = &revealed_record },
     { FIELD_TEXT_ONLY, "scores", .record = &score_record },
     { FIELD_TEXT_ONLY, "peer_scores", .record = &score_record },
     { FIELD_TEXT_ONLY, "reasons", .record = &reason_record },
-    { FIELD_TEXT_ONLY, .count = 5, .names = (const char *const[]){
-          "values_scored", "rows_refused", "worst_group", "worst_metric", "worst_median" } },
+    { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
+          "values_scored", "rows_refused", "rows_told", "worst_group", "worst_metric", "worst_median" } },
     { 0 } } };

@@ -151,13 +151,24 @@ static void coverage_is_known(void **state)
 {
     static const struct {
         double factor, coverage;
-    } cases[] = { { 1.0001, 1 }, { 100, 0 }, { 0.01, 0 } };
+    } cases[] = { { 1.0001, 1 }, { 100, 0 } };
     struct world *world = *state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *files[] = { sheet(world, "b.csv", predicted(world, cases[i].factor)) };
         ask(world, files, 1, NULL);
         near(number(world, "total/coverage"), cases[i].coverage);
     }
+}
+
+/* A hundredth of what is predicted is less than memory and peak allow: no row is scored. */
+static void the_impossible_is_refused(void **state)
+{
+    struct world *world = *state;
+    const char *files[] = { sheet(world, "b.csv", predicted(world, 0.01)) };
+    ask(world, files, 1, NULL);
+    near(number(world, "scored"), 0);
+    const struct doc *refused = doc_get(world->answer.doc, "refused")->first;
+    assert_non_null(strstr(doc_get(refused, "reason")->string, "faster than memory and peak allow"));
 }
 
 /* Every row is scored or refused, and every line of the CSV is one of these. */
@@ -270,6 +281,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(scores_are_known, world_open, world_close),
         cmocka_unit_test_setup_teardown(coverage_is_known, world_open, world_close),
+        cmocka_unit_test_setup_teardown(the_impossible_is_refused, world_open, world_close),
         cmocka_unit_test_setup_teardown(rows_add_up, world_open, world_close),
         cmocka_unit_test_setup_teardown(json_has_its_shape, world_open, world_close),
         cmocka_unit_test_setup_teardown(worst_comes_first, world_open, world_close),
