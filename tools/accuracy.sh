@@ -40,6 +40,9 @@ scores() {
     check --by source --plot "${DOC%.md}.png" >"$here/all"
     fence "$here/all"
     printf '\n![Predicted against measured, by metric](%s.png)\n' "$(basename "${DOC%.md}")"
+    check --stated | sed '/^  total /!d' >"$here/stated"
+    printf '\nWithout the rows that have an inferred input:\n\n'
+    fence "$here/stated"
     groups hardware
     groups model
 }
@@ -57,13 +60,18 @@ peers() {
     done
 }
 
-# Each entity left out of the fit in turn, and scored by it.
+# Each source, model and machine left out of the fit in turn, and scored by it.
 left_out() {
-    for way in '' model machine both; do
+    $FIT servers source $POINTS >"$here/fit"
+    grep '  median .* in ' "$here/fit" >"$here/sources"
+    grep '^source left out ' "$here/fit" >"$here/lines"
+    for way in model machine ''; do
         $FIT servers $way $POINTS >"$here/fit"
         grep '  median ' "$here/fit" >>"$here/lines"
     done
-    printf 'Errors in per cent; `both`: a model on a machine, by a fit that saw neither.\n\n'
+    printf 'Errors in per cent, by source:\n\n'
+    fence "$here/sources"
+    printf '\nAnd by what ran:\n\n'
     fence "$here/lines"
 }
 

@@ -1,7 +1,8 @@
 /* packed FILE.csv... [--without FILE.chalk] -- write C that holds the formulas, the tables and the
  * catalog as the build has read them, packed for the page (rows/packed.h). The order is that in which
  * web/library.c unpacks: formulas; the number of tables, each table; each sheet of the catalog. The
- * chapters of FILE.chalk, which must be the last that are read, stay out of the page. */
+ * chapters of FILE.chalk, which must be the last that are read, stay out of the page, and so do the
+ * notes of measurements. */
 #include "catalog/packed.h"
 #include "catalog/sheet.h"
 
@@ -23,6 +24,33 @@ static bool cut(struct formulas *formulas, const char *file)
     return clean;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t size = strlen(text), tail = strlen(end);
+    return size >= tail && !strcmp(text + size - tail, end);
+}
+
+/* A table of measurements without its reasons and notes, which nothing in the page reads. */
+static const struct csv *narrow(struct arena *arena, const struct csv *csv)
+{
+    struct csv *out = arena_alloc(arena, sizeof *out);
+    if (csv_column(csv, "publisher") < 0)
+        return csv;
+    size_t kept[64], count = 0;
+    for (size_t i = 0; i < csv->columns && count < sizeof kept / sizeof *kept; i++)
+        if (!ends_with(csv_header(csv, i), "_from") && strcmp(csv_header(csv, i), "note") &&
+            strcmp(csv_header(csv, i), "id"))
+            kept[count++] = i;
+    uint32_t *cells = arena_array(arena, (csv->rows + 1) * count, sizeof *cells);
+    for (size_t row = 0; row <= csv->rows; row++)
+        for (size_t i = 0; i < count; i++)
+            cells[row * count + i] = csv->cells[row * csv->columns + kept[i]];
+    *out = *csv;
+    out->columns = count;
+    out->cells = cells;
+    return out;
+}
+
 int main(int count, char **words)
 {
     static struct arena arena;
@@ -41,7 +69,7 @@ int main(int count, char **words)
     pack_formulas(&packer, sets);
     pack_count(&packer, PACK_COUNTS, (size_t)count - 1);
     for (int i = 1; i < count; i++)
-        pack_csv(&packer, csv_built_in(words[i]));
+        pack_csv(&packer, narrow(&arena, csv_built_in(words[i])));
     for (int kind = 0; kind < CATALOG_KINDS; kind++)
         pack_sheet(&packer, &catalog_built_in()->sheets[kind]);
     printf("/* Written by tools/packed.c from formulas/ and data/. */\n#include \"base/embedded.h\"\n");
