@@ -98,8 +98,8 @@ static double figure_of(const struct measured *point, enum metric metric)
 static void find_unfit(struct explaining *all, struct explained *explained, const double *rows)
 {
     add(all, explained, DOES_NOT_FIT, rows[LACKING], rows[MEMORY_RATIO],
-        arena_print(all->arena, "the server does not fit its memory: a GPU needs %s and has %s, %s too little, "
-                                "so the layout or the precision is another one",
+        arena_print(all->arena, "the server does not fit its memory: a GPU needs %s and has %s, %s too "
+                                "little, so the layout or the precision is another one",
                     quantity(all, rows[NEEDED], "B"), quantity(all, rows[GIVEN], "B"),
                     quantity(all, rows[LACKING], "B")));
 }
@@ -115,14 +115,14 @@ static void find_excess(struct explaining *all, struct explained *explained,
             continue;
         if (point->values[i].metric == METRIC_TTFT)
             add(all, explained, CACHED_PROMPT, rows[split ? SPLIT_CACHED : CACHED], excess,
-                arena_print(all->arena, "a prompt %.2f x faster than the peak: %.0f %% of it or more was cached",
-                            excess, 100 * rows[split ? SPLIT_CACHED : CACHED]));
+                arena_print(all->arena, "a prompt %.2f x faster than the peak: %.0f %% of it or more was "
+                                        "cached", excess, 100 * rows[split ? SPLIT_CACHED : CACHED]));
         else
             add(all, explained, FASTER_THAN_MEMORY, excess, excess,
                 arena_print(all->arena, "a %s %.2f x faster than memory and peak allow: %s%s",
                             point->model ? "token" : "kernel", excess,
-                            point->model ? "at least as many tokens a step (accepted drafts), weights or cache in "
-                                           "fewer bytes, or more GPUs"
+                            point->model ? "at least as many tokens a step (accepted drafts), weights or "
+                                           "cache in fewer bytes, or more GPUs"
                                          : "some of what it reads is in a cache of the chip",
                             rows[EXPERTS] > 0 ? ", or sequences that choose the same experts" : ""));
     }
@@ -143,8 +143,8 @@ static bool find_seats(struct explaining *all, struct explained *explained,
     add(all, explained, BUSY_SEATS, revealed->running, 1 / share,
         revealed->limit
             ? arena_print(all->arena, "%s: a limit of %.0f", ran, revealed->limit)
-            : arena_print(all->arena, "%s, %.0f %% of them where %.0f %% would: the others wait for a slot or for "
-                                      "their prompts", ran, 100 * share, 100 * expected));
+            : arena_print(all->arena, "%s, %.0f %% of them where %.0f %% would: the others wait for a slot "
+                                      "or for their prompts", ran, 100 * share, 100 * expected));
     return true;
 }
 
@@ -162,7 +162,8 @@ static void find_late(struct explaining *all, struct explained *explained, const
         arena_print(all->arena, "the first token comes %.3g tokens after the prompt's end, %.3g more than "
                                 "predicted: %s", rows[WAIT], rows[WAIT_MORE],
                     rows[WAIT_MORE] < many_tokens
-                        ? "some tokens are sent together (a streaming interval), or client and API take longer here"
+                        ? "some tokens are sent together (a streaming interval), or client and API take "
+                          "longer here"
                         : "too many for a streaming interval, so requests wait"));
 }
 
@@ -236,8 +237,8 @@ static void explain_alone(struct explaining *all, struct explained *explained)
     find_excess(all, explained, &revealed, rows);
     if (revealed.load > physics_overload)
         add(all, explained, PAST_SATURATION, revealed.load, revealed.load,
-            arena_print(all->arena, "past saturation: %.2f x as many requests arrive as the server can finish, so "
-                                    "its latency is that of a queue", revealed.load));
+            arena_print(all->arena, "past saturation: %.2f x as many requests arrive as the server can "
+                                    "finish, so its latency is that of a queue", revealed.load));
     if (isnan(revealed.running))
         return;
     const bool waits = find_seats(all, explained, &revealed, rows);
@@ -361,8 +362,8 @@ static void tell_streaming(struct explaining *all, const struct run *run)
             explained->findings[kept++] = explained->findings[i];
     explained->count = kept;
     add(all, explained, STREAMING_INTERVAL, run->beside[STREAM_WAIT], run->beside[OTHER_RATIO],
-        arena_print(all->arena, "the first token waits for %.3g others: it comes so much earlier with answers of "
-                                "%.0f tokens than of %.0f, under every load (a streaming interval)",
+        arena_print(all->arena, "the first token waits for %.3g others: it comes so much earlier with "
+                                "answers of %.0f tokens than of %.0f, under every load (a streaming interval)",
                     run->beside[STREAM_WAIT], run->other->answer, run->answer));
 }
 

@@ -20,7 +20,8 @@ static const char *const server_rows[] = {
     [BOUNDS] = NAME_measured_step_bound, NAME_measured_prompt_bound, NAME_measured_split_prompt_bound,
     NAME_static_batch_bound,
 };
-static const char *const kernel_rows[] = { NAME_attention_decode_bf16_bound, NAME_attention_decode_fp8_bound };
+static const char *const kernel_rows[] = { NAME_attention_decode_bf16_bound,
+                                           NAME_attention_decode_fp8_bound };
 enum { SERVER_ROWS = sizeof server_rows / sizeof *server_rows,
        KERNEL_ROWS = sizeof kernel_rows / sizeof *kernel_rows };
 
@@ -87,7 +88,8 @@ bool physics_reveal(struct physics *physics, const struct measured *point, struc
     return true;
 }
 
-static const char *faster(struct physics *physics, const struct measured *point, const struct revealed *revealed)
+static const char *faster(struct physics *physics, const struct measured *point,
+                          const struct revealed *revealed)
 {
     static const char *const whats[METRICS] = {
         [METRIC_TPOT] = "a token faster than memory and peak allow",
@@ -104,8 +106,8 @@ static const char *seats(struct physics *physics, const struct revealed *reveale
 {
     if (!revealed->limit)
         return NULL;
-    return arena_print(physics->arena, "fewer sequences ran than were sent, by Little's law: %.3g of %.3g in a "
-                                       "worker, a limit of %.0f that is not stated",
+    return arena_print(physics->arena, "fewer sequences ran than were sent, by Little's law: %.3g of %.3g in "
+                                       "a worker, a limit of %.0f that is not stated",
                        revealed->running, revealed->running / revealed->running_share, revealed->limit);
 }
 

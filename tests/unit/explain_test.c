@@ -341,7 +341,7 @@ static void past_saturation(void **state)
         rewind(world->sheet);
         assert_int_equal(ftruncate(fileno(world->sheet), 0), 0);
         fprintf(world->sheet, "%shere,%s,%s,vllm,fp8,fp8,4,%.12g,16,%.12g,1024,1024,%.12g,%.12g\n", columns,
-                usual.model, usual.machine, rate, completed ? rate / 2 : rate, times.tpot, times.ttft);
+                usual.model, usual.machine, rate, completed ? rate / 2 : 0, times.tpot, times.ttft);
         says(world, explain(world), 2, "past_saturation", 2);
         assert_int_equal(doc_get(world->answer.doc, "refused")->count, 1);
     }
