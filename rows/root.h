@@ -2,8 +2,9 @@
  * rows alike. Included after rows/lanes.h.
  *
  * Steps 0 and 1 evaluate f at the two ends; each further step bisects the bracket, at the geometric mean
- * if both ends are positive, until the ends agree to the last digits. If f has the same sign at both
- * ends, the value is NaN, which the caller reports. */
+ * if both ends are positive, until the ends agree to the last digits. An end where f is 0 is the root, and
+ * the bracket closes on it: what was evaluated last is then at the root, and slopes are taken there. If f
+ * has the same sign at both ends, the value is NaN, which the caller reports. */
 enum { LANES_ROOT_STEPS = 66 };
 
 struct lanes_root {
@@ -35,7 +36,9 @@ static inline void lanes_root_narrow(struct lanes_root *root, int turn, lanes x,
         root->at_high = f;
     if (turn < 2)
         return;
-    lanes_bits same = (f > lanes_splat(0)) == (root->at_low > lanes_splat(0));
+    const lanes zero = lanes_splat(0);
+    lanes_bits same = ((f > zero) == (root->at_low > zero)) | (root->at_high == zero);
+    same &= root->at_low != zero;
     root->low = lanes_select(same, x, root->low);
     root->high = lanes_select(same, root->high, x);
 }

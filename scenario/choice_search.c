@@ -8,8 +8,9 @@
  * 1. Evaluate every setting at the lowest load. A setting that violates a limit there violates it at
  *    every load. If all do, widen the limits by the factor that the nearest setting needs.
  * 2. Find the highest load of each setting within the limits by bisection, for all settings together.
- *    A load that passed is a lower bound of the setting's worth, one that failed an upper bound; drop
- *    a setting as soon as its upper bound is far below the best lower bound. Most settings are dropped
+ *    A load that passed is a lower bound of the setting's worth; one that failed is an upper bound if it
+ *    fits in the KV cache, for the worth falls again beyond what fits. Drop a setting as soon as its
+ *    upper bound is far below the best lower bound. Most settings are dropped
  *    after a few steps.
  * 3. Limits and worth are not quite monotonic: they have ripples of a few parts in a thousand along the
  *    load, where a prompt needs one more chunk or a GEMM one more tile. So evaluate the settings that
@@ -172,10 +173,12 @@ static void raise_loads(const struct choice *choice, struct arena *arena, struct
             all->load[i] = loads[(all->low[i] + all->high[i]) / 2];
         run(all);
         for (size_t i = 0; i < all->space.setting_count; i++) {
-            const bool passed = worst_of(choice, all, i) <= most;
-            (passed ? all->low : all->high)[i] = (all->low[i] + all->high[i]) / 2;
-            (passed ? all->least : all->most)[i] = passed ? all->out[SERVERS_WORTH][i]
-                                                          : worth_at_most(choice, all, i);
+            const double worst = worst_of(choice, all, i);
+            (worst <= most ? all->low : all->high)[i] = (all->low[i] + all->high[i]) / 2;
+            if (worst <= most)
+                all->least[i] = all->out[SERVERS_WORTH][i];
+            else if (isfinite(worst))
+                all->most[i] = worth_at_most(choice, all, i);
         }
         leave_out(choice, arena, all);
     }

@@ -230,12 +230,10 @@ bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *er
     const struct layouts layouts = read_layouts(arena);
     struct buffer known = { .arena = arena };
     for (size_t i = 0; i < layouts.count; i++)
-        for (size_t k = 0; k < layouts.layouts[i]->has_count; k++)
-            buffer_print(&known, "%s%s", layouts.layouts[i]->has[k],
-                         k + 1 < layouts.layouts[i]->has_count ? "," : "; ");
+        buffer_print(&known, "%s%s", i ? ", " : "", layouts.layouts[i]->path);
     error_set(error, "%s: not the columns of measurements", csv->file);
-    return error_expected(error, "model, machine and names of rows (docs/formats.md), or the columns %sof "
-                                 "a known sheet", known.data);
+    return error_expected(error, "model, machine and names of rows (docs/formats.md, Measurements), or a "
+                                 "sheet that one of these describes: %s", known.data);
 }
 
 /* Patterns are compiled while a layout is applied. A pattern that is none is the layout's mistake. */

@@ -187,9 +187,10 @@ static void a_streaming_interval(void **state)
 {
     struct world *world = *state;
     static const struct setting cause[SETTINGS] = { { "streaming_interval", 20 } };
+    static const struct setting longer[SETTINGS] = { { "streaming_interval", 40 } };
     static const double loads[] = { 4, 8, 16, 32 };
     const struct server few = { "llama-3.1-70b", "h100-sxm", "vllm", "fp8", 4, 16, 128, 1024 };
-    says(world, explain_one(world, &few, show(world, &few, cause)), 2, "late_first_token", 19);
+    says(world, explain_one(world, &few, show(world, &few, longer)), 2, "late_first_token", 39);
     begin(world, "");
     for (size_t i = 0; i < COUNT(loads); i++) {
         struct server one = usual;

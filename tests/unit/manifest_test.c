@@ -225,13 +225,13 @@ struct asked {
 };
 static const struct asked cases[] = {
     { "qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms "
-      "--set chips=16 --set pipeline_parallel=2", VLLM, 8, "Service LeaderWorkerSet " },
-    { "qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms --pick 115",
+      "--aggregated --set chips=16 --set pipeline_parallel=2", VLLM, 8, "Service LeaderWorkerSet " },
+    { "qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms --aggregated",
       VLLM, 8, "Service Deployment " },
     { "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 2s --tpot 30ms --pick 57",
       VLLM, 8, "Service StatefulSet Service StatefulSet Service Deployment " },
-    { "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 2s --tpot 30ms --pick 40", VLLM, 8,
-      "LeaderWorkerSet LeaderWorkerSet Service Deployment " },
+    { "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 2s --tpot 30ms "
+      "--set prefill_chips=16", VLLM, 8, "LeaderWorkerSet LeaderWorkerSet Service Deployment " },
     { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 --engine sglang",
       SGLANG, 4, NULL },
     { "llama-3.1-8b --on h100-sxm --gpus 16 --isl 1000 --osl 200 --kv-precision fp8 "
