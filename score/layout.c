@@ -26,7 +26,7 @@ struct rule {
 };
 
 struct layout {
-    const char *path;
+    const char *path, *tool;
     const char **has, **lacks;
     size_t has_count, lacks_count;
     struct rule *rules;
@@ -147,6 +147,10 @@ static bool read_line(struct arena *arena, struct layout *layout, struct text li
         layout->lacks = words_of(arena, text + 6, &layout->lacks_count);
         return true;
     }
+    if (!strncmp(text, "tool ", 5)) {
+        layout->tool = text + 5;
+        return true;
+    }
     struct rule *rule = arena_push(arena, &layout->rules, &layout->rule_count, room, sizeof *rule);
     *rule = (struct rule){ .line = number };
     return read_rule(arena, line, rule);
@@ -225,12 +229,32 @@ struct layout *layout_of(struct arena *arena, const struct csv *csv)
     return NULL;
 }
 
+const char *layout_tool(const struct layout *layout)
+{
+    return layout->tool;
+}
+
+const char *layout_tools(struct arena *arena)
+{
+    const struct layouts layouts = read_layouts(arena);
+    struct buffer tools = { .arena = arena };
+    buffer_add(&tools, "", 0);
+    for (size_t i = 0; i < layouts.count; i++) {
+        const char *tool = layouts.layouts[i]->tool;
+        if (tool && !strstr(tools.data, tool))
+            buffer_print(&tools, "%s%s", tools.size ? ", " : "", tool);
+    }
+    return tools.data;
+}
+
 bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *error)
 {
     const struct layouts layouts = read_layouts(arena);
     struct buffer known = { .arena = arena };
+    buffer_add(&known, "", 0);
     for (size_t i = 0; i < layouts.count; i++)
-        buffer_print(&known, "%s%s", i ? ", " : "", layouts.layouts[i]->path);
+        if (!layouts.layouts[i]->tool)
+            buffer_print(&known, "%s%s", known.size ? ", " : "", layouts.layouts[i]->path);
     error_set(error, "%s: not the columns of measurements", csv->file);
     return error_expected(error, "model, machine and names of rows (docs/formats.md, Measurements), or a "
                                  "sheet that one of these describes: %s", known.data);
