@@ -53,6 +53,16 @@ static struct text first_line(struct text text)
     return (struct text){ "", 0 };
 }
 
+static bool has_line(struct text text, const char *first)
+{
+    while (text.size) {
+        const struct text line = text_line(&text);
+        if (line.size && strchr(first, line.data[0]) && line.data[0])
+            return true;
+    }
+    return false;
+}
+
 static bool is_key(struct text line)
 {
     size_t size = 0;
@@ -77,9 +87,13 @@ static enum text_kind kind_of(struct text text)
         return TEXT_METRICS;
     if (begins(line, "==========") && !memchr(line.data, ',', line.size))
         return TEXT_LABELS;
-    if (is_key(line) || begins(line, "---") || begins(line, "- "))
-        return TEXT_YAML;
-    return memchr(line.data, ',', line.size) ? TEXT_CSV : TEXT_LOG;
+    if (memchr(line.data, ',', line.size))
+        return TEXT_CSV;
+    if (has_line(text, "{["))
+        return TEXT_LOG;
+    if (has_line(text, "|"))
+        return TEXT_MARKDOWN;
+    return is_key(line) || begins(line, "---") || begins(line, "- ") ? TEXT_YAML : TEXT_CSV;
 }
 
 static bool refuse_kind(struct opening *opening, struct text text)
@@ -408,7 +422,13 @@ static bool ask(struct opening *opening, const struct csv *csv)
     return true;
 }
 
-/* A name that the file has and the catalog has not. */
+/* A file may be given in the place of a name. */
+static bool is_path(const char *text)
+{
+    return !strcmp(text, "-") || strstr(text, ".json") || strstr(text, ".gguf") || strstr(text, ".csv");
+}
+
+/* A name that the catalog has not: of the file, or given. */
 static bool ask_names(const struct filling *filling, const struct csv *csv)
 {
     static const struct { const char *column, *option; enum catalog_kind kind; } names[] = {
@@ -418,10 +438,15 @@ static bool ask_names(const struct filling *filling, const struct csv *csv)
     for (size_t row = 0; row < csv->rows; row++)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             const char *cell = csv_cell(csv, row, csv_column(csv, names[i].column));
+            const bool given = given_text(opening->given, names[i].column) != NULL;
             struct error cause;
-            if (*csv_cell(csv, row, csv_column(csv, "refused")) || given_text(opening->given, names[i].column) ||
+            if (*csv_cell(csv, row, csv_column(csv, "refused")) || !*cell || (given && is_path(cell)) ||
                 catalog_find(&filling->catalog, names[i].kind, cell, &cause))
                 continue;
+            if (given) {
+                error_set(opening->error, "--%s: %s", names[i].option, cause.what);
+                return error_hint_of(opening->error, &cause);
+            }
             error_set(opening->error, "%s:%d: %s", opening->path, csv->lines[row], cause.what);
             return error_suggest(opening->error, "--%s NAME says which it is, by our name", names[i].option);
         }
@@ -431,16 +456,18 @@ static bool ask_names(const struct filling *filling, const struct csv *csv)
 static bool fill_all(struct opening *opening, const struct csv *csv, bool tool, struct csv *out)
 {
     struct filling filling = { .opening = opening, .csv = csv, .out.arena = opening->arena };
+    const bool fills = opening->given && opening->given->count;
     *out = *csv;
-    if (!opening->given)
-        return true;
     catalog_open(&filling.catalog, opening->arena);
-    for (filling.row = 0; filling.row < csv->rows && opening->given->count; filling.row++)
+    for (filling.row = 0; filling.row < csv->rows && (fills || tool); filling.row++)
         if (!fill_row(&filling))
             return false;
-    if (filling.out.rows && !records_sheet(&filling.out, opening->path, out, opening->error))
-        return false;
-    return !tool || (ask(opening, out) && ask_names(&filling, out));
+    if (filling.out.rows) {
+        record_column(&filling.out, "machine");             /* by which the schema is told */
+        if (!records_sheet(&filling.out, opening->path, out, opening->error))
+            return false;
+    }
+    return !tool || !opening->given || (ask_names(&filling, out) && ask(opening, out));
 }
 
 /* The line in the file is a column of a sheet that was converted. */

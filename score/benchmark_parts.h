@@ -22,6 +22,8 @@ struct records {
 };
 
 void record_add(struct records *records, int line);
+/* A column that the sheet has, even if all its cells are empty. */
+void record_column(struct records *records, const char *name);
 /* A cell of the last record. */
 void record_set(struct records *records, const char *name, const char *text);
 void record_number(struct records *records, const char *name, double number);

@@ -50,6 +50,11 @@ void record_add(struct records *records, int line)
     *(int *)arena_push(records->arena, &records->lines, &records->rows, &records->line_room, sizeof line) = line;
 }
 
+void record_column(struct records *records, const char *name)
+{
+    column_of(records, name);
+}
+
 void record_set(struct records *records, const char *name, const char *text)
 {
     if (!*text || text_plain(text_of(text), "") != strlen(text) || text_plain(text_of(name), "") != strlen(name))
