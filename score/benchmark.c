@@ -4,7 +4,6 @@
 
 #include "build/row_names.h"
 #include "catalog/catalog.h"
-#include "scenario/options.h"
 #include "score/benchmark_parts.h"
 #include "score/layout.h"
 
@@ -507,43 +506,4 @@ bool benchmark_open(struct arena *arena, const char *path, struct text text, con
     if (layout)
         keep_lines(arena, &schema);
     return fill_all(&opening, &schema, tool, out);
-}
-
-/* ---- options ------------------------------------------------------------------------------------------- */
-
-/* The column of the schema that an option gives; NULL: the option is none of these. */
-static const char *column_of(const struct option *option)
-{
-    static const struct { const char *option, *column; } texts[] = {
-        { "model", "model" }, { "on", "machine" }, { "precision", "precision" }, { "engine", "engine" },
-        { "kv-precision", "kv_precision" },
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (!strcmp(texts[i].option, option->name))
-            return texts[i].column;
-    return option->kind == OPTION_ROW ? option->row : NULL;
-}
-
-struct benchmark_facts benchmark_given(const struct command *command)
-{
-    struct benchmark_facts given = { .count = 0 };
-    for (size_t i = 0; i < command->value_count && given.count < BENCHMARK_FACTS; i++) {
-        const struct value *value = &command->values[i];
-        const char *column = column_of(value->option);
-        if (column)
-            given.facts[given.count++] = (struct benchmark_fact){ column, value->text, value->option->name };
-    }
-    return given;
-}
-
-const struct command *benchmark_rest(struct arena *arena, const struct command *command)
-{
-    struct command *rest = arena_alloc(arena, sizeof *rest);
-    *rest = *command;
-    rest->values = arena_array(arena, command->value_count + 1, sizeof *rest->values);
-    rest->value_count = 0;
-    for (size_t i = 0; i < command->value_count; i++)
-        if (!column_of(command->values[i].option))
-            rest->values[rest->value_count++] = command->values[i];
-    return rest;
 }

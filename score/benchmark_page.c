@@ -1,23 +1,10 @@
-/* The page reads no benchmark files: a sheet is in the columns of the schema. */
+/* The page reads no benchmark files, and fills in nothing: a sheet is in the columns of the schema. */
 #include "score/benchmark.h"
-
-#include "scenario/command.h"
-
-struct benchmark_facts benchmark_given(const struct command *command)
-{
-    (void)command;
-    return (struct benchmark_facts){ .count = 0 };
-}
-
-const struct command *benchmark_rest(struct arena *arena, const struct command *command)
-{
-    (void)arena;
-    return command;
-}
 
 bool benchmark_open(struct arena *arena, const char *path, struct text text, const struct benchmark_facts *given,
                     struct csv *out, struct error *error)
 {
-    (void)given;
+    if (given->count)
+        return error_set(error, "%s: --%s fills no file in the page", path, given->facts[0].option);
     return csv_read(arena, path, text, out, error);
 }
