@@ -27,7 +27,7 @@ struct benchmark_facts {
 };
 
 /* The facts that a command gives by --model, --on, --gpus, --tp, ... */
-struct benchmark_facts benchmark_given(const struct command *command);
+void benchmark_given(const struct command *command, struct benchmark_facts *given);
 /* The command without these options, for predictions of what was measured. */
 const struct command *benchmark_rest(struct arena *arena, const struct command *command);
 

@@ -18,16 +18,15 @@ static const char *column_of(const struct option *option)
     return option->kind == OPTION_ROW ? option->row : NULL;
 }
 
-struct benchmark_facts benchmark_given(const struct command *command)
+void benchmark_given(const struct command *command, struct benchmark_facts *given)
 {
-    struct benchmark_facts given = { .count = 0 };
-    for (size_t i = 0; i < command->value_count && given.count < BENCHMARK_FACTS; i++) {
+    given->count = 0;
+    for (size_t i = 0; i < command->value_count && given->count < BENCHMARK_FACTS; i++) {
         const struct value *value = &command->values[i];
         const char *column = column_of(value->option);
         if (column)
-            given.facts[given.count++] = (struct benchmark_fact){ column, value->text, value->option->name };
+            given->facts[given->count++] = (struct benchmark_fact){ column, value->text, value->option->name };
     }
-    return given;
 }
 
 const struct command *benchmark_rest(struct arena *arena, const struct command *command)

@@ -34,9 +34,10 @@ static bool read_points(struct check *check)
     const struct command *command = check->command;
     const char *const *files;
     const size_t count = command_texts(check->arena, command, "measured", &files);
-    const struct benchmark_facts given = benchmark_given(command);
+    struct benchmark_facts given;
     struct text text;
     struct csv csv;
+    benchmark_given(command, &given);
     if (!count && given.count) {
         error_set(check->error, "--%s says what a file of measurements leaves out, and there is none",
                   given.facts[0].option);
