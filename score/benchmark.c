@@ -344,27 +344,25 @@ static double given_number(const struct benchmark_facts *given, const char *colu
     return text && text_number(text_of(text), &number) && number > 0 ? number : otherwise;
 }
 
-/* The schema has chips and attention ranks; --tp says one by the other. */
+/* The schema has chips and attention ranks; --tp says one by the other: what it leaves of the chips are ranks. */
 static bool fill_layout(struct filling *filling)
 {
     const struct benchmark_facts *given = filling->opening->given;
-    const double tensor = given_number(given, NAME_tensor_parallel, NAN);
-    const double others = tensor * given_number(given, NAME_pipeline_parallel, 1);
-    if (isnan(tensor))
-        return true;
+    const double share = given_number(given, NAME_tensor_parallel, NAN) *
+                         given_number(given, NAME_pipeline_parallel, 1);
     bool own;
+    double chips = NAN;
     const char *cell = stated(filling, NAME_chips, &own);
-    const double chips = given_number(given, NAME_chips, NAN);
-    const double ranks = given_number(given, NAME_attention_dp, isnan(chips) ? 1 : chips / others);
-    struct buffer text = { .arena = filling->opening->arena }, rank_text = text;
-    buffer_number(&text, others * ranks);
-    buffer_number(&rank_text, ranks);
-    if (isnan(chips) && !(*cell && own && given_text(given, NAME_attention_dp) == NULL &&
-                          strcmp(cell, text.data) == 0) &&
-        !fill(filling, &(struct benchmark_fact){ NAME_chips, text.data, "tp" }))
-        return false;
-    return given_text(given, NAME_attention_dp) ||
-           fill(filling, &(struct benchmark_fact){ NAME_attention_dp, rank_text.data, "tp" });
+    if (isnan(share))
+        return true;
+    chips = own && text_number(text_of(cell), &chips) ? chips : given_number(given, NAME_chips, NAN);
+    const double ranks = given_number(given, NAME_attention_dp, chips > share ? chips / share : 1);
+    struct buffer all = { .arena = filling->opening->arena }, rank = all;
+    buffer_number(&all, share * ranks);
+    buffer_number(&rank, ranks);
+    return (given_text(given, NAME_chips) || fill(filling, &(struct benchmark_fact){ NAME_chips, all.data, "tp" })) &&
+           (given_text(given, NAME_attention_dp) ||
+            fill(filling, &(struct benchmark_fact){ NAME_attention_dp, rank.data, "tp" }));
 }
 
 static bool fill_row(struct filling *filling)

@@ -515,6 +515,62 @@ static void test_given(void **state)
     assert_int_equal(plain.lines[1], 3);
 }
 
+static struct csv opened_text(struct world *world, const char *text, const struct benchmark_facts *given)
+{
+    struct csv csv;
+    if (!benchmark_open(&world->arena, "x", text_of(text), given, &csv, &world->error))
+        fail_msg("%s", world->error.what);
+    return csv;
+}
+
+/* Tools that do not say lengths or batch: figures follow from what is given. */
+static void test_lengths_given(void **state)
+{
+    static const char latency[] = "{\"avg_latency\": 2.56, \"latencies\": [2.5, 2.62], \"percentiles\": {\"50\": 2.56}}";
+    static const char throughput[] = "{\"elapsed_time\": 10.0, \"num_requests\": 1000, \"total_num_tokens\": 1152000,"
+                                     " \"requests_per_second\": 100.0, \"tokens_per_second\": 115200.0}";
+    static const struct benchmark_fact facts[] = {
+        { "output_tokens", "128", "osl" }, { "prompt_tokens", "1024", "isl" }, { "concurrency", "8", "concurrency" },
+        { "model", "llama-3.1-8b", "model" }, { "machine", "h100-sxm", "on" }, { "chips", "1", "gpus" },
+    };
+    const struct benchmark_facts given = facts_of(COUNT(facts), facts);
+    const struct csv batch = opened_text(*state, latency, &given), all = opened_text(*state, throughput, &given);
+    const struct csv bare = opened_text(*state, latency, NULL);
+    static const struct wanted of_batch[] = {
+        { NULL, 0, "static_batch_tpot", NULL, 0.02 }, { NULL, 0, LOAD, NULL, 8 }, { NULL, 0, "refused", "", 0 },
+    }, of_all[] = {
+        { NULL, 0, "saturated_throughput", NULL, 12800 },           /* tokens_per_second counts prompts */
+        { NULL, 0, "requests", NULL, 1000 }, { NULL, 0, "refused", "", 0 },
+    };
+    for (size_t i = 0; i < COUNT(of_batch); i++)
+        check_cell(&batch, &of_batch[i]);
+    for (size_t i = 0; i < COUNT(of_all); i++)
+        check_cell(&all, &of_all[i]);
+    assert_string_equal(cell(&bare, 0, "refused"), "prompt length not stated: --isl");
+}
+
+static void test_small_formats(void **state)
+{
+    const struct csv batch = opened_text(*state, "{\"run_name\": \"a\", \"batch_size\": 16, \"input_len\": 512, "
+        "\"output_len\": 64, \"prefill_latency\": 0.25, \"prefill_throughput\": 32768.0, "
+        "\"median_decode_latency\": 0.01, \"median_decode_throughput\": 1600.0}", NULL);
+    const struct csv old = opened_text(*state, "version: '0.1'\nscenario:\n  model:\n    name: llama-3.1-8b\n", NULL);
+    const struct csv side = opened_text(*state, "{\"infmax_model_prefix\": \"a\", \"hw\": \"h200\"}", NULL);
+    const struct csv server = opened_text(*state, "{\"load_summary\": {}, \"successes\": {\"count\": 3, "
+        "\"request_latency\": {\"mean\": 1.7}}}", NULL);
+    const struct csv many = opened_text(*state, "{\"metadata\": {\"guidellm_version\": \"0.9\", \"version\": 3}, "
+        "\"benchmarks\": [{\"metrics\": {\"request_latency\": {\"successful\": {\"mean\": 1, \"count\": 4}}}}]}", NULL);
+    static const struct wanted of_batch[] = {
+        { NULL, 0, "prefill_alone", NULL, 32768 }, { NULL, 0, "decode_alone", NULL, 1600 }, { NULL, 0, LOAD, NULL, 16 },
+    };
+    for (size_t i = 0; i < COUNT(of_batch); i++)
+        check_cell(&batch, &of_batch[i]);
+    assert_string_equal(cell(&old, 0, "refused"), "a report of version 0.1; 0.2 is read");
+    assert_non_null(strstr(cell(&side, 0, "refused"), "a side file of InferenceX"));
+    assert_non_null(strstr(cell(&server, 0, "refused"), "figures of the server"));
+    assert_string_equal(cell(&many, 0, "refused"), "a report of version 3; version 2 is read");
+}
+
 /* The layout by --tp and --gpus: what is left of the chips is ranks of attention. */
 static void test_layout_given(void **state)
 {
@@ -529,6 +585,16 @@ static void test_layout_given(void **state)
     const struct csv other = opened(*state, FIXTURES "vllm-chat.json", &less);
     assert_string_equal(cell(&other, 0, "chips"), "2");
     assert_string_equal(cell(&other, 0, "attention_dp"), "1");
+    /* Of a file that says its chips. */
+    const struct benchmark_facts two = facts_of(2, &facts[1]);
+    const struct csv same = opened(*state, FIXTURES "vllm.json", &two);
+    assert_string_equal(cell(&same, 0, "chips"), "2");
+    assert_string_equal(cell(&same, 0, "chips_from"), "");
+    const struct benchmark_fact one[] = { facts[1], { "tensor_parallel", "1", "tp" } };
+    const struct benchmark_facts halved = facts_of(2, one);
+    const struct csv ranks = opened(*state, FIXTURES "vllm.json", &halved);
+    assert_string_equal(cell(&ranks, 0, "chips"), "2");
+    assert_string_equal(cell(&ranks, 0, "attention_dp"), "2");
 }
 
 /* ---- points --------------------------------------------------------------------------------------------- */
@@ -582,7 +648,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_vllm), TEST(test_requests_of_vllm), TEST(test_others), TEST(test_llama), TEST(test_measure),
         TEST(test_samples), TEST(test_chat_sample), TEST(test_damaged), TEST(test_contradictions), TEST(test_cut),
-        TEST(test_asked), TEST(test_given), TEST(test_layout_given), TEST(test_points), TEST(test_statistics),
+        TEST(test_asked), TEST(test_given), TEST(test_lengths_given), TEST(test_small_formats),
+        TEST(test_layout_given), TEST(test_points), TEST(test_statistics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,6 +161,22 @@ static void test_told_by_header(void **state)
     assert_non_null(layout_of(&world->arena, &csv));
 }
 
+/* Every layout is read, with its patterns, and told by some columns. */
+static void test_read(void **state)
+{
+    struct world *world = *state;
+    const struct csv csv = sheet_of(world, "x.csv", text_of("a\n1\n"));
+    for (const struct embedded *file = embedded_data; file->path; file++) {
+        struct buffer out = { .arena = &world->arena };
+        if (!strstr(file->path, ".layout"))
+            continue;
+        struct layout *layout = layout_read(&world->arena, file->path, (struct text){ file->data, file->size },
+                                            &world->error);
+        if (!layout || !layout_apply(&world->arena, layout, &csv, &out, &world->error))
+            fail_msg("%s", world->error.what);
+    }
+}
+
 /* A row's name, or one with what stands beside a mean over requests. */
 static bool names_row(struct world *world, const struct formulas *formulas, const char *name)
 {
@@ -442,6 +458,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_quotes, world_open, world_close),
         cmocka_unit_test_setup_teardown(test_wrong, world_open, world_close),
         cmocka_unit_test_setup_teardown(test_told_by_header, world_open, world_close),
+        cmocka_unit_test_setup_teardown(test_read, world_open, world_close),
         cmocka_unit_test_setup_teardown(test_columns, world_open, world_close),
         cmocka_unit_test_setup_teardown(test_servers, world_open, world_close),
         cmocka_unit_test_setup_teardown(test_training_runs, world_open, world_close),
