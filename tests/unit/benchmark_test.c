@@ -549,6 +549,24 @@ static void test_lengths_given(void **state)
     assert_string_equal(cell(&bare, 0, "refused"), "prompt length not stated: --isl");
 }
 
+#define RESULT "\"mean_ttft_ms\": 20, \"mean_tpot_ms\": 5, \"request_rate\": \"inf\", \"max_concurrency\": 4, " \
+    "\"completed\": 10, \"total_input_tokens\": 1000, \"total_output_tokens\": 500"
+
+/* Drafts a step and tokens a step, its own included. */
+static void test_drafts(void **state)
+{
+    static const struct wanted of_vllm[] = {
+        { NULL, 0, "draft_tokens", NULL, 3 }, { NULL, 0, "acceptance_length", NULL, 2.5 },
+    };
+    const struct csv vllm = opened_text(*state, "{" RESULT ", \"spec_decode_acceptance_rate\": 50.0, "
+        "\"spec_decode_acceptance_length\": 2.5, \"spec_decode_num_drafts\": 100, \"spec_decode_draft_tokens\": 300}", NULL);
+    const struct csv sglang = opened_text(*state, "{" RESULT ", \"total_output_tokens_retokenized\": 500, "
+        "\"accept_length\": 2.5}", NULL);
+    for (size_t i = 0; i < COUNT(of_vllm); i++)
+        check_cell(&vllm, &of_vllm[i]);
+    assert_string_equal(cell(&sglang, 0, "refused"), "drafts whose number is not stated");
+}
+
 static void test_small_formats(void **state)
 {
     const struct csv batch = opened_text(*state, "{\"run_name\": \"a\", \"batch_size\": 16, \"input_len\": 512, "
@@ -648,7 +666,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_vllm), TEST(test_requests_of_vllm), TEST(test_others), TEST(test_llama), TEST(test_measure),
         TEST(test_samples), TEST(test_chat_sample), TEST(test_damaged), TEST(test_contradictions), TEST(test_cut),
-        TEST(test_asked), TEST(test_given), TEST(test_lengths_given), TEST(test_small_formats),
+        TEST(test_asked), TEST(test_given), TEST(test_lengths_given), TEST(test_small_formats), TEST(test_drafts),
         TEST(test_layout_given), TEST(test_points), TEST(test_statistics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
