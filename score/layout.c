@@ -26,7 +26,7 @@ struct rule {
 };
 
 struct layout {
-    const char *path;
+    const char *path, *tool;
     const char **has, **lacks;
     size_t has_count, lacks_count;
     struct rule *rules;
@@ -147,6 +147,10 @@ static bool read_line(struct arena *arena, struct layout *layout, struct text li
         layout->lacks = words_of(arena, text + 6, &layout->lacks_count);
         return true;
     }
+    if (!strncmp(text, "tool ", 5)) {
+        layout->tool = text + 5;
+        return true;
+    }
     struct rule *rule = arena_push(arena, &layout->rules, &layout->rule_count, room, sizeof *rule);
     *rule = (struct rule){ .line = number };
     return read_rule(arena, line, rule);
@@ -187,50 +191,93 @@ struct layout *layout_read(struct arena *arena, const char *path, struct text te
     return names_apart(layout, error) ? layout : NULL;
 }
 
+static bool begins(struct text text, const char *with)
+{
+    return text.size >= strlen(with) && !memcmp(text.data, with, strlen(with));
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     const size_t size = strlen(text), tail = strlen(end);
     return size >= tail && !strcmp(text + size - tail, end);
 }
 
-/* The layouts of this program are right, as a test of each shows. */
-static struct layouts read_layouts(struct arena *arena)
+/* Every layout of this program, with the lines alone that say what it is a layout of. */
+static struct layouts read_heads(struct arena *arena)
 {
     struct layouts layouts = { 0 };
-    struct error error;
-    for (const struct embedded *file = embedded_data; file->path; file++)
-        if (ends_with(file->path, ".layout")) {
-            struct layout *layout = layout_read(arena, file->path, (struct text){ file->data, file->size },
-                                                &error);
-            assert(layout);
-            *(struct layout **)arena_push(arena, &layouts.layouts, &layouts.count, &layouts.room,
-                                          sizeof layout) = layout;
+    size_t room = 0;
+    for (const struct embedded *file = embedded_data; file->path; file++) {
+        struct text rest = { file->data, file->size };
+        if (!ends_with(file->path, ".layout"))
+            continue;
+        struct layout *layout = arena_alloc(arena, sizeof *layout);
+        *layout = (struct layout){ .path = file->path };
+        while (rest.size) {
+            const struct text line = text_line(&rest);
+            if (begins(line, "has ") || begins(line, "lacks ") || begins(line, "tool "))
+                read_line(arena, layout, text_trim(line), 0, &room);
         }
+        *(struct layout **)arena_push(arena, &layouts.layouts, &layouts.count, &layouts.room, sizeof layout) =
+            layout;
+    }
     return layouts;
+}
+
+/* The layouts of this program are right, as a test of each shows. */
+static struct layout *read_built_in(struct arena *arena, const char *path)
+{
+    const struct embedded *file = embedded_data;
+    struct error error;
+    while (strcmp(file->path, path))
+        file++;
+    struct layout *layout = layout_read(arena, path, (struct text){ file->data, file->size }, &error);
+    assert(layout);
+    return layout;
 }
 
 struct layout *layout_of(struct arena *arena, const struct csv *csv)
 {
-    const struct layouts layouts = read_layouts(arena);
+    const struct layouts layouts = read_heads(arena);
     for (size_t i = 0; i < layouts.count; i++) {
         struct layout *layout = layouts.layouts[i];
         bool all = true;
         for (size_t k = 0; k < layout->has_count; k++)
-            all &= csv_column(csv, layout->has[k]) >= 0;
+            all = all && csv_column(csv, layout->has[k]) >= 0;
         for (size_t k = 0; k < layout->lacks_count; k++)
-            all &= csv_column(csv, layout->lacks[k]) < 0;
+            all = all && csv_column(csv, layout->lacks[k]) < 0;
         if (all)
-            return layout;
+            return read_built_in(arena, layout->path);
     }
     return NULL;
 }
 
+const char *layout_tool(const struct layout *layout)
+{
+    return layout->tool;
+}
+
+const char *layout_tools(struct arena *arena)
+{
+    const struct layouts layouts = read_heads(arena);
+    struct buffer tools = { .arena = arena };
+    buffer_add(&tools, "", 0);
+    for (size_t i = 0; i < layouts.count; i++) {
+        const char *tool = layouts.layouts[i]->tool;
+        if (tool && !strstr(tools.data, tool))
+            buffer_print(&tools, "%s%s", tools.size ? ", " : "", tool);
+    }
+    return tools.data;
+}
+
 bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *error)
 {
-    const struct layouts layouts = read_layouts(arena);
+    const struct layouts layouts = read_heads(arena);
     struct buffer known = { .arena = arena };
+    buffer_add(&known, "", 0);
     for (size_t i = 0; i < layouts.count; i++)
-        buffer_print(&known, "%s%s", i ? ", " : "", layouts.layouts[i]->path);
+        if (!layouts.layouts[i]->tool)
+            buffer_print(&known, "%s%s", known.size ? ", " : "", layouts.layouts[i]->path);
     error_set(error, "%s: not the columns of measurements", csv->file);
     return error_expected(error, "model, machine and names of rows (docs/formats.md, Measurements), or a "
                                  "sheet that one of these describes: %s", known.data);

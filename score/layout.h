@@ -6,6 +6,7 @@
  *
  *     has COLUMN...                   columns that tell the sheet
  *     lacks COLUMN...                 columns that it does not have
+ *     tool NAME                       the benchmark that writes it (score/benchmark.h); published sheets have none
  *     let NAME  VALUE  [if CONDITION and ...]
  *     COLUMN  VALUE  [if CONDITION and ...]  [because REASON]
  *     when CONDITION and ...          the lines below it, up to the next such line, are of these rows alone
@@ -31,6 +32,9 @@ struct layout;
 struct layout *layout_read(struct arena *arena, const char *path, struct text text, struct error *error);
 /* The layout whose columns the sheet has, or NULL. */
 struct layout *layout_of(struct arena *arena, const struct csv *csv);
+/* The benchmark that writes sheets of this layout, or NULL; and all of them, "A, B". */
+const char *layout_tool(const struct layout *layout);
+const char *layout_tools(struct arena *arena);
 /* The error that no layout has its columns: always false. */
 bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *error);
 /* The sheet in the columns of the schema, with the row's line in column `line`. False with an error that

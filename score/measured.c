@@ -65,12 +65,13 @@ double measured_chips(const struct measured *point)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-enum heading_kind { WORD, INPUT, FIGURE, CHIP_FLOPS, RANK, LINE, REASON, IGNORED };
+enum heading_kind { WORD, INPUT, FIGURE, CHIP_FLOPS, RANK, LINE, REQUESTS, REASON, STATISTIC, IGNORED };
 
 struct heading {
     enum heading_kind kind;
-    size_t word;                                /* WORD: offset of the member of struct measured */
-    const struct row *row;                      /* INPUT, FIGURE */
+    size_t word;                                /* WORD: offset of the member of struct measured; STATISTIC: of
+                                                   struct measured_value */
+    const struct row *row;                      /* INPUT, FIGURE, STATISTIC */
     const struct figure *figure;
 };
 
@@ -115,6 +116,30 @@ static bool is_reason(const struct csv *csv, const char *name, const struct aren
     return reason;
 }
 
+/* What a mean over requests has beside it, in columns named after it. */
+static const struct { const char *tail; size_t member; } statistics[] = {
+    { "_error", offsetof(struct measured_value, error) }, { "_p50", offsetof(struct measured_value, p50) },
+    { "_p90", offsetof(struct measured_value, p90) }, { "_p99", offsetof(struct measured_value, p99) },
+};
+
+static bool is_statistic(const struct reading *reading, const char *name, struct heading *heading)
+{
+    const size_t size = strlen(name);
+    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
+        const size_t tail = strlen(statistics[i].tail);
+        if (size <= tail || strcmp(name + size - tail, statistics[i].tail))
+            continue;
+        const char *figure = arena_copy(reading->arena, name, size - tail);
+        const int row = formulas_find(reading->formulas, figure);
+        if (row < 0 || !figure_of(figure))
+            continue;
+        *heading = (struct heading){ .kind = STATISTIC, .word = statistics[i].member,
+                                     .row = reading->formulas->rows[row] };
+        return true;
+    }
+    return false;
+}
+
 static bool read_header(struct reading *reading, size_t at)
 {
     static const char *const ignored[] = { "id", "note" };
@@ -134,6 +159,12 @@ static bool read_header(struct reading *reading, size_t at)
         heading->kind = !strcmp(name, "line") ? LINE : !strcmp(name, "rank") ? RANK : REASON;
         return true;
     }
+    if (!strcmp(name, "requests")) {
+        heading->kind = REQUESTS;
+        return true;
+    }
+    if (is_statistic(reading, name, heading))
+        return true;
     const char *predicted = formulas_predicted(reading->formulas, name);
     int row = formulas_find(reading->formulas, name);
     row = row < 0 && predicted ? formulas_find(reading->formulas, predicted) : row;
@@ -163,7 +194,7 @@ static void add_value(struct measured *point, const struct figure *figure, doubl
 {
     if (point->value_count < MEASURED_VALUES)
         point->values[point->value_count++] =
-            (struct measured_value){ figure->metric, figure->row, figure->bound, value, from };
+            (struct measured_value){ figure->metric, figure->row, figure->bound, value, from, 0, 0, 0, 0 };
     else
         point->refused = "more figures than a point has room for";
 }
@@ -215,8 +246,10 @@ static bool read_cell(const struct reading *reading, size_t row, size_t at, stru
         return true;
     case RANK:
     case LINE:
+    case REQUESTS:
         text_number(text_of(cell), &number);
-        *(heading->kind == RANK ? &point->rank : &(double){ 0 }) = number;
+        *(heading->kind == RANK ? &point->rank : heading->kind == REQUESTS ? &point->requests : &(double){ 0 }) =
+            number;
         point->line = heading->kind == LINE ? (int)number : point->line;
         return true;
     case REASON:
@@ -275,12 +308,30 @@ static const char *or_null(const char *word)
     return word && *word ? word : NULL;
 }
 
+/* Beside values that were read. */
+static bool read_statistic(const struct reading *reading, size_t row, size_t at, struct measured *point)
+{
+    const struct heading *heading = &reading->headings[at];
+    struct quantity quantity;
+    struct error cause = { 0 };
+    if (!quantity_parse(text_of(csv_cell(reading->csv, row, (int)at)), heading->row->unit, &quantity, &cause))
+        return wrong_cell(reading, row, at, &cause);
+    for (int i = 0; i < point->value_count; i++)
+        if (!strcmp(point->values[i].row, heading->row->name))
+            memcpy((char *)&point->values[i] + heading->word, &quantity.value, sizeof quantity.value);
+    return true;
+}
+
 static bool read_row(struct reading *reading, size_t row, struct measured_list *list)
 {
     struct measured *point = arena_push(reading->arena, &list->points, &list->count, &list->room, sizeof *point);
     *point = (struct measured){ .file = reading->csv->file, .line = reading->csv->lines[row] };
     for (size_t at = 0; at < reading->csv->columns; at++)
         if (*csv_cell(reading->csv, row, (int)at) && !read_cell(reading, row, at, point))
+            return false;
+    for (size_t at = 0; at < reading->csv->columns; at++)
+        if (reading->headings[at].kind == STATISTIC && *csv_cell(reading->csv, row, (int)at) &&
+            !read_statistic(reading, row, at, point))
             return false;
     const char **texts[] = { &point->source, &point->publisher, &point->series, &point->machine };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -4,8 +4,8 @@
  *
  * One schema (docs/formats.md): what ran as words (model, machine, engine, precision, ...), then columns
  * that are named after rows: inputs that a point sets, and figures, each of which has a row that predicts
- * it (figures.def). A sheet in other columns is written in the schema first (score/layout.h). A point that
- * cannot be predicted is kept with the reason. */
+ * it (figures.def). A sheet in other columns is written in the schema first (score/layout.h), and so are
+ * the files of benchmark tools (score/benchmark.h). A point that cannot be predicted is kept with the reason. */
 #ifndef SCORE_MEASURED_H
 #define SCORE_MEASURED_H
 
@@ -27,6 +27,8 @@ struct measured_value {
     double value;                               /* base units, above 0 */
     const char *from;                           /* a row that computes the measured value from other
                                                    figures of the source; `value` is then 0 */
+    double error;                               /* standard error of a mean over requests; 0: not stated */
+    double p50, p90, p99;                       /* over requests; 0: not stated */
 };
 
 /* The rows with the ends of the 80 % interval of what predicts a value, as factors of it. */
@@ -58,6 +60,7 @@ struct measured {
     const char *precision, *kv;                 /* formats; NULL: the model's own */
     const char *beside;                         /* the format of all but the routed experts, in a model
                                                    that has any; NULL: `precision` */
+    double requests;                            /* that the figures are taken over; 0: not stated */
     double rank;                                /* of points of one series and one load that give one
                                                    metric, the lowest is scored */
     struct measured_input inputs[MEASURED_INPUTS];

@@ -1,9 +1,11 @@
-/* convert FILE -- write a sheet of measurements in the columns of the schema (docs/formats.md).
+/* convert FILE -- write a sheet of measurements, or what a benchmark tool wrote, in the columns of the schema
+ * (docs/formats.md).
  *
- * Which sheets: the files of data/layouts. FILE "-" is standard input. */
-#include "score/layout.h"
+ * Which sheets and tools: the files of data/layouts. FILE "-" is standard input. */
+#include "score/benchmark.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static int fail(const struct error *error)
 {
@@ -13,15 +15,30 @@ static int fail(const struct error *error)
     return 2;
 }
 
+static void write_cell(struct buffer *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\n")) {
+        buffer_print(out, "%s", text);
+        return;
+    }
+    buffer_print(out, "\"");
+    for (; *text; text++)
+        buffer_print(out, *text == '"' ? "\"\"" : "%c", *text);
+    buffer_print(out, "\"");
+}
+
 static bool convert(struct arena *arena, const char *path, struct buffer *out, struct error *error)
 {
     enum { LIMIT = 64 << 20 };
     struct text text;
     struct csv csv;
-    if (!file_read(arena, path, LIMIT, &text, error) || !csv_read(arena, path, text, &csv, error))
+    if (!file_read(arena, path, LIMIT, &text, error) || !benchmark_open(arena, path, text, NULL, &csv, error))
         return false;
-    struct layout *layout = layout_of(arena, &csv);
-    return layout ? layout_apply(arena, layout, &csv, out, error) : layout_unknown(arena, &csv, error);
+    for (size_t i = 0; i < csv.columns * (csv.rows + 1); i++) {
+        write_cell(out, csv.text + csv.cells[i]);
+        buffer_print(out, (i + 1) % csv.columns ? "," : "\n");
+    }
+    return true;
 }
 
 int main(int count, char **words)

@@ -9,7 +9,9 @@
 #include "ask/ask.h"
 #include "ask/check/check.h"
 
+#include "build/row_names.h"
 #include "catalog/sheet.h"
+#include "score/benchmark.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,11 +34,18 @@ static bool read_points(struct check *check)
     const struct command *command = check->command;
     const char *const *files;
     const size_t count = command_texts(check->arena, command, "measured", &files);
+    struct benchmark_facts given;
     struct text text;
     struct csv csv;
+    benchmark_given(command, &given);
+    if (!count && given.count) {
+        error_set(check->error, "--%s says what a file of measurements leaves out, and there is none",
+                  given.facts[0].option);
+        return error_expected(check->error, "--measured FILE");
+    }
     for (size_t i = 0; i < count; i++)
         if (!file_read(check->arena, files[i], LIMIT, &text, check->error) ||
-            !csv_read(check->arena, files[i], text, &csv, check->error) ||
+            !benchmark_open(check->arena, files[i], text, &given, &csv, check->error) ||
             !measured_read(check->arena, &csv, &check->points, check->error))
             return false;
     return count || measured_read(check->arena, csv_built_in("data/measured.csv"), &check->points,
@@ -164,6 +173,7 @@ static bool read_question(struct check *check)
 {
     const struct command *command = check->command;
     struct scenario *scenario = arena_alloc(check->arena, sizeof *scenario);
+    const struct command *rest = benchmark_rest(check->arena, command);
     if (command->word_count) {
         error_set(check->error, "check: unexpected word '%.60s'", command->words[0]);
         return error_expected(check->error, "--measured FILE");
@@ -177,7 +187,7 @@ static bool read_question(struct check *check)
         }
     catalog_open(&check->catalog, check->arena);
     check->by = (enum grouping)command_choice(command, "by");
-    return scenario_read(scenario, check->arena, command, command_no_subject(command),
+    return scenario_read(scenario, check->arena, rest, command_no_subject(rest),
                          check->error);
 }
 
@@ -208,12 +218,13 @@ static bool tell_values(struct check *check, size_t worst, struct buffer *csv)
 bool ask_check(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
+    const struct command *rest = benchmark_rest(arena, command);
     struct check check = { .arena = arena, .command = command, .section = section_new(arena),
                            .error = error,
-                           .predictor = { .arena = arena, .command = command },
+                           .predictor = { .arena = arena, .command = rest },
                            .all.arena = arena, .metrics.arena = arena, .groups.arena = arena };
     const size_t worst = command_count(command, "worst");
-    physics_open(&check.physics, arena, command);
+    physics_open(&check.physics, arena, rest);
     check.stated = command_given(command, "stated");
     if (!read_question(&check) || !read_points(&check))
         return false;
@@ -262,9 +273,18 @@ static const struct option check_list[] = {
       .help = "also score the layout that the prediction ranks first" },
     { 0 } };
 static const struct option_group check_options = { "Measurements", check_list };
+/* What a benchmark's file leaves out. */
+static const struct option said_list[] = {
+    { "precision", "FORMAT", OPTION_TEXT, .otherwise = "the checkpoint's",
+      .help = "format of the weights: bf16, fp8, fp4, int4, ..." },
+    { "concurrency", "N", OPTION_ROW, .row = NAME_concurrency, .otherwise = "as the file says",
+      .help = "requests in flight in one replica" },
+    { 0 } };
+static const struct option_group said_options = { "Model and machine", said_list };
 
 const struct verb verb_check = {
     "check", "[--measured FILE...]", "Score the predictions against measurements.",
     { "chalkline check --by hardware", "chalkline check --measured points.csv --worst 10" },
-    { &check_options, &assume_options, &row_options, &table_options, &plot_options,
+    { &check_options, &model_options, &machine_options, &said_options, &cache_options, &engine_options,
+      &chip_options, &layout_options, &rank_options, &length_options, &assume_options, &row_options, &table_options, &plot_options,
       &output_options }, .ask = ask_check };

@@ -163,6 +163,9 @@ static const struct {
     { "/v1/bill", "{\"words\": \"agent\", \"prices\": \"/etc/passwd\"}", 400, "no such file came" },
     { "/v1/deduce", "{\"words\": \"/etc/passwd\"}", 400, "no such file came" },
     { "/v1/check", "{\"measured\": \"/etc/passwd\"}", 400, "no such file came" },
+    { "/v1/check", "{\"measured\": \"b\", \"files\": {\"b\": {\"mean_ttft_ms\": 9, \"request_rate\": 1,"
+      " \"completed\": 8, \"total_input_tokens\": 80, \"total_output_tokens\": 80, \"request_throughput\": 1}}}",
+      400, "b:1: no model, no machine, no number of chips" },
     { "/v1/merge", "{\"words\": \"/etc/passwd\"}", 400, "" },
     { "/v1/curve", "{\"words\": [\"bound_step\", \"batch=1..9\"], \"plot\": \"serve_made.png\"}",
       400, "no file is written here" },

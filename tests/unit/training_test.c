@@ -450,7 +450,7 @@ static void published_runs_fit(void **unused)
         struct prediction share[MEASURED_VALUES];
         if (point->refused)
             continue;
-        point->values[0] = (struct measured_value){ METRIC_STEP, "train_memory_share", NULL, 1, NULL };
+        point->values[0] = (struct measured_value){ .metric = METRIC_STEP, .row = "train_memory_share", .value = 1 };
         const struct setup *setup = predictor_find(&predictor, point);
         assert_null(setup->refused);
         double *inputs = arena_array(&arena, setup->graph.input_count + 1, sizeof *inputs);
