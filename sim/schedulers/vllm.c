@@ -243,6 +243,12 @@ static void give_back(struct vllm *vllm, struct rank *rank, uint32_t id)
     vllm_leave_cache(vllm, rank, id);
 }
 
+static uint32_t vllm_received(const struct replica *replica, uint32_t id)
+{
+    const struct vllm *vllm = (const struct vllm *)replica;
+    return vllm->shared->requests[id].known - replica->simulation->trace->prompt[id];
+}
+
 /* Failure: drop the steps in flight and the cache. */
 static void vllm_clear(struct replica *replica, double now)
 {
@@ -324,4 +330,4 @@ const struct scheduler scheduler_vllm_v1 = {
     .setting = { [VLLM_EVEN_STAGES] = { .name = "even-stages" } },
     .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
     .clear = vllm_clear, .settle = vllm_settle, .left = vllm_left, .drop = vllm_drop,
-    .cached = vllm_cached, .fetched = vllm_fetched, .spare = vllm_spare };
+    .cached = vllm_cached, .fetched = vllm_fetched, .received = vllm_received, .spare = vllm_spare };
