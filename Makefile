@@ -28,10 +28,12 @@ ROWS     := $(filter-out rows/run_set.c,$(wildcard rows/*.c))
 BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 # The server's; the page has files of its own in web/.
 WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c report_live.c \
-              worker.c http_server.c serve_options.c)
+              worker.c http_server.c listen.c serve_options.c)
 # Every room of the library; score/fit is a program of its own.
 ROOMS    := report catalog search infer reverse import scenario lecture score $(shell find sim ask -type d)
-LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
+# Rooms that only the command line has: the page neither listens nor calls.
+WIRE     := $(wildcard live/*.c)
+LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB) $(WIRE)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o $(B)/embedded_words.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))

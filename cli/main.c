@@ -140,8 +140,8 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
     quiz_keep(arena, &command);
     if (quiz_talks(&command))
         return quiz_talk(arena, &command, &error) ? EXIT_ANSWER : report(ranks, &error);
-    if (!command.verb->ask)
-        return tool_run(&command, &error) ? EXIT_ANSWER : report(ranks, &error);
+    if (tool_asked_for(&command))
+        return tool_run(arena, &command, &error) ? EXIT_ANSWER : report(ranks, &error);
     if (!ranks->rank && isatty(STDERR_FILENO))
         command.progress = show_progress;
     return answer_question(arena, &command);

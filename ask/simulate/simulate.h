@@ -34,6 +34,7 @@ struct simulate {
 };
 
 ask_function ask_simulate;
+extern const struct option_group listen_options;       /* simulate_listen.c; none in the page */
 bool simulate_read(struct arena *arena, const struct command *command,
                    struct simulate *simulate, struct error *error);
 
