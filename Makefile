@@ -12,6 +12,7 @@ FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno $(or 
             -DCHALKLINE_VERSION='"$(VERSION)"'
 LIBS     := -ljansson -lz -lzstd -lsqlite3 -lm
 SERVER   := -lmicrohttpd        # only for what serves
+CLIENT   := -lcurl              # only for what calls
 # Published files that are no part of the tree, SHARED=DIR: more tests, `fit`, `accuracy`.
 export CHALKLINE_SHARED = $(SHARED)
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
@@ -32,7 +33,7 @@ WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metr
 # Every room of the library; score/fit is a program of its own.
 ROOMS    := report catalog search infer reverse import scenario lecture score $(shell find sim ask -type d)
 # Rooms that only the command line has: the page neither listens nor calls.
-WIRE     := $(wildcard live/*.c)
+WIRE     := $(wildcard live/*.c measure/*.c)
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB) $(WIRE)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o $(B)/embedded_words.o
@@ -50,11 +51,11 @@ tools/convert: $(B)/tools/convert.o $(B)/libchalkline.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 $(B)/chalkline: $(CLI) $(B)/libchalkline.a
-	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(LIBS)
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(CLIENT) $(LIBS)
 
 # Ranks of mpirun (MPI=1): one object in the place of the archive's.
 $(B)/chalkline-mpi: $(CLI) $(B)/base/ranks_mpi.o $(B)/libchalkline.a
-	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(LIBS) $$(mpicc --showme:link)
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(CLIENT) $(LIBS) $$(mpicc --showme:link)
 $(B)/base/ranks_mpi.o: base/ranks_mpi.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) $$(mpicc --showme:compile) -MMD -MP -c $< -o $@
