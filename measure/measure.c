@@ -314,7 +314,9 @@ static void add_json(const struct measure *measure, const char *path, struct doc
     doc_add_string(arena, doc, "written", path ? path : "");
     if (!path)
         doc->last->kind = DOC_NULL;
-    doc_add_string(arena, doc, "model", measure->model);
+    doc_add_string(arena, doc, "model", measure->model ? measure->model : "");
+    if (!measure->model)
+        doc->last->kind = DOC_NULL;
     doc_add_string(arena, doc, "prompts", measure->way.ids ? "token ids" : measure->way.chat ? "chat" : "text");
     doc_add_bool(arena, doc, "exact_lengths", measure->way.exact);
     doc_add_bool(arena, doc, "virtual_clock", client_is_virtual(measure->client));
