@@ -33,9 +33,9 @@ WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metr
 # Every room of the library; score/fit is a program of its own.
 ROOMS    := report catalog search infer reverse import scenario lecture score $(shell find sim ask -type d)
 # Rooms that only the command line has: the page neither listens nor calls.
-WIRE     := $(wildcard live/*.c measure/*.c)
+WIRE     := $(wildcard live/*.c) $(filter-out measure/kernels_set.c,$(wildcard measure/*.c))
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB) $(WIRE)
-OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) \
+OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) $(LANES:%=$(B)/measure/kernels_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o $(B)/embedded_words.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
@@ -87,6 +87,11 @@ set_avx512   := -DLANES=8 -mavx512f -mavx512dq
 $(SETS:%=$(B)/rows/run_%.o): $(B)/rows/run_%.o: rows/run_set.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD -MP $(set_$*) -DSET=$* -c $< -o $@
+
+# What `measure` times; fused operations are what is measured here.
+$(LANES:%=$(B)/measure/kernels_%.o): $(B)/measure/kernels_%.o: measure/kernels_set.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo $(CC) $< for $*; $(CC) $(FLAGS) -ffp-contract=fast -MMD -MP $(set_$*) $(if $(filter avx%,$*),-mfma) -DSET=$* -c $< -o $@
 
 CODEGEN := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out rows/compiled.c,$(ROWS))) \
         $(SETS:%=$(B)/rows/run_%.o) $(B)/embedded_words.o

@@ -6,6 +6,7 @@
  * everything else the first rank answers. Escape sequences in names of others do not reach the
  * terminal. A progress bar appears for answers that take longer than a second. */
 #include "cli/cli.h"
+#include "measure/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,11 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
     }
     if (!command_read(arena, count, words, &command, &error))
         return report(ranks, &error);
+    const char *note;
+    if (!measure_this(arena, &command, &note, &error))
+        return report(ranks, &error);
+    if (note && !ranks->rank)
+        fprintf(stderr, "%s\n", note);
     if (!takes_part(ranks, &command))
         return EXIT_ANSWER;
     quiz_keep(arena, &command);

@@ -10,6 +10,8 @@
 #define _GNU_SOURCE
 #include "measure/client.h"
 
+#include "build/row_names.h"
+
 #include <curl/curl.h>
 #include <math.h>
 #include <stdio.h>
@@ -214,7 +216,7 @@ static bool has_text(const struct doc *text)
 
 static void take_usage(struct shot *shot, const struct doc *usage)
 {
-    const struct doc *prompt = doc_get(usage, "prompt_tokens"), *output = doc_get(usage, "completion_tokens");
+    const struct doc *prompt = doc_get(usage, NAME_prompt_tokens), *output = doc_get(usage, "completion_tokens");
     const struct doc *details = doc_get(usage, "prompt_tokens_details");
     const struct doc *cached = details && details->kind == DOC_OBJECT ? doc_get(details, "cached_tokens") : NULL;
     if (!prompt || !output || prompt->kind != DOC_NUMBER || output->kind != DOC_NUMBER ||

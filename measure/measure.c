@@ -8,6 +8,8 @@
 #include "measure/machine.h"
 #include "measure/points.h"
 
+#include "build/row_names.h"
+
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -299,9 +301,9 @@ static void add_json(const struct measure *measure, const char *path, struct doc
         const struct point *point = &measure->points[i];
         struct doc *one = doc_add(arena, points, NULL, DOC_OBJECT);
         const bool any = point->used > 0;
-        doc_add_number(arena, one, "concurrency", (double)point->concurrency);
-        doc_add_number(arena, one, "prompt_tokens", any ? point->prompt_tokens : NAN);
-        doc_add_number(arena, one, "output_tokens", any ? point->output_tokens : NAN);
+        doc_add_number(arena, one, NAME_concurrency, (double)point->concurrency);
+        doc_add_number(arena, one, NAME_prompt_tokens, any ? point->prompt_tokens : NAN);
+        doc_add_number(arena, one, NAME_output_tokens, any ? point->output_tokens : NAN);
         doc_add_number(arena, one, "requests", (double)point->used);
         doc_add_number(arena, one, "failed", (double)point->failed);
         doc_add_number(arena, one, "left_out", (double)point->left_out);

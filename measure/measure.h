@@ -11,4 +11,8 @@
 
 extern const struct verb verb_measure;
 
+/* `--on this` of any verb becomes the file of this machine, which is timed if it has not been: *note says
+ * which it is, NULL where the command does not ask for it. */
+bool measure_this(struct arena *arena, struct command *command, const char **note, struct error *error);
+
 #endif
