@@ -91,7 +91,7 @@ bool client_open(struct arena *arena, const char *url, const char *key, double p
     struct client *client = *out = arena_alloc(arena, sizeof *client);
     size_t size = strlen(url);
     if ((strncmp(url, "http://", 7) && strncmp(url, "https://", 8)) || strchr(url, '@')) {
-        error_set(error, strchr(url, '@') ? "the URL has a user name" : "'%.100s' is no URL", url);
+        error_set(error, strchr(url, '@') ? "the URL has a user name" : "'%.100s' is not the URL of an endpoint", url);
         return error_expected(error, "http://HOST:PORT or https://HOST; a key from --key-file or CHALKLINE_API_KEY");
     }
     while (size && url[size - 1] == '/')

@@ -236,8 +236,7 @@ static void shorten(struct measure *measure)
 static bool bad_loads(const char *text, struct error *error)
 {
     error_set(error, "--loads: invalid list '%.60s'", text);
-    return error_expected(error, "whole numbers of 1 to %d, at most %d of them: 1,4,16", CLIENTS_MOST,
-                          LOADS_MOST);
+    return error_expected(error, "at most %d whole numbers of 1 to 4,000: 1,4,16", LOADS_MOST);
 }
 
 /* The loads that were asked for; else two prompt lengths alone, for the prefill, and three loads. */
@@ -468,7 +467,7 @@ static const struct option list[] = {
       .help = "a request of which nothing comes for so long has failed" },
     { "key-file", "FILE", OPTION_FILE, .otherwise = "CHALKLINE_API_KEY", .help = "file with the key of the API" },
     { "output", "FILE", OPTION_FILE, .letter = 'o',
-      .help = "a line of JSON for each request; without a URL: the machine, as CSV" },
+      .help = "a JSON line per request; without a URL: the machine as CSV" },
     { 0 } };
 static const struct option_group measure_options = { "Measurement", list };
 

@@ -6,16 +6,16 @@ static const char *const clocks[] = { "wall", "virtual", NULL };
 
 static const struct option list[] = {
     { "listen", "PORT", OPTION_COUNT, .low = 0, .high = 65535,
-      .help = "answer the OpenAI API at this port, in real time; 0: any free port" },
+      .help = "answer the OpenAI API in real time; 0: any free port" },
     { "bind", "ADDRESS", OPTION_TEXT, .otherwise = "127.0.0.1, local only",
-      .help = "--listen: address to bind; 0.0.0.0 or :: for all interfaces" },
+      .help = "address to bind; 0.0.0.0 or :: for all interfaces" },
     { "served-name", "NAME", OPTION_TEXT, .otherwise = "--model, or sim",
-      .help = "--listen: name of the model in the API" },
+      .help = "name of the model in the API" },
     { "jitter", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1, .fallback = "0",
-      .help = "--listen: random variation of the step time (coefficient of variation)" },
+      .help = "standard deviation of a step over its mean, drawn" },
     { "faster", "X", OPTION_QUANTITY, .unit = "1", .low = 1e-3, .high = 1e6, .fallback = "1",
-      .help = "--listen: simulated seconds in a second of the clock" },
+      .help = "simulated seconds in a second of the clock" },
     { "clock", "WHICH", OPTION_CHOICE, .choices = clocks, .fallback = "wall",
-      .help = "--listen: virtual goes on without waiting, for tests" },
+      .help = "virtual goes on without waiting, for tests" },
     { 0 } };
 const struct option_group listen_options = { "Endpoint", list };
