@@ -33,7 +33,7 @@ WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metr
 # Every room of the library; score/fit is a program of its own.
 ROOMS    := report catalog search infer reverse import scenario lecture score $(shell find sim ask -type d)
 # Rooms that only the command line has: the page neither listens nor calls.
-WIRE     := $(wildcard live/*.c) $(filter-out measure/kernels_set.c,$(wildcard measure/*.c))
+WIRE     := $(wildcard live/*.c watch/*.c) $(filter-out measure/kernels_set.c,$(wildcard measure/*.c))
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB) $(WIRE)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) $(LANES:%=$(B)/measure/kernels_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o $(B)/embedded_words.o

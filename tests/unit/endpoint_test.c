@@ -202,6 +202,43 @@ static void test_metrics(void **state)
     arena_free(&arena);
 }
 
+/* What `watch` makes of two scrapes is the load that was there, and near the prediction that made it. */
+static void test_watched(void **state)
+{
+    (void)state;
+    static const char model[] = "--model llama-3.1-8b --on h100-sxm --gpus 1";
+    struct arena arena = { 0 };
+    struct server server;
+    char path[] = "/tmp/chalkline-scrape-XXXXXX";
+    close(mkstemp(path));
+    start(&server, arena_print(&arena, "%s --clock virtual", model));
+    const char *measure = arena_print(&arena, "%s measure %s --loads 24 --isl 800 --osl 100 --budget 1000s --json",
+                                      program(), server.url);
+    run(&arena, "%s", measure);                     /* what came before does not count */
+    run(&arena, "curl -s -m 20 %smetrics >%s", server.url, path);
+    const double began = number_at(json_of(&arena, run(&arena, "curl -s -m 20 %sclock", server.url)), "simulated_time", NULL);
+    const struct doc *answer = json_of(&arena, run(&arena, "%s", measure)), *point = doc_get(answer, "points")->first;
+    const double span = number_at(json_of(&arena, run(&arena, "curl -s -m 20 %sclock", server.url)), "simulated_time",
+                                  NULL) - began;
+    const struct doc *got = json_of(&arena, run(&arena, "%s watch %s --since %s --seconds %.6f --once --json %s",
+                                                program(), server.url, path, span, model));
+    const struct doc *load = doc_get(got, "load");
+    const double requests = number_at(point, "requests", NULL) + number_at(point, "left_out", NULL) + 1;
+    check_near("arrivals", number_at(load, "arrival_rate", "value"), requests / span, 1e-6);
+    check_near("prompt", number_at(load, "prompt_tokens", "value"), 800, 0.01);
+    check_near("answer", number_at(load, "output_tokens", "value"), 100, 0.06);
+    check_near("ITL", number_at(load, "itl", "value"), number_at(point, "itl", "mean"), 0.03);
+    check_near("running", number_at(load, "rank_running", "value"), 24, 0.15);
+    if (!(number_at(got, "saturation_rate", "value") > number_at(load, "arrival_rate", "value")) ||
+        !(number_at(got, "saturation_rate", "low") < number_at(got, "saturation_rate", "value")))
+        fail_msg("saturates at %.4g", number_at(got, "saturation_rate", "value"));
+    assert_string_equal(doc_get(got, "binding")->string, "nothing");
+    assert_int_equal(doc_get(got, "flags")->count, 4);
+    stop(&server);
+    unlink(path);
+    arena_free(&arena);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------ */
 
 static void check_status(struct arena *arena, const struct server *server, const char *path, const char *body,
@@ -266,7 +303,8 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_as_simulated), cmocka_unit_test(test_wall_clock),
-                                        cmocka_unit_test(test_metrics), cmocka_unit_test(test_refused),
+                                        cmocka_unit_test(test_metrics), cmocka_unit_test(test_watched),
+                                        cmocka_unit_test(test_refused),
                                         cmocka_unit_test(test_options) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
