@@ -19,3 +19,16 @@ static const struct option list[] = {
       .help = "virtual goes on without waiting, for tests" },
     { 0 } };
 const struct option_group listen_options = { "Endpoint", list };
+
+bool simulate_listens_not(const struct command *command, struct error *error)
+{
+    for (const struct option *option = list; option->name; option++)
+        if (command_given(command, option->name)) {
+            if (option == list)
+                error_set(error, "--listen: only the command line answers requests");
+            else
+                error_set(error, "--%s without --listen", option->name);
+            return error_expected(error, "chalkline simulate ... --listen PORT, in a terminal");
+        }
+    return true;
+}

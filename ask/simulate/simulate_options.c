@@ -333,10 +333,7 @@ static bool partners_are_there(const struct command *command, struct error *erro
                  { "restart", { "fails-every" } },
         { "attainment", { "ttft", "tpot" } },        { "start-up", { "scale-to" } },
         { "scale-every", { "scale-to" } },    { "scale-load", { "scale-to" } },
-        { "points", { "sweep" } },            { "bind", { "listen" } },
-        { "served-name", { "listen" } },      { "jitter", { "listen" } },
-        { "faster", { "listen" } },           { "clock", { "listen" } },
-        { "every", { "series", "plot", "trace" } },
+        { "points", { "sweep" } },            { "every", { "series", "plot", "trace" } },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         bool there = !command_given(command, pairs[i].option);
