@@ -98,6 +98,8 @@ bool catalog_is_family(const struct catalog_entry *entry);
 /* The model as the document its config.json would be. */
 bool catalog_model(const struct catalog *catalog, const char *name, struct doc **config,
                    struct error *error);
+/* Are figures of this model, or of the one it is the same as, in the fit of the prediction? */
+bool catalog_model_measured(const struct catalog *catalog, const struct catalog_entry *entry);
 /* Fill the table "tier" with an entry for each tier that has a capacity. */
 void catalog_tiers(const struct catalog *catalog, struct facts *facts);
 /* Is there a tier, and has every one a capacity, a bandwidth and a rent? */

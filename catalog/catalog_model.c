@@ -222,7 +222,7 @@ static bool is_about(const char *key)       /* of the model, not of its config.j
 {
     static const char *const about[] = {
         "title", "alias", "same_as", "params_total_published", "params_active_published",
-        "kv_elements_published",
+        "kv_elements_published", "figures_in_fit",
     };
     for (size_t i = 0; i < sizeof about / sizeof *about; i++)
         if (!strcmp(key, about[i]))
@@ -241,10 +241,11 @@ static const struct catalog_entry *base_find(const struct catalog *catalog,
     return catalog_find(catalog, CATALOG_MODEL, base, error);
 }
 
+enum { LONGEST_CHAIN = 8 };          /* of same_as */
+
 static bool fill(const struct catalog *catalog, const struct catalog_entry *entry,
                  struct doc *config, int depth, struct error *error)
 {
-    enum { LONGEST_CHAIN = 8 };
     if (depth > LONGEST_CHAIN)
         return error_set(error, "%s: the same_as of %s goes in a circle", entry->sheet->csv.file,
                          entry->name);
@@ -266,6 +267,17 @@ static bool fill(const struct catalog *catalog, const struct catalog_entry *entr
         }
     }
     return true;
+}
+
+bool catalog_model_measured(const struct catalog *catalog, const struct catalog_entry *entry)
+{
+    struct error ignored;
+    for (int depth = 0; entry && depth <= LONGEST_CHAIN; depth++) {
+        if (catalog_text(entry, "figures_in_fit"))
+            return true;
+        entry = catalog_text(entry, "same_as") ? base_find(catalog, entry, &ignored) : NULL;
+    }
+    return false;
 }
 
 bool catalog_model(const struct catalog *catalog, const char *name, struct doc **config,

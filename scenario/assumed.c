@@ -4,6 +4,7 @@
  * changes for one per cent more of the default. Of several outputs, points of a curve or scenarios
  * the one that changes most counts, and the note names it. What moves nothing is left out; constants
  * that were fitted to measurements are counted, not listed. */
+#include "build/row_names.h"
 #include "scenario/scenario.h"
 
 #include <math.h>
@@ -164,6 +165,13 @@ void basis_values(struct scenario *scenario, const struct values *values, const 
     arena_free(&scratch);
 }
 
+/* Has the model no figures in the fit? Its intervals are wider then. */
+static bool uncalibrated(const struct scenario *scenario)
+{
+    const struct fact *model = facts_find(&scenario->facts, NAME_model_measured);
+    return model && !(model->value > 0);
+}
+
 void basis_notes(struct scenario *scenario, struct basis *basis)
 {
     enum { SHOWN = 5 };
@@ -185,6 +193,8 @@ void basis_notes(struct scenario *scenario, struct basis *basis)
     if (basis->fitted_count)
         facts_note(facts, "%zu constant%s fitted to published measurements (data/efficiency.csv)",
                    basis->fitted_count, basis->fitted_count > 1 ? "s" : "");
+    if (basis->fitted_count && uncalibrated(scenario))
+        facts_note(facts, "none of these measurements is of this model: uncalibrated, with wider intervals");
     if (basis->input_count)
         qsort(basis->inputs, basis->input_count, sizeof *basis->inputs, heaviest_first);
     scenario->weighed = basis->inputs;

@@ -95,6 +95,8 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
     if (!entry || !catalog_model(&scenario->catalog, name, &config, error))
         return false;
     scenario->model = entry->title;
+    facts_set(&scenario->facts, NAME_model_measured, catalog_model_measured(&scenario->catalog, entry),
+              ORIGIN_SHEET, "data/models.csv");
     return model_config(scenario->arena, config, arena_print(scenario->arena,
                         "data/models.csv: %s", entry->name), &how, &scenario->facts, error);
 }

@@ -14,7 +14,7 @@ const char *const metric_names[METRICS] = { "tpot", "ttft", "e2e", "throughput",
                                             "decode", "energy", "kernel", "step" };
 
 #define BAND(metric) { NAME_##metric##_band_low, NAME_##metric##_band_high }
-const struct metric_band metric_bands[METRICS] = { BAND(tpot), BAND(ttft), BAND(e2e), BAND(throughput),
+static const struct metric_band metric_bands[METRICS] = { BAND(tpot), BAND(ttft), BAND(e2e), BAND(throughput),
                                                    BAND(prefill), BAND(decode), BAND(energy),
                                                    BAND(kernel), BAND(step) };
 
@@ -28,6 +28,21 @@ static const struct figure {
 #undef FIGURE
 #undef NAME_0
 };
+
+struct metric_band metric_band_of(const struct measured_value *value)
+{
+    static const struct { const char *row; struct metric_band band; } split[] = {
+        { NAME_disagg_tpot, { NAME_disagg_tpot_band_low, NAME_disagg_tpot_band_high } },
+        { NAME_disagg_ttft, { NAME_disagg_ttft_band_low, NAME_disagg_ttft_band_high } },
+        { NAME_disagg_throughput, { NAME_disagg_throughput_band_low, NAME_disagg_throughput_band_high } },
+        { NAME_split_total_throughput_per_chip,
+          { NAME_disagg_throughput_band_low, NAME_disagg_throughput_band_high } },
+    };
+    for (size_t i = 0; i < sizeof split / sizeof *split; i++)
+        if (!strcmp(split[i].row, value->row))
+            return split[i].band;
+    return metric_bands[value->metric];
+}
 
 double measured_input(const struct measured *point, const char *row, double absent)
 {

@@ -14,8 +14,6 @@
 enum metric { METRIC_TPOT, METRIC_TTFT, METRIC_E2E, METRIC_THROUGHPUT, METRIC_PREFILL,
               METRIC_DECODE, METRIC_ENERGY, METRIC_KERNEL, METRIC_STEP, METRICS };
 extern const char *const metric_names[METRICS];
-/* The rows with the ends of a metric's 80 % interval, as factors of the predicted value. */
-extern const struct metric_band { const char *low, *high; } metric_bands[METRICS];
 
 struct measured_input {
     const char *name;
@@ -30,6 +28,10 @@ struct measured_value {
     const char *from;                           /* a row that computes the measured value from other
                                                    figures of the source; `value` is then 0 */
 };
+
+/* The rows with the ends of the 80 % interval of what predicts a value, as factors of it. */
+struct metric_band { const char *low, *high; };
+struct metric_band metric_band_of(const struct measured_value *value);
 
 enum { MEASURED_INPUTS = 40, MEASURED_VALUES = 3 };
 

@@ -34,7 +34,7 @@ static bool setup_list(struct predictor *predictor, const struct measured *point
         return list_rows(predictor, scenario, setup, error);
     for (int i = 0; i < point->value_count; i++) {
         const char *row = point->values[i].row;
-        struct metric_band band = metric_bands[point->values[i].metric];
+        const struct metric_band band = metric_band_of(&point->values[i]);
         const char *texts[FIGURES] = { row,
                                        arena_print(arena, "%s * %s", row, band.low),
                                        arena_print(arena, "%s * %s", row, band.high),

@@ -1,8 +1,7 @@
 /* packed FILE.csv... [--without FILE.chalk] -- write C that holds the formulas, the tables and the
  * catalog as the build has read them, packed for the page (rows/packed.h). The order is that in which
  * web/library.c unpacks: formulas; the number of tables, each table; each sheet of the catalog. The
- * chapters of FILE.chalk, which must be the last that are read, stay out of the page, and so do the
- * notes of measurements. */
+ * chapters of FILE.chalk, which must be the last that are read, stay out of the page, and so do notes. */
 #include "catalog/packed.h"
 #include "catalog/sheet.h"
 
@@ -30,16 +29,17 @@ static bool ends_with(const char *text, const char *end)
     return size >= tail && !strcmp(text + size - tail, end);
 }
 
-/* A table of measurements without its reasons and notes, which nothing in the page reads. */
+/* A table of facts without its notes, one of measurements also without its reasons: the page needs none. */
 static const struct csv *narrow(struct arena *arena, const struct csv *csv)
 {
     struct csv *out = arena_alloc(arena, sizeof *out);
-    if (csv_column(csv, "publisher") < 0)
+    const bool measured = csv_column(csv, "publisher") >= 0;
+    if (!measured && csv_column(csv, "fact") < 0)
         return csv;
     size_t kept[64], count = 0;
     for (size_t i = 0; i < csv->columns && count < sizeof kept / sizeof *kept; i++)
-        if (!ends_with(csv_header(csv, i), "_from") && strcmp(csv_header(csv, i), "note") &&
-            strcmp(csv_header(csv, i), "id"))
+        if (strcmp(csv_header(csv, i), "note") &&
+            !(measured && (ends_with(csv_header(csv, i), "_from") || !strcmp(csv_header(csv, i), "id"))))
             kept[count++] = i;
     uint32_t *cells = arena_array(arena, (csv->rows + 1) * count, sizeof *cells);
     for (size_t row = 0; row <= csv->rows; row++)
@@ -49,6 +49,14 @@ static const struct csv *narrow(struct arena *arena, const struct csv *csv)
     out->columns = count;
     out->cells = cells;
     return out;
+}
+
+static void pack_without_notes(struct packer *packer, const struct catalog_sheet *sheet)
+{
+    struct catalog_sheet copy = *sheet;
+    if (copy.note >= 0 && copy.note + 1 == (int)sheet->csv.columns)
+        copy.note = -1;
+    pack_sheet(packer, &copy);
 }
 
 int main(int count, char **words)
@@ -71,7 +79,7 @@ int main(int count, char **words)
     for (int i = 1; i < count; i++)
         pack_csv(&packer, narrow(&arena, csv_built_in(words[i])));
     for (int kind = 0; kind < CATALOG_KINDS; kind++)
-        pack_sheet(&packer, &catalog_built_in()->sheets[kind]);
+        pack_without_notes(&packer, &catalog_built_in()->sheets[kind]);
     printf("/* Written by tools/packed.c from formulas/ and data/. */\n#include \"base/embedded.h\"\n");
     for (int i = 0; i < PACK_PARTS; i++) {
         const struct buffer *part = &packer.parts[i];

@@ -85,8 +85,16 @@ static void add_worst_group(struct check *check)
     section_number(check->section, "worst_median", most, unit_one)->text_only = true;
 }
 
+static void add_reason(struct section *reasons, size_t rows, const char *reason)
+{
+    struct section *one = section_add(reasons, NULL, SECTION_RECORD);
+    section_number(one, "rows_of_it", (double)rows, unit_one);
+    section_word(one, "reason", reason);
+}
+
 void check_counts(struct check *check)
 {
+    enum { REASONS_SHOWN = 20 };
     if (check->command->report)
         add_worst_group(check);
     struct section *section = check->section;
@@ -110,12 +118,17 @@ void check_counts(struct check *check)
     }
     if (check->refusal_count)
         qsort(check->refusals, check->refusal_count, sizeof *check->refusals, by_count);
-    for (size_t i = 0; i < check->refusal_count; i++) {
-        const struct refusal *refusal = &check->refusals[i];
-        struct section *one = section_add(reasons, NULL, SECTION_RECORD);
-        section_number(one, "rows_of_it", (double)refusal->count, unit_one);
-        section_word(one, "reason", refusal->reason);
-    }
+    const bool many = check->refusal_count > REASONS_SHOWN;
+    const size_t shown = many ? REASONS_SHOWN - 1 : check->refusal_count;
+    size_t others = 0;
+    for (size_t i = 0; i < check->refusal_count; i++)
+        if (i < shown)
+            add_reason(reasons, check->refusals[i].count, check->refusals[i].reason);
+        else
+            others += check->refusals[i].count;
+    if (many)
+        add_reason(reasons, others, arena_print(check->arena, "%zu other reasons: --csv has each row's",
+                                                check->refusal_count - shown));
 }
 
 /* ---- value by value ---------------------------------------------------------- */

@@ -41,18 +41,18 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };       /* aggregated, d
     X(load, NAME_prefill_utilization, NAME_pool_load)                                                \
     X(tensor_parallel, NAME_tensor_parallel, NAME_tensor_parallel)                                   \
     X(rank_slots, NAME_rank_slots, NAME_rank_slots)                                                  \
-    X(tpot_low, NAME_tpot_band_low, NAME_tpot_band_low)                                              \
-    X(tpot_high, NAME_tpot_band_high, NAME_tpot_band_high)                                           \
-    X(ttft_low, NAME_ttft_band_low, NAME_ttft_band_low)                                              \
-    X(ttft_high, NAME_ttft_band_high, NAME_ttft_band_high)                                           \
+    X(tpot_low, NAME_tpot_band_low, NAME_disagg_tpot_band_low)                                       \
+    X(tpot_high, NAME_tpot_band_high, NAME_disagg_tpot_band_high)                                    \
+    X(ttft_low, NAME_ttft_band_low, NAME_disagg_ttft_band_low)                                       \
+    X(ttft_high, NAME_ttft_band_high, NAME_disagg_ttft_band_high)                                    \
     X(deployment_chips, NAME_deployment_chips, NAME_deployment_chips)                                \
     X(host_chips, NAME_host_chips, NAME_host_chips)                                                  \
     X(hosts, NAME_hosts, NAME_hosts)                                                                 \
     X(chips_paid, NAME_chips_paid, NAME_chips_paid)                                                  \
     X(startable, NAME_layout_startable, NAME_layout_startable)                                       \
     X(pool_startable, NAME_layout_startable, NAME_pool_startable)                                    \
-    X(throughput_low, NAME_throughput_band_low, NAME_throughput_band_low)                            \
-    X(throughput_high, NAME_throughput_band_high, NAME_throughput_band_high)
+    X(throughput_low, NAME_throughput_band_low, NAME_disagg_throughput_band_low)                     \
+    X(throughput_high, NAME_throughput_band_high, NAME_disagg_throughput_band_high)
 
 enum plan_figure {
 #define X(name, together, pools) PLAN_##name,

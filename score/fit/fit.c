@@ -376,15 +376,52 @@ static void find_starts(struct fit *fit)
     }
 }
 
-void fit_open(struct fit *fit, const struct problem *problem, char *const *paths, int count)
+/* A constant that is held has this value alone; other rows are set as by --set. */
+static void hold(struct fit *fit, struct command *command, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    double value;
+    bool found = false;
+    if (!equals || !text_number(text_of(equals + 1), &value))
+        fit_give_up(arena_print(&fit->arena, "--hold %s: ROW=VALUE", word));
+    const char *name = arena_copy(&fit->arena, word, (size_t)(equals - word));
+    for (int k = 0; k < fit->constant_count; k++)
+        if (!strcmp(fit->constants[k].name, name)) {
+            fit->constants[k].low = fit->constants[k].high = value;
+            found = true;
+        }
+    if (!found)
+        command_set(&fit->arena, command, name, equals + 1);
+}
+
+static void leave_entry(struct fit *fit, const char *entry)
+{
+    int kept = 0;
+    for (int k = 0; k < fit->constant_count; k++)
+        if (!fit->constants[k].entry || strcmp(fit->constants[k].entry, entry))
+            fit->constants[kept++] = fit->constants[k];
+    if (kept == fit->constant_count)
+        fit_give_up(arena_print(&fit->arena, "--without %s: no constant is fitted for it", entry));
+    fit->constant_count = kept;
+}
+
+void fit_open(struct fit *fit, const struct problem *problem, char *const *words, int count)
 {
     static struct command command;
     fit->problem = problem;
     fit->constant_count = constants_of(&fit->arena, problem->group, fit->constants);
+    for (; count > 2 && !strncmp(*words, "--", 2); words += 2, count -= 2) {
+        if (!strcmp(*words, "--hold"))
+            hold(fit, &command, words[1]);
+        else if (!strcmp(*words, "--without"))
+            leave_entry(fit, words[1]);
+        else
+            fit_give_up(arena_print(&fit->arena, "%s: --hold ROW=VALUE or --without ENTRY", *words));
+    }
     fit->predictor = (struct predictor){ .arena = &fit->arena, .command = &command };
     physics_open(&fit->physics, &fit->arena, &command);
     for (int i = 0; i < count; i++)
-        read_points(fit, paths[i]);
+        read_points(fit, words[i]);
     if (!fit->count)
         fit_give_up("no points that a row predicts");
     find_entries(fit);

@@ -1,10 +1,11 @@
 /* fit -- fit the constants of the prediction to published measurements.
  *
- *     fit servers [source|model|machine|both] FILE...
+ *     fit servers [source|model|machine|both] [--hold ROW=VALUE]... [--without ENTRY]... FILE...
  *     fit kernels FILE
  *     fit training [source|generation] FILE
  *
- * Constants are declared under their rows in formulas/ (constants.c).
+ * Constants are declared under their rows in formulas/ (constants.c). --hold fixes a row, a constant in
+ * the unit of its declaration; --without leaves an entry to the constants of all: what a term is worth.
  *
  * The fit minimizes the soft-L1 loss of ln(predicted / measured) over the logarithms of the constants,
  * by Levenberg-Marquardt (cminpack) with derivatives from the graphs. Each constant has bounds and a
@@ -65,8 +66,9 @@ void fit_give_up(const char *what);
  * number. */
 int constants_of(struct arena *arena, const char *group, struct constant *constants);
 
-/* Reads the points that a row predicts. Points without a model are kernels. */
-void fit_open(struct fit *fit, const struct problem *problem, char *const *paths, int count);
+/* Reads the points that a row predicts. Points without a model are kernels. `words`: options --hold and
+ * --without, then paths. */
+void fit_open(struct fit *fit, const struct problem *problem, char *const *words, int count);
 /* Fits the constants, into x, to the rows that are not left out. */
 void fit_minimise(struct fit *fit);
 /* Standard errors of x, which are shares of the constants: robust against rows of one publisher, model and
@@ -89,6 +91,13 @@ bool fit_moves(struct fit *fit, const struct fitted *row, int j, int k);
  * in the fit, each with the error of the values it moves. `name` stands for all. */
 void fit_print_constants(struct fit *fit, const char *name, const char *what);
 const char *fit_today(void);
+
+/* Is a point for checking alone: in no fit, and in no interval? Stages of constant rate, what production
+ * servers did on average, personal machines. */
+bool fit_for_checking(const struct measured *point);
+/* Coverage of each source by an interval made of the others, and the interval as rows for data/efficiency.csv.
+ * `errors`: of fits without the source of each row. */
+void fit_intervals(const struct fit *fit, const double *errors, fit_alike *same_model);
 
 void fit_servers(struct fit *fit, char **words, int count);
 void fit_kernels(struct fit *fit, char **words, int count);

@@ -15,9 +15,7 @@ static const struct problem servers = {
       [METRIC_DECODE] = 0.5, [METRIC_ENERGY] = 0.5 },
 };
 
-/* Stages of constant rate, what production servers did on average, and guesses of a depth
- * that nobody states are for checking. */
-static bool for_checking(const struct measured *point)
+bool fit_for_checking(const struct measured *point)
 {
     static const char *const kinds[] = { "open loop", "production", "personal" };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -33,7 +31,7 @@ static void weigh(struct fit *fit)
         size_t same = 0;
         for (size_t j = 0; j < fit->count; j++)
             same += fit->rows[j].setup == fit->rows[i].setup;
-        fit->rows[i].weight = for_checking(fit->rows[i].point) ? 0 : pow(60.0 / (double)same, 0.25);
+        fit->rows[i].weight = fit_for_checking(fit->rows[i].point) ? 0 : pow(60.0 / (double)same, 0.25);
     }
 }
 
@@ -49,7 +47,7 @@ static size_t pick(const struct fit *fit, const double *errors, const char *kind
             double error = errors[i * MEASURED_VALUES + (size_t)j];
             if (isfinite(error) && (int)fit->rows[i].point->values[j].metric == metric &&
                 (kind ? !strcmp(fit->rows[i].point->kind, kind)
-                      : !for_checking(fit->rows[i].point)))
+                      : !fit_for_checking(fit->rows[i].point)))
                 picked[count++] = error;
         }
     return count;
@@ -84,131 +82,6 @@ static void print_scores(const struct fit *fit, const char *name, const double *
                 print_score(fit, name, errors, kind, metric);
         }
     }
-}
-
-/* ---- intervals ----------------------------------------------------------------------------- */
-
-struct ratio { double ratio, weight; };       /* measured over predicted */
-
-static int by_ratio(const void *a, const void *b)
-{
-    const struct ratio *x = a, *y = b;
-    return (x->ratio > y->ratio) - (x->ratio < y->ratio);
-}
-
-static double weighed_quantile(struct ratio *all, size_t count, double share)
-{
-    double sum = 0, below = 0;
-    qsort(all, count, sizeof *all, by_ratio);
-    for (size_t i = 0; i < count; i++)
-        sum += all[i].weight;
-    for (size_t i = 0; i < count; i++) {
-        below += all[i].weight;
-        if (below >= share * sum)
-            return all[i].ratio;
-    }
-    return NAN;
-}
-
-/* The ratios of a metric; every series has the weight of one, however many its loads. `without`: not those of
- * this publisher. */
-static size_t weigh_ratios(const struct fit *fit, const double *errors, int metric, const char *without,
-                           struct ratio *out)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < fit->count; i++) {
-        const struct measured *point = fit->rows[i].point;
-        double same = 0;
-        if (for_checking(point) || (without && !strcmp(point->publisher, without)))
-            continue;
-        for (size_t j = 0; j < fit->count; j++)
-            same += *point->series ? !strcmp(fit->rows[j].point->series, point->series) : i == j;
-        for (int j = 0; j < point->value_count; j++)
-            if ((int)point->values[j].metric == metric && isfinite(errors[i * MEASURED_VALUES + (size_t)j]))
-                out[count++] = (struct ratio){ exp(-errors[i * MEASURED_VALUES + (size_t)j]), 1 / same };
-    }
-    return count;
-}
-
-/* An interval of 80 % for a source that is not among the K of a fit: of K sources alike the new one is the
- * (K+1)-th, so it holds 0.8 (K + 1) / K of these (conformal prediction over groups). `without` is not counted. */
-static double tail_of(const struct fit *fit, const double *errors, int metric, const char *without)
-{
-    const double held = 0.8, most = 0.88;
-    enum { SOME = 10 };
-    double sources = 0;
-    for (size_t first = 0; first < fit->count; first++) {
-        const char *publisher = fit->rows[first].point->publisher;
-        bool again = for_checking(fit->rows[first].point) || (without && !strcmp(publisher, without));
-        for (size_t i = 0; i < first; i++)
-            again |= !strcmp(fit->rows[i].point->publisher, publisher);
-        size_t count = 0;
-        for (size_t i = first; i < fit->count && !again; i++)
-            for (int j = 0; j < fit->rows[i].point->value_count; j++)
-                count += !strcmp(fit->rows[i].point->publisher, publisher) &&
-                         (int)fit->rows[i].point->values[j].metric == metric &&
-                         isfinite(errors[i * MEASURED_VALUES + (size_t)j]);
-        sources += count >= SOME;
-    }
-    return sources > 0 ? (1 - fmin(most, held * (sources + 1) / sources)) / 2 : (1 - most) / 2;
-}
-
-/* How much of each source an interval holds that was made of the others. */
-static void print_coverage(const struct fit *fit, const double *errors, int metric)
-{
-    struct ratio *ratios = calloc(fit->count * MEASURED_VALUES + 1, sizeof *ratios);
-    double *sizes = calloc(fit->count * MEASURED_VALUES + 1, sizeof *sizes);
-    for (size_t first = 0; first < fit->count; first++) {
-        const char *publisher = fit->rows[first].point->publisher;
-        bool again = for_checking(fit->rows[first].point);
-        for (size_t i = 0; i < first; i++)
-            again |= !strcmp(fit->rows[i].point->publisher, publisher);
-        const size_t others = again ? 0 : weigh_ratios(fit, errors, metric, publisher, ratios);
-        if (!others)
-            continue;
-        const double tail = tail_of(fit, errors, metric, publisher);
-        const double low = weighed_quantile(ratios, others, tail), high = weighed_quantile(ratios, others, 1 - tail);
-        size_t count = 0, inside = 0;
-        double mean = 0;
-        for (size_t i = 0; i < fit->count; i++)
-            for (int j = 0; !strcmp(fit->rows[i].point->publisher, publisher) &&
-                            j < fit->rows[i].point->value_count; j++) {
-                const double error = errors[i * MEASURED_VALUES + (size_t)j];
-                if ((int)fit->rows[i].point->values[j].metric != metric || !isfinite(error))
-                    continue;
-                inside += exp(-error) >= low && exp(-error) <= high;
-                sizes[count++] = fabs(exp(error) - 1);
-                mean += sizes[count - 1];
-            }
-        if (count)
-            printf("%-44s %-10s %5zu  median %5.1f  mean %5.1f  p90 %5.1f  in %.3f..%.3f %3.0f %%\n", publisher,
-                   metric_names[metric], count, 100 * sizes_quantile(sizes, count, 0.5),
-                   100 * mean / (double)count, 100 * sizes_quantile(sizes, count, 0.9), low, high,
-                   100 * (double)inside / (double)count);
-    }
-    free(ratios);
-    free(sizes);
-}
-
-/* Rows for data/efficiency.csv: measured over predicted of what was left out. */
-static void print_bands(const struct fit *fit, const double *errors)
-{
-    static const struct { int metric; const char *name; } bands[] = {
-        { METRIC_TPOT, "tpot" }, { METRIC_TTFT, "ttft" }, { METRIC_THROUGHPUT, "throughput" },
-        { METRIC_PREFILL, "prefill" }, { METRIC_DECODE, "decode" }, { METRIC_ENERGY, "energy" },
-    };
-    static const char *const ends[] = { "low", "high" };
-    struct ratio *ratios = calloc(fit->count * MEASURED_VALUES + 1, sizeof *ratios);
-    for (size_t b = 0; b < sizeof bands / sizeof *bands; b++)
-        for (int e = 0; e < 2; e++) {
-            const size_t n = weigh_ratios(fit, errors, bands[b].metric, NULL, ratios);
-            const double tail = tail_of(fit, errors, bands[b].metric, NULL), share = e ? 1 - tail : tail;
-            if (n)
-                printf("any,%s_%s,%.3f,1,\"`make fit`, source left out: %.1f %% of the residuals, each series "
-                       "with equal weight\",%s,,of %zu\n", bands[b].name, ends[e],
-                       weighed_quantile(ratios, n, share), 100 * share, fit_today(), n);
-        }
-    free(ratios);
 }
 
 /* ---- leaving out --------------------------------------------------------------------------- */
@@ -255,6 +128,8 @@ static bool both(const struct fitted *a, const struct fitted *b)
     return same_model(a, b) && same_chip(a, b);
 }
 
+/* ---- the program ---------------------------------------------------------------------------- */
+
 void fit_servers(struct fit *fit, char **words, int count)
 {
     static const struct { const char *word, *title; fit_alike *out, *scored; } ways[] = {
@@ -279,10 +154,8 @@ void fit_servers(struct fit *fit, char **words, int count)
         print_scores(fit, "all in the fit", fit_errors(fit));
     } else {
         const double *errors = fit_leave_out(fit, ways[way].out, ways[way].scored);
-        for (int metric = 0; ways[way].out == same_source && metric < METRICS; metric++)
-            print_coverage(fit, errors, metric);
         if (ways[way].out == same_source)
-            print_bands(fit, errors);
+            fit_intervals(fit, errors, same_model);
         print_scores(fit, ways[way].title, errors);
     }
 }
