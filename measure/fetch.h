@@ -1,4 +1,4 @@
-/* A page of a server, as text. */
+/* fetch -- a page of a server, as text. */
 #ifndef MEASURE_FETCH_H
 #define MEASURE_FETCH_H
 

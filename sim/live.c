@@ -72,12 +72,25 @@ static void close_request(struct live *live, size_t at)
         live->open[at] = live->open[at + 1];
 }
 
+/* A request of disaggregated serving is left alone: where it goes next depends on what it wants. */
+static void cut(struct live *live, uint32_t id)
+{
+    struct run *run = &live->run;
+    const size_t at = run->where[id];
+    if (live->options.split.replicas || at >= run->replica_count || !run->replicas[at]->scheduler->cut)
+        return;
+    live->trace.output[id] = run->replicas[at]->scheduler->cut(run->replicas[at], id);
+}
+
 bool live_take_back(struct live *live, uint32_t id, double now)
 {
     for (size_t i = 0; i < live->open_count; i++)
-        if (live->open[i] == id && id < live->run.arrived && fleet_take_back(&live->run, id, now)) {
-            close_request(live, i);
-            return true;
+        if (live->open[i] == id && id < live->run.arrived) {
+            if (fleet_take_back(&live->run, id, now)) {
+                close_request(live, i);
+                return true;
+            }
+            cut(live, id);
         }
     return false;
 }

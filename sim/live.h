@@ -23,7 +23,8 @@ struct live *live_open(struct arena *arena, const struct sim_options *options, s
 bool live_fits(const struct live *live, uint32_t prompt, uint32_t output, struct error *error);
 /* A request arrives at `at`, which is not before any time given so far. False: there were `most` already. */
 bool live_ask(struct live *live, double at, uint32_t prompt, uint32_t output, uint32_t *id);
-/* The user of a request has gone. It is forgotten if it still waits; one that runs is finished. */
+/* The user of a request has gone. It is forgotten if it still waits (true); one that runs ends as soon as its
+ * scheduler can end it. */
 bool live_take_back(struct live *live, uint32_t id, double now);
 double live_next(const struct live *live);      /* the next moment, s; INFINITY: nothing is planned */
 /* Let everything happen that happens until `until`. */

@@ -122,7 +122,6 @@ static void test_taken_back(void **state)
     for (int i = 0; i < 3; i++)
         live_ask(live, 0, 10, 5, &id);
     live_advance(live, 0.015);
-    assert_false(live_take_back(live, 0, 0.015));
     assert_true(live_take_back(live, 1, 0.015));
     assert_int_equal(live_open_requests(live), 2);
     assert_int_equal(live_replica(live, 0).waiting, 1);
@@ -135,9 +134,58 @@ static void test_taken_back(void **state)
     arena_free(&arena);
 }
 
+/* Of a full batch each second request is left by its user at a time of its own: it ends with the steps in
+ * flight, its blocks are free again, and the others have their tokens. */
+static void test_cut(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct arena arena = { 0 };
+        double cost[3] = { 0.01, 1e-5, 0 };
+        uint64_t draws = seed;
+        enum { ALL = 40, OUTPUT = 50 };
+        uint32_t output[ALL], id, had[ALL];
+        struct seen *seen = arena_alloc(&arena, sizeof *seen);
+        struct trace trace = { .output = output };
+        struct sim_options options = { .server = sim_server_of(scheduler_named("vllm-v1")), .replicas = 1 };
+        struct error error;
+        options.server.seconds = linear;
+        options.server.context = cost;
+        options.server.blocks = 100 + (size_t)(draw(&draws) * 200);
+        options.server.max_num_seqs = 20;
+        options.server.draft = draw(&draws) < 0.5 ? 2 : 0;
+        options.server.synchronous = draw(&draws) < 0.5;
+        seen->trace = &trace;
+        struct live *live = live_open(&arena, &options, ALL, told, seen, &error);
+        for (int i = 0; i < ALL; i++) {
+            output[i] = OUTPUT;
+            live_ask(live, 0, 100, OUTPUT, &id);
+        }
+        double now = 0;
+        for (uint32_t i = 0; i < ALL; i += 2) {
+            now += 0.04 * draw(&draws);
+            live_advance(live, now);
+            had[i] = seen->tokens[i];
+            if (live_take_back(live, i, now))
+                output[i] = 0;
+        }
+        while (live_open_requests(live))
+            live_advance(live, live_next(live));
+        for (uint32_t i = 0; i < ALL; i++) {
+            const uint32_t more = i % 2 ? 0 : seen->tokens[i] - had[i];
+            if (i % 2 ? seen->tokens[i] != OUTPUT : output[i] ? more > 8 : seen->tokens[i] != 0)
+                fail_msg("seed %d, request %u: %u tokens, %u of them after its user had gone", (int)seed, i,
+                         seen->tokens[i], more);
+        }
+        assert_int_equal(live_replica(live, 0).blocks_used, 0);
+        assert_int_equal(live_replica(live, 0).running, 0);
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_as_in_a_run),
-                                        cmocka_unit_test(test_taken_back) };
+                                        cmocka_unit_test(test_taken_back), cmocka_unit_test(test_cut) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
