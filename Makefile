@@ -12,6 +12,7 @@ FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno $(or 
             -DCHALKLINE_VERSION='"$(VERSION)"'
 LIBS     := -ljansson -lz -lzstd -lsqlite3 -lm
 SERVER   := -lmicrohttpd        # only for what serves
+CLIENT   := -lcurl              # only for what calls
 # Published files that are no part of the tree, SHARED=DIR: more tests, `fit`, `accuracy`.
 export CHALKLINE_SHARED = $(SHARED)
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
@@ -28,11 +29,13 @@ ROWS     := $(filter-out rows/run_set.c,$(wildcard rows/*.c))
 BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 # The server's; the page has files of its own in web/.
 WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c report_live.c \
-              worker.c http_server.c serve_options.c)
+              worker.c http_server.c listen.c serve_options.c)
 # Every room of the library; score/fit is a program of its own.
 ROOMS    := report catalog search infer reverse import scenario lecture score $(shell find sim ask -type d)
-LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB)
-OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) \
+# Rooms that only the command line has: the page neither listens nor calls.
+WIRE     := $(wildcard live/*.c watch/*.c) $(filter-out measure/kernels_set.c,$(wildcard measure/*.c))
+LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB) $(WIRE)
+OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) $(LANES:%=$(B)/measure/kernels_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o $(B)/embedded_words.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
@@ -48,11 +51,11 @@ tools/convert: $(B)/tools/convert.o $(B)/libchalkline.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 $(B)/chalkline: $(CLI) $(B)/libchalkline.a
-	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(LIBS)
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(CLIENT) $(LIBS)
 
 # Ranks of mpirun (MPI=1): one object in the place of the archive's.
 $(B)/chalkline-mpi: $(CLI) $(B)/base/ranks_mpi.o $(B)/libchalkline.a
-	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(LIBS) $$(mpicc --showme:link)
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(CLIENT) $(LIBS) $$(mpicc --showme:link)
 $(B)/base/ranks_mpi.o: base/ranks_mpi.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) $$(mpicc --showme:compile) -MMD -MP -c $< -o $@
@@ -84,6 +87,11 @@ set_avx512   := -DLANES=8 -mavx512f -mavx512dq
 $(SETS:%=$(B)/rows/run_%.o): $(B)/rows/run_%.o: rows/run_set.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD -MP $(set_$*) -DSET=$* -c $< -o $@
+
+# What `measure` times; fused operations are what is measured here.
+$(LANES:%=$(B)/measure/kernels_%.o): $(B)/measure/kernels_%.o: measure/kernels_set.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo $(CC) $< for $*; $(CC) $(FLAGS) -ffp-contract=fast -MMD -MP $(set_$*) $(if $(filter avx%,$*),-mfma) -DSET=$* -c $< -o $@
 
 CODEGEN := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out rows/compiled.c,$(ROWS))) \
         $(SETS:%=$(B)/rows/run_%.o) $(B)/embedded_words.o

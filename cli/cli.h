@@ -27,8 +27,9 @@ bool completion_print(struct buffer *out, const char *shell, struct error *error
  * `error` filled when it could not. */
 bool report_answers(struct arena *arena, int count, char **words, struct buffer *out,
                     struct error *error);
-/* A verb that is no question: serve. */
-bool tool_run(const struct command *command, struct error *error);
+/* Is this no question, but something that goes on: serve, simulate --listen? */
+bool tool_asked_for(const struct command *command);
+bool tool_run(struct arena *arena, const struct command *command, struct error *error);
 
 /* Remember the answers of a quiz where the user's programs keep such things, unless told another place. */
 void quiz_keep(struct arena *arena, struct command *command);

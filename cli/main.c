@@ -6,6 +6,7 @@
  * everything else the first rank answers. Escape sequences in names of others do not reach the
  * terminal. A progress bar appears for answers that take longer than a second. */
 #include "cli/cli.h"
+#include "measure/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,13 +136,18 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
     }
     if (!command_read(arena, count, words, &command, &error))
         return report(ranks, &error);
+    const char *note;
+    if (!measure_this(arena, &command, &note, &error))
+        return report(ranks, &error);
+    if (note && !ranks->rank)
+        fprintf(stderr, "%s\n", note);
     if (!takes_part(ranks, &command))
         return EXIT_ANSWER;
     quiz_keep(arena, &command);
     if (quiz_talks(&command))
         return quiz_talk(arena, &command, &error) ? EXIT_ANSWER : report(ranks, &error);
-    if (!command.verb->ask)
-        return tool_run(&command, &error) ? EXIT_ANSWER : report(ranks, &error);
+    if (tool_asked_for(&command))
+        return tool_run(arena, &command, &error) ? EXIT_ANSWER : report(ranks, &error);
     if (!ranks->rank && isatty(STDERR_FILENO))
         command.progress = show_progress;
     return answer_question(arena, &command);

@@ -1,6 +1,7 @@
 /* What the command line does with questions: serve them, write one as a report. */
 #include "base/embedded.h"
 #include "cli/cli.h"
+#include "live/live.h"
 #include "web/web.h"
 
 #include <errno.h>
@@ -13,9 +14,16 @@ static void say_where(const char *url)
     fflush(stdout);
 }
 
-bool tool_run(const struct command *command, struct error *error)
+bool tool_asked_for(const struct command *command)
+{
+    return !command->verb->ask || live_asked_for(command);
+}
+
+bool tool_run(struct arena *arena, const struct command *command, struct error *error)
 {
     struct serve_options terms;
+    if (live_asked_for(command))
+        return live_serve(arena, command, say_where, error);
     if (command->verb == &verb_serve)
         return serve_read(command, &terms, error) && serve(&terms, say_where, error);
     error_set(error, "'%s' must be the first word", command->verb->name);

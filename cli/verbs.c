@@ -1,10 +1,12 @@
 /* verbs: all that the command line takes: the questions, and its own tools. */
 #include "cli/cli.h"
+#include "measure/measure.h"
+#include "watch/watch.h"
 #include "web/web.h"
 
 const struct verb *const cli_verbs[] = {
 #define VERB(name) &verb_##name,
 #include "ask/verbs.def"
 #undef VERB
-    &verb_serve, &verb_report, NULL
+    &verb_serve, &verb_measure, &verb_watch, &verb_report, NULL
 };

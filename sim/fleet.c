@@ -250,18 +250,18 @@ static bool take_back(struct replica *replica, uint32_t id, double now)
     return scheduler->drop && scheduler->drop(replica, id);
 }
 
-static void give_up(struct run *run, uint32_t id, double now)
+bool fleet_take_back(struct run *run, uint32_t id, double now)
 {
     struct simulation *simulation = &run->simulation;
     uint16_t at = run->where[id];
-    if (simulation->result->first_token[id] >= 0)
-        return;
-    if (at == NOWHERE ? !queue_remove(simulation, &run->homeless, id)
-                      : !take_back(run->replicas[at], id, now))
-        return;                                     /* its prompt is being read */
+    if (simulation->result->first_token[id] >= 0 ||
+        (at == NOWHERE ? !queue_remove(simulation, &run->homeless, id)
+                       : !take_back(run->replicas[at], id, now)))
+        return false;
     run->where[id] = NOWHERE;
     simulation->result->gave_up++;
     run_leave(run, id, false, now);
+    return true;
 }
 
 static void house_homeless(struct run *run, double now)
@@ -483,7 +483,7 @@ void fleet_act(struct run *run, const struct event *event, double now)
 {
     switch (event->kind) {
     case EVENT_ASK:     fleet_route(run, event->id, now); break;
-    case EVENT_GIVE_UP: give_up(run, event->id, now); break;
+    case EVENT_GIVE_UP: fleet_take_back(run, event->id, now); break;
     case EVENT_MOVED:   arrive_moved(run, event->id, now); break;
     case EVENT_FETCHED: fetched(run, event->id, now); break;
     case EVENT_FAIL:    fail(run, event->id, now); break;

@@ -85,7 +85,17 @@ bool fleet_due(struct run *run, double until, struct event *event);
 void fleet_act(struct run *run, const struct event *event, double now);
 bool fleet_expects(const struct run *run);      /* will a planned event bring a request or a replica? */
 
+/* Take a request back that waits; false: its prompt is being read, or it decodes. */
+bool fleet_take_back(struct run *run, uint32_t id, double now);
+
 /* In simulation.c: a request leaves the run, answered or not. */
 void run_leave(struct run *run, uint32_t id, bool answered, double now);
+/* A run in parts: opened, then one moment after the other. */
+bool run_open(struct arena *arena, const struct trace *trace, const struct sim_options *options,
+              struct sim_result *result, struct run *run, struct error *error);
+double run_next(const struct run *run);             /* the next moment, s; INFINITY: nothing is planned */
+void run_moment(struct run *run, double next);
+/* Can the request, of `tokens` tokens in all, run on an empty replica? */
+bool run_fits(const struct sim_server *server, size_t id, uint64_t tokens, struct error *error);
 
 #endif

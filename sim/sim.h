@@ -140,6 +140,12 @@ struct scheduler {
     size_t (*cached)(struct replica *replica, uint32_t id, double now);
     /* The blocks of a request that were fetched from a tier have arrived. NULL: it uses no tiers. */
     void (*fetched)(struct replica *replica, uint32_t id, double now);
+    /* Number of output tokens that the user of a request has, once it has the first. The run must have
+     * options->stepping. */
+    uint32_t (*received)(const struct replica *replica, uint32_t id);
+    /* The user of a request that runs has gone: it ends with the steps in flight, or else with its next token.
+     * Returns its output tokens then, as `want` has them. NULL: such a request runs to its end. */
+    uint32_t (*cut)(struct replica *replica, uint32_t id);
     /* Number of blocks that a request cannot use even if it is alone. NULL: it can use all. */
     size_t (*spare)(const struct sim_server *server);
 };

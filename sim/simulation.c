@@ -233,8 +233,7 @@ static void moment(struct run *run, double until)
 
 /* A batch that does not cut prompts has to hold the longest one, with the outputs that it had
  * before it started again. */
-static bool fits_server(const struct sim_server *server, size_t id, uint64_t tokens,
-                        struct error *error)
+bool run_fits(const struct sim_server *server, size_t id, uint64_t tokens, struct error *error)
 {
     const struct scheduler *scheduler = server->scheduler;
     if (scheduler->can & SCHEDULER_BLOCKS) {
@@ -267,10 +266,10 @@ static bool all_fit(const struct trace *trace, const struct sim_options *options
             longest = i;
         prompt = trace->prompt[i] > trace->prompt[prompt] ? i : prompt;
     }
-    return fits_server(&options->server, longest,
+    return run_fits(&options->server, longest,
                        (uint64_t)trace->prompt[longest] + trace->output[longest], error) &&
            (!options->split.replicas ||
-            fits_server(&options->split.server, prompt, (uint64_t)trace->prompt[prompt] + 1, error));
+            run_fits(&options->split.server, prompt, (uint64_t)trace->prompt[prompt] + 1, error));
 }
 
 static void open_world(struct arena *arena, struct simulation *simulation)
@@ -357,10 +356,9 @@ static const struct sim_options *with_seats(struct arena *arena, const struct si
     return own;
 }
 
-bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
-             struct sim_result *result, struct error *error)
+bool run_open(struct arena *arena, const struct trace *trace, const struct sim_options *options,
+              struct sim_result *result, struct run *run, struct error *error)
 {
-    struct run *run = arena_alloc(arena, sizeof *run);
     run->simulation = (struct simulation){ .trace = trace, .result = result,
                                            .options = with_seats(arena, options, trace->count) };
     run->left = trace->count;
@@ -371,22 +369,39 @@ bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_op
         error_set(error, "%zu servers", fleet_size(options));
         return error_expected(error, "%d at most", FLEET_MOST);
     }
-    if (!all_fit(trace, options, error))
-        return false;
     open_world(arena, &run->simulation);
     open_sessions(arena, run);
     open_engines(arena, run);
     fleet_open(arena, run);
+    return true;
+}
+
+double run_next(const struct run *run)
+{
+    const double own = trace_or_engines_next(run), planned = fleet_next(run);
+    return own < planned ? own : planned;
+}
+
+void run_moment(struct run *run, double next)
+{
+    run->now = moment_later(run->now, next);
+    moment(run, moment_end(run->now));
+}
+
+bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
+             struct sim_result *result, struct error *error)
+{
+    struct run *run = arena_alloc(arena, sizeof *run);
+    if (!all_fit(trace, options, error) || !run_open(arena, trace, options, result, run, error))
+        return false;
     for (; run->arrived < options->users && run->arrived < trace->count; run->arrived++)
         fleet_plan(run, options->stagger * (double)run->arrived / (double)options->users, EVENT_ASK,
                    (uint32_t)run->arrived);
     while (run->left) {
-        const double own = trace_or_engines_next(run), planned = fleet_next(run);
-        const double next = own < planned ? own : planned;
-        if (stuck(run, own < INFINITY || fleet_expects(run), next, error))
+        const double next = run_next(run);
+        if (stuck(run, trace_or_engines_next(run) < INFINITY || fleet_expects(run), next, error))
             return false;
-        run->now = moment_later(run->now, next);
-        moment(run, moment_end(run->now));
+        run_moment(run, next);
         if (run->last_came)
             for (size_t i = 0; i < run->replica_count; i++)
                 result->waiting_at_last += (double)run->replicas[i]->waiting;

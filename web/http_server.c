@@ -10,12 +10,12 @@
  * progress finish; the second does not wait for them. */
 #define _GNU_SOURCE
 #include "web/http_server.h"
+#include "web/listen.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +31,6 @@ enum {
     CONNECTIONS_MOST = 512,
     HEAD_MOST = 64 << 10,           /* bytes of a request's URL and headers */
     BODIES_MOST = 16,               /* limit of all bodies together, in largest bodies */
-    BACKLOG = 1024,
 };
 
 /* One connected client. It must have sent its whole request, or received its answer, by `until`. */
@@ -578,55 +577,6 @@ static bool is_needed(const struct server *server)
 
 /* ---- beginning and end --------------------------------------------------------------------- */
 
-static int listen_at(const struct addrinfo *place)
-{
-    int fd = socket(place->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1;
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (!bind(fd, place->ai_addr, place->ai_addrlen) && !listen(fd, BACKLOG))
-        return fd;
-    int reason = errno;
-    close(fd);
-    errno = reason;
-    return -1;
-}
-
-/* Where it listens, as an address of the web; is it the loopback? */
-static const char *name_place(struct server *server, struct arena *arena)
-{
-    struct sockaddr_storage place;
-    socklen_t size = sizeof place;
-    char host[NI_MAXHOST] = "", port[NI_MAXSERV] = "";
-    getsockname(server->listener, (struct sockaddr *)&place, &size);
-    getnameinfo((struct sockaddr *)&place, size, host, sizeof host, port, sizeof port,
-                NI_NUMERICHOST | NI_NUMERICSERV);
-    bool six = place.ss_family == AF_INET6;
-    server->loopback = six ? !strcmp(host, "::1") : !strncmp(host, "127.", 4);
-    return arena_print(arena, six ? "http://[%s]:%s/" : "http://%s:%s/", host, port);
-}
-
-static bool open_listener(struct server *server, struct error *error)
-{
-    const struct serve_options *terms = server->terms;
-    struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *found;
-    char port[16];
-    snprintf(port, sizeof port, "%u", terms->port);
-    int status = getaddrinfo(terms->address, port, &wanted, &found);
-    if (status) {
-        error_set(error, "--bind: '%.100s': %s", terms->address, gai_strerror(status));
-        return error_expected(error, "an address of this machine: 127.0.0.1, ::1, 0.0.0.0");
-    }
-    for (const struct addrinfo *at = found; at && server->listener < 0; at = at->ai_next)
-        server->listener = listen_at(at);           /* "localhost" may be ::1 and 127.0.0.1 */
-    int reason = errno;
-    freeaddrinfo(found);
-    if (server->listener >= 0)
-        return true;
-    error_set(error, "cannot listen at %s, port %s: %s", terms->address, port, strerror(reason));
-    return error_expected(error, "another --port; 0 is any that is free");
-}
-
 static bool open_daemon(struct server *server, struct error *error)
 {
     server->daemon = MHD_start_daemon(
@@ -659,7 +609,7 @@ static void serve_until_signal(struct server *server, struct arena *arena,
     signal(SIGPIPE, SIG_IGN);
     server->signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
     openapi_print(arena, &server->openapi);
-    ready(name_place(server, arena));
+    ready(listen_url(arena, server->listener, &server->loopback));
     serve_on(server);
     close(server->signals);
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -672,7 +622,8 @@ bool serve(const struct serve_options *terms, void (*ready)(const char *url),
     struct arena arena = { 0 };
     server = (struct server){ .terms = terms, .listener = -1, .openapi.arena = &arena };
     server.asked.next = server.asked.before = &server.asked;
-    bool good = open_listener(&server, error) && open_daemon(&server, error);
+    bool good = listen_open(terms->address, terms->port, "--port", &server.listener, error) &&
+                open_daemon(&server, error);
     if (good)
         serve_until_signal(&server, &arena, ready);
     else if (server.listener >= 0)

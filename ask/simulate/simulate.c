@@ -271,7 +271,7 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
     struct recorder *recorder;
     struct sim_watch watch = { 0 };
     bool searched;
-    if (!simulate_read(arena, command, simulate, error))
+    if (!simulate_listens_not(command, error) || !simulate_read(arena, command, simulate, error))
         return false;
     if (command_given(command, "hit-rates")) {
         if (!add_hits(simulate, section, error))

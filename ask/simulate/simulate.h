@@ -34,6 +34,9 @@ struct simulate {
 };
 
 ask_function ask_simulate;
+/* simulate_listen.c; the page has none of them. An error if any is given, as there is no endpoint here. */
+extern const struct option_group listen_options;
+bool simulate_listens_not(const struct command *command, struct error *error);
 bool simulate_read(struct arena *arena, const struct command *command,
                    struct simulate *simulate, struct error *error);
 

@@ -201,6 +201,17 @@ static bool batch_train_drop(struct replica *replica, uint32_t id)
     return true;
 }
 
+/* Those of the rides that have ended. */
+static uint32_t batch_train_received(const struct replica *replica, uint32_t id)
+{
+    const struct batch_train *batch_train = (const struct batch_train *)replica;
+    const struct decodes *riders = &batch_train->riders;
+    for (size_t i = 0; i < riders->count; i++)
+        if (riders->heap[i].id == id)
+            return replica->simulation->want[id] - (uint32_t)(riders->heap[i].turn - riders->launched + 1);
+    return replica->simulation->got[id];
+}
+
 static void batch_train_clear(struct replica *replica, double now)
 {
     struct batch_train *batch_train = (struct batch_train *)replica;
@@ -241,4 +252,5 @@ const struct scheduler scheduler_batch_train = {
     .setting = { [CADENCE] = { "cadence", "s", 1e-6, "1us or more: 20ms" } },
     .open = batch_train_open, .take = batch_train_take, .end = batch_train_end,
     .start = batch_train_start,
-    .clear = batch_train_clear, .settle = batch_train_settle, .drop = batch_train_drop };
+    .clear = batch_train_clear, .settle = batch_train_settle, .drop = batch_train_drop,
+    .received = batch_train_received };

@@ -223,6 +223,16 @@ static bool iteration_drop(struct replica *replica, uint32_t id)
     return true;
 }
 
+/* Without fast-forwards each request keeps its own count of tokens, and `turns` stays 0. A token that
+ * a request received before it started again is in its prompt. */
+static uint32_t iteration_received(const struct replica *replica, uint32_t id)
+{
+    const struct iteration *iteration = (const struct iteration *)replica;
+    const uint64_t done = (uint64_t)iteration->requests->done[id] + iteration->turns;
+    const uint64_t prompt = iteration->requests->prompt[id];
+    return (uint32_t)(done > prompt ? done : prompt) - replica->simulation->trace->prompt[id];
+}
+
 /* What was processed beyond the prompt of the trace its user has. */
 static void forget(struct iteration *iteration, uint32_t id, uint64_t done)
 {
@@ -278,7 +288,7 @@ static struct replica *iteration_open(struct arena *arena, struct simulation *si
 
 #define TURNS .open = iteration_open, .take = iteration_take, .end = iteration_end, .start = iteration_start, \
     .clear = iteration_clear, .settle = iteration_settle, .left = iteration_left, .drop = iteration_drop, \
-    .spare = iteration_spare_blocks
+    .received = iteration_received, .spare = iteration_spare_blocks
 
 const struct scheduler scheduler_sarathi = {
     .name = "sarathi", .router = ROUTER_LEAST_PENDING,

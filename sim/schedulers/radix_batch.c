@@ -129,7 +129,8 @@ void radix_batch_restart(struct radix_batch *batch, uint32_t id, uint32_t had, s
     batch->left += request->cached;                 /* to be processed again */
     radix_batch_let_go(batch, id, units);
     request->had = had;
-    request->fresh = false;
+    request->turn = 0;
+    request->fresh = request->begun = false;
     batch->replica.simulation->ready[id] = 0;
     simulation_restarted(batch->replica.simulation, id);
 }
@@ -284,6 +285,17 @@ size_t radix_batch_cached(struct replica *replica, uint32_t id, double now)
     struct radix_batch *batch = (struct radix_batch *)replica;
     radix_batch_settle(replica, now);
     return radix_batch_find(batch, id, simulation_prompt(replica->simulation, id)).units * batch->unit;
+}
+
+/* Before it decodes, a prompt that is complete has given one token. */
+uint32_t radix_batch_had(const struct replica *replica, uint32_t id)
+{
+    const struct radix_batch *batch = (const struct radix_batch *)replica;
+    const struct radix_request *request = &batch->requests[id];
+    if (request->turn)
+        return radix_batch_received(batch, id);
+    return request->had + (request->begun && !request->fresh &&
+                           (uint64_t)request->cached == radix_batch_known(batch, id));
 }
 
 void radix_batch_forget(struct radix_batch *batch, double now)

@@ -133,6 +133,7 @@ void radix_batch_take(struct replica *replica, uint32_t id, double now);
 void radix_batch_settle(struct replica *replica, double now);
 bool radix_batch_drop(struct replica *replica, uint32_t id);
 size_t radix_batch_cached(struct replica *replica, uint32_t id, double now);
+uint32_t radix_batch_had(const struct replica *replica, uint32_t id);
 /* A replica fails: `got` of those that wait, decode or are cut is set; then nothing is left. */
 void radix_batch_forget(struct radix_batch *batch, double now);
 void radix_batch_empty(struct radix_batch *batch);

@@ -449,4 +449,5 @@ const struct scheduler scheduler_sglang = {
                  [CONSERVATIVENESS] = { .name = "conservativeness", .unit = "1" } },
     .open = sglang_open, .take = radix_batch_take, .end = sglang_end, .start = sglang_start,
     .clear = sglang_clear, .settle = radix_batch_settle, .drop = radix_batch_drop,
+    .received = radix_batch_had,
     .cached = radix_batch_cached };

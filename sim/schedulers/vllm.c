@@ -243,6 +243,25 @@ static void give_back(struct vllm *vllm, struct rank *rank, uint32_t id)
     vllm_leave_cache(vllm, rank, id);
 }
 
+static uint32_t vllm_received(const struct replica *replica, uint32_t id)
+{
+    const struct vllm *vllm = (const struct vllm *)replica;
+    return vllm->shared->requests[id].known - replica->simulation->trace->prompt[id];
+}
+
+static uint32_t vllm_cut(struct replica *replica, uint32_t id)
+{
+    const struct vllm *vllm = (const struct vllm *)replica;
+    const struct request *request = &vllm->shared->requests[id];
+    uint32_t *want = &replica->simulation->want[id];
+    const uint32_t ends = vllm_received(replica, id) + (request->in_flight ? request->in_flight : 1);
+    if (ends < *want) {
+        replica->tokens_left -= *want - ends;
+        *want = ends;
+    }
+    return *want;
+}
+
 /* Failure: drop the steps in flight and the cache. */
 static void vllm_clear(struct replica *replica, double now)
 {
@@ -324,4 +343,4 @@ const struct scheduler scheduler_vllm_v1 = {
     .setting = { [VLLM_EVEN_STAGES] = { .name = "even-stages" } },
     .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
     .clear = vllm_clear, .settle = vllm_settle, .left = vllm_left, .drop = vllm_drop,
-    .cached = vllm_cached, .fetched = vllm_fetched, .spare = vllm_spare };
+    .cached = vllm_cached, .fetched = vllm_fetched, .received = vllm_received, .cut = vllm_cut, .spare = vllm_spare };

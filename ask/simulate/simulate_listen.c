@@ -1,0 +1,34 @@
+/* The options of `simulate --listen`, which the page does not have: it has no sockets. What listens is
+ * the room live/. */
+#include "ask/simulate/simulate.h"
+
+static const char *const clocks[] = { "wall", "virtual", NULL };
+
+static const struct option list[] = {
+    { "listen", "PORT", OPTION_COUNT, .low = 0, .high = 65535,
+      .help = "answer the OpenAI API in real time; 0: any free port" },
+    { "bind", "ADDRESS", OPTION_TEXT, .otherwise = "127.0.0.1, local only",
+      .help = "address to bind; 0.0.0.0 or :: for all interfaces" },
+    { "served-name", "NAME", OPTION_TEXT, .otherwise = "--model, or sim",
+      .help = "name of the model in the API" },
+    { "jitter", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1, .fallback = "0",
+      .help = "standard deviation of a step over its mean, drawn" },
+    { "faster", "X", OPTION_QUANTITY, .unit = "1", .low = 1e-3, .high = 1e6, .fallback = "1",
+      .help = "simulated seconds in a second of the clock" },
+    { "clock", "WHICH", OPTION_CHOICE, .choices = clocks, .fallback = "wall",
+      .help = "virtual goes on without waiting, for tests" },
+    { 0 } };
+const struct option_group listen_options = { "Endpoint", list };
+
+bool simulate_listens_not(const struct command *command, struct error *error)
+{
+    for (const struct option *option = list; option->name; option++)
+        if (command_given(command, option->name)) {
+            if (option == list)
+                error_set(error, "--listen: only the command line answers requests");
+            else
+                error_set(error, "--%s without --listen", option->name);
+            return error_expected(error, "chalkline simulate ... --listen PORT, in a terminal");
+        }
+    return true;
+}

@@ -1,0 +1,21 @@
+/* live -- the simulator in real time: an endpoint that answers the OpenAI API with tokens at the times
+ * its scheduler gives them.
+ *
+ *   HTTP -> endpoint.c -> openai.c (what is asked) -> sim/live.h: one run, all replicas
+ *   HTTP <- endpoint.c <- openai.c (chunks)        <- its tokens -> vllm_metrics.c: /metrics
+ *
+ * One thread waits for sockets and for the next moment of the run, whichever is first. The time of the
+ * run is that of the clock, times a factor; or it goes on by itself as soon as as many requests are in
+ * flight as the clients said there would be, so that a test need not wait. */
+#ifndef LIVE_H
+#define LIVE_H
+
+#include "ask/ask.h"
+
+/* Is this command `simulate --listen`? */
+bool live_asked_for(const struct command *command);
+/* Serve until SIGINT or SIGTERM; `ready` gets the URL. */
+bool live_serve(struct arena *arena, const struct command *command, void (*ready)(const char *url),
+                struct error *error);
+
+#endif

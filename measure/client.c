@@ -1,0 +1,543 @@
+/* Requests over libcurl, all in one thread.
+ *
+ * The time of a chunk is when the wait for sockets ended that brought it, not when its turn came to be
+ * read: what this program does with the other streams is no latency of the server. A request counts from
+ * when its first byte could leave, after the connection was there. What was left out is stated. Streams
+ * are read as they come, whatever is in them: a line that is no event, an event that is no JSON, an end
+ * before the end are errors of the request and not of the program.
+ *
+ * The key goes into a header in memory, never into a URL, a file or the words of a process. */
+#define _GNU_SOURCE
+#include "measure/client.h"
+
+#include "build/row_names.h"
+
+#include <curl/curl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { LINE_MOST = 4 << 20, HEAD_MOST = 300 };
+
+/* A request in flight. */
+struct flight {
+    struct arena arena;             /* of its body and its lines */
+    struct flight *next, *before;
+    struct client *client;
+    struct shot *shot;
+    CURL *easy;
+    struct buffer line, refusal;    /* the line that comes; the body of an answer that is no stream */
+    double began, heard;            /* when it was given to libcurl; the latest byte */
+    bool over, finished;            /* [DONE] came; a finish reason came */
+    bool events;                    /* at least one event came */
+    double arrived;                 /* X-Simulated-Arrival, s; NAN: none */
+};
+
+struct client {
+    struct arena *arena;
+    const char *base, *model;       /* "http://host:8000/v1" without the /v1 */
+    struct way way;
+    double bytes_per_token, patience, opened, woke;
+    CURLM *multi;
+    CURL *aside;                    /* for short questions beside the load */
+    struct curl_slist *headers;
+    struct flight flights;          /* head of a ring */
+    size_t in_flight;
+    struct shot **over;             /* those that ended and were not fetched yet */
+    size_t over_count, over_room;
+    bool is_virtual;
+    double simulated;               /* the latest time of a virtual clock, s */
+    struct random random;
+};
+
+static double clock_of(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+double client_now(const struct client *client)
+{
+    return client->is_virtual ? client->simulated : clock_of() - client->opened;
+}
+
+double client_busy(const struct client *client)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    const double cpu = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+                       1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+    return cpu / (clock_of() - client->opened);
+}
+
+size_t client_in_flight(const struct client *client)
+{
+    return client->in_flight;
+}
+
+bool client_is_virtual(const struct client *client)
+{
+    return client->is_virtual;
+}
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+bool client_open(struct arena *arena, const char *url, const char *key, double patience, struct client **out,
+                 struct error *error)
+{
+    struct client *client = *out = arena_alloc(arena, sizeof *client);
+    size_t size = strlen(url);
+    if ((strncmp(url, "http://", 7) && strncmp(url, "https://", 8)) || strchr(url, '@')) {
+        error_set(error, strchr(url, '@') ? "the URL has a user name" : "'%.100s' is not the URL of an endpoint", url);
+        return error_expected(error, "http://HOST:PORT or https://HOST; a key from --key-file or CHALKLINE_API_KEY");
+    }
+    while (size && url[size - 1] == '/')
+        size--;
+    if (size > 3 && !strncmp(url + size - 3, "/v1", 3))
+        size -= 3;
+    *client = (struct client){ .arena = arena, .base = arena_copy(arena, url, size), .patience = patience,
+                               .opened = clock_of(), .model = "", .bytes_per_token = 4 };
+    client->flights.next = client->flights.before = &client->flights;
+    random_stream(&client->random, (uint64_t)time(NULL), "prompts", 0);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    client->multi = curl_multi_init();
+    client->aside = curl_easy_init();
+    curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
+    curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, 4096L);
+    client->headers = curl_slist_append(client->headers, "Content-Type: application/json");
+    client->headers = curl_slist_append(client->headers, "Expect:");
+    if (key) {
+        char header[600];
+        snprintf(header, sizeof header, "Authorization: Bearer %s", key);
+        client->headers = curl_slist_append(client->headers, header);
+        memset(header, 0, sizeof header);
+    }
+    return true;
+}
+
+void client_close(struct client *client)
+{
+    client_break_off(client, "broken off");
+    curl_easy_cleanup(client->aside);
+    curl_multi_cleanup(client->multi);
+    curl_slist_free_all(client->headers);
+    curl_global_cleanup();
+}
+
+void client_set(struct client *client, const char *model, struct way way, double bytes_per_token)
+{
+    client->model = model;
+    client->way = way;
+    client->bytes_per_token = bytes_per_token;
+}
+
+/* ---- short questions -------------------------------------------------------------------------- */
+
+static size_t keep(char *data, size_t one, size_t size, void *context)
+{
+    struct buffer *buffer = context;
+    (void)one;
+    if (buffer->size + size > LINE_MOST)
+        return 0;
+    buffer_add(buffer, data, size);
+    return size;
+}
+
+/* The body of a GET, or of a POST without one; NULL and a message for no answer, *status its status. */
+static const char *ask_aside(struct client *client, const char *path, bool post, long *status,
+                             const char **message)
+{
+    struct buffer body = { .arena = client->arena };
+    char reason[CURL_ERROR_SIZE] = "";
+    buffer_add(&body, "", 0);
+    *status = 0;
+    curl_easy_reset(client->aside);
+    curl_easy_setopt(client->aside, CURLOPT_URL, arena_print(client->arena, "%s%s", client->base, path));
+    curl_easy_setopt(client->aside, CURLOPT_HTTPHEADER, client->headers);
+    curl_easy_setopt(client->aside, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(client->aside, CURLOPT_WRITEDATA, &body);
+    curl_easy_setopt(client->aside, CURLOPT_ERRORBUFFER, reason);
+    curl_easy_setopt(client->aside, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(client->aside, CURLOPT_TIMEOUT_MS, (long)(1e3 * client->patience));
+    if (post)
+        curl_easy_setopt(client->aside, CURLOPT_POSTFIELDS, "");
+    const CURLcode code = curl_easy_perform(client->aside);
+    curl_easy_getinfo(client->aside, CURLINFO_RESPONSE_CODE, status);
+    if (code == CURLE_OK)
+        return body.data ? body.data : "";
+    *message = arena_print(client->arena, "%s", *reason ? reason : curl_easy_strerror(code));
+    return NULL;
+}
+
+void client_announce(struct client *client, size_t clients)
+{
+    const char *message;
+    long status;
+    if (client->is_virtual)
+        ask_aside(client, arena_print(client->arena, "/clock?clients=%zu", clients), true, &status, &message);
+}
+
+const char *client_model(struct client *client, double *length_most, const char **message)
+{
+    struct error error;
+    struct doc *doc;
+    long status;
+    const char *body = ask_aside(client, "/clock", false, &status, message);
+    client->is_virtual = body && status == 200 && strstr(body, "\"virtual\":true");
+    *length_most = 0;
+    body = ask_aside(client, "/v1/models", false, &status, message);
+    if (!body)
+        return NULL;
+    if (status != 200) {
+        *message = arena_print(client->arena, "GET /v1/models: HTTP status %ld", status);
+        return NULL;
+    }
+    if (json_read(client->arena, "/v1/models", text_of(body), &doc, &error)) {
+        const struct doc *data = doc_get(doc, "data"), *one = data ? data->first : NULL;
+        const struct doc *id = one ? doc_get(one, "id") : NULL, *most = one ? doc_get(one, "max_model_len") : NULL;
+        if (most && most->kind == DOC_NUMBER)
+            *length_most = most->number;
+        if (id && id->kind == DOC_STRING)
+            return id->string;
+    }
+    *message = "GET /v1/models: no list of models";
+    return NULL;
+}
+
+/* ---- a chunk ---------------------------------------------------------------------------------- */
+
+static bool has_text(const struct doc *text)
+{
+    return text && text->kind == DOC_STRING && *text->string;
+}
+
+static void take_usage(struct shot *shot, const struct doc *usage)
+{
+    const struct doc *prompt = doc_get(usage, NAME_prompt_tokens), *output = doc_get(usage, "completion_tokens");
+    const struct doc *details = doc_get(usage, "prompt_tokens_details");
+    const struct doc *cached = details && details->kind == DOC_OBJECT ? doc_get(details, "cached_tokens") : NULL;
+    if (!prompt || !output || prompt->kind != DOC_NUMBER || output->kind != DOC_NUMBER ||
+        !(prompt->number >= 0 && prompt->number < 1e9) || !(output->number >= 0 && output->number < 1e9))
+        return;
+    shot->usage = true;
+    shot->prompt_tokens = (uint32_t)prompt->number;
+    shot->output_tokens = (uint32_t)output->number;
+    if (cached && cached->kind == DOC_NUMBER && cached->number >= 0 && cached->number < 1e9)
+        shot->cached_tokens = (uint32_t)cached->number;
+}
+
+static void set_error(struct flight *flight, const char *what)
+{
+    if (flight->shot->error)
+        return;                                     /* the first stands */
+    flight->shot->error = arena_copy(flight->client->arena, what, strlen(what));
+}
+
+/* The choice of a chunk: does it carry text? */
+static bool take_choice(struct flight *flight, const struct doc *choice)
+{
+    const struct doc *delta = doc_get(choice, "delta"), *reason = doc_get(choice, "finish_reason");
+    flight->finished |= reason && reason->kind == DOC_STRING;
+    if (delta && delta->kind == DOC_OBJECT)
+        return has_text(doc_get(delta, "content")) || has_text(doc_get(delta, "reasoning_content")) ||
+               has_text(doc_get(delta, "reasoning"));
+    return has_text(doc_get(choice, "text"));
+}
+
+static void take_event(struct flight *flight, const char *data)
+{
+    struct shot *shot = flight->shot;
+    struct client *client = flight->client;
+    struct arena arena = { 0 };
+    struct error error;
+    struct doc *doc;
+    flight->events = true;
+    if (!strcmp(data, "[DONE]")) {
+        flight->over = true;
+        return;
+    }
+    if (!json_read(&arena, "a chunk", text_of(data), &doc, &error) || doc->kind != DOC_OBJECT) {
+        set_error(flight, "the stream has an event that is no JSON object");
+        arena_free(&arena);
+        return;
+    }
+    const struct doc *failed = doc_get(doc, "error"), *choices = doc_get(doc, "choices");
+    const struct doc *usage = doc_get(doc, "usage"), *at = doc_get(doc, "simulated_time");
+    double now = client->woke - client->opened;
+    if (at && at->kind == DOC_NUMBER && !isnan(flight->arrived)) {
+        now = at->number;
+        client->simulated = fmax(client->simulated, now);
+    }
+    if (failed && failed->kind == DOC_OBJECT) {
+        const struct doc *what = doc_get(failed, "message");
+        set_error(flight, what && what->kind == DOC_STRING ? what->string : "the server reports an error");
+    }
+    if (usage && usage->kind == DOC_OBJECT)
+        take_usage(shot, usage);
+    if (choices && choices->kind == DOC_ARRAY && choices->first && take_choice(flight, choices->first)) {
+        if (!shot->chunk_count) {
+            shot->first = now;
+            shot->overhead = fmax(clock_of() - client->woke, 0);
+        }
+        shot->last = now;
+        *(double *)arena_push(client->arena, &shot->chunk_times, &shot->chunk_count, &shot->chunk_room,
+                              sizeof(double)) = now;
+    }
+    arena_free(&arena);
+}
+
+static void take_line(struct flight *flight)
+{
+    static const char data[] = "data:";
+    char *line = flight->line.data;
+    size_t size = flight->line.size;
+    while (size && (line[size - 1] == '\r' || line[size - 1] == '\n'))
+        line[--size] = 0;
+    flight->line.size = 0;
+    if (!size || *line == ':')                      /* the end of an event; a comment */
+        return;
+    if (!strncmp(line, data, sizeof data - 1))
+        take_event(flight, line + sizeof data - 1 + (line[sizeof data - 1] == ' '));
+    else if (strncmp(line, "event:", 6) && strncmp(line, "id:", 3) && strncmp(line, "retry:", 6))
+        set_error(flight, "the answer is not a stream of server-sent events");
+}
+
+static size_t on_data(char *data, size_t one, size_t size, void *context)
+{
+    struct flight *flight = context;
+    long status = 0;
+    (void)one;
+    flight->heard = flight->client->woke;
+    curl_easy_getinfo(flight->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status != 200) {
+        if (flight->refusal.size < HEAD_MOST)
+            buffer_add(&flight->refusal, data, size < HEAD_MOST ? size : HEAD_MOST);
+        return size;
+    }
+    for (size_t from = 0; from < size;) {
+        const char *end = memchr(data + from, '\n', size - from);
+        const size_t length = end ? (size_t)(end - data) + 1 - from : size - from;
+        if (flight->line.size + length > LINE_MOST) {
+            set_error(flight, "the stream has a line of more than 4 MiB");
+            return 0;
+        }
+        buffer_add(&flight->line, data + from, length);
+        if (end)
+            take_line(flight);
+        from += length;
+    }
+    return size;
+}
+
+static size_t on_header(char *data, size_t one, size_t size, void *context)
+{
+    static const char name[] = "x-simulated-arrival:";
+    struct flight *flight = context;
+    struct text value = { data + sizeof name - 1, size - (sizeof name - 1) };
+    (void)one;
+    if (size >= sizeof name && !strncasecmp(data, name, sizeof name - 1) &&
+        text_number(text_trim(value), &flight->arrived))
+        flight->shot->sent = flight->arrived;
+    return size;
+}
+
+/* ---- a request -------------------------------------------------------------------------------- */
+
+static void add_ids(struct client *client, struct buffer *body, uint32_t count)
+{
+    enum { FIRST = 256, KINDS = 8192 };             /* ids that every vocabulary of a served model has */
+    buffer_print(body, "[");
+    for (uint32_t i = 0; i < count; i++)
+        buffer_print(body, i ? ",%zu" : "%zu", FIRST + random_below(&client->random, KINDS));
+    buffer_print(body, "]");
+}
+
+/* Words of random letters, so that no prompt shares its beginning with another. */
+static void add_text(struct client *client, struct buffer *body, uint32_t count)
+{
+    const size_t bytes = (size_t)fmax(1, round(count * client->bytes_per_token));
+    buffer_print(body, "\"");
+    for (size_t i = 0; i < bytes; i++) {
+        const char letter = i % 5 == 4 ? ' ' : (char)('a' + random_below(&client->random, 26));
+        buffer_add(body, &letter, 1);
+    }
+    buffer_print(body, "\"");
+}
+
+static void add_body(struct client *client, struct buffer *body, const struct shot *shot)
+{
+    struct doc *name = doc_new(body->arena, DOC_STRING);
+    const struct way *way = &client->way;
+    name->string = client->model;
+    buffer_print(body, "{\"model\":");
+    doc_print(body, name);
+    buffer_print(body, way->chat ? ",\"messages\":[{\"role\":\"user\",\"content\":" : ",\"prompt\":");
+    (way->ids ? add_ids : add_text)(client, body, shot->prompt_asked);
+    buffer_print(body, "%s,\"%s\":%u,\"temperature\":0,\"stream\":true,\"stream_options\":"
+                 "{\"include_usage\":true}", way->chat ? "}]" : "",
+                 way->chat && !way->exact ? "max_completion_tokens" : "max_tokens", shot->output_asked);
+    if (way->exact)
+        buffer_print(body, ",\"ignore_eos\":true,\"min_tokens\":%u", shot->output_asked);
+    buffer_print(body, "}");
+}
+
+void client_send(struct client *client, struct shot *shot)
+{
+    struct arena arena = { 0 };
+    struct flight *flight = arena_alloc(&arena, sizeof *flight);
+    flight->arena = arena;
+    flight->client = client;
+    flight->shot = shot;
+    flight->line.arena = flight->refusal.arena = &flight->arena;
+    flight->arrived = NAN;
+    struct buffer body = { .arena = &flight->arena };
+    add_body(client, &body, shot);
+    shot->first = shot->last = -1;
+    CURL *easy = flight->easy = curl_easy_init();
+    curl_easy_setopt(easy, CURLOPT_URL, arena_print(&flight->arena, "%s/v1/%scompletions", client->base,
+                                                    client->way.chat ? "chat/" : ""));
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, client->headers);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.size);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.data);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, flight);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, flight);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, flight);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 0L);
+    flight->next = &client->flights;
+    flight->before = client->flights.before;
+    flight->next->before = flight->before->next = flight;
+    client->in_flight++;
+    flight->began = flight->heard = clock_of();
+    shot->sent = flight->began - client->opened;
+    curl_multi_add_handle(client->multi, easy);
+}
+
+/* What an answer without a stream says: the message of its error, or its beginning. */
+static const char *refusal_of(struct flight *flight)
+{
+    struct arena *arena = flight->client->arena;
+    struct error error;
+    struct doc *doc;
+    if (!flight->refusal.size)
+        return arena_print(arena, "HTTP status %d", flight->shot->status);
+    const struct text text = { flight->refusal.data, flight->refusal.size };
+    if (json_read(&flight->arena, "the answer", text, &doc, &error) && doc->kind == DOC_OBJECT) {
+        const struct doc *inner = doc_get(doc, "error"), *what = doc_get(inner && inner->kind == DOC_OBJECT
+                                                                          ? inner : doc, "message");
+        if (what && what->kind == DOC_STRING)
+            return arena_print(arena, "HTTP status %d: %.200s", flight->shot->status, what->string);
+    }
+    return arena_print(arena, "HTTP status %d: %.*s", flight->shot->status,
+                       (int)(text.size < 200 ? text.size : 200), text.data);
+}
+
+/* A request is over: what it says of itself becomes its result. */
+static void land(struct flight *flight, CURLcode code)
+{
+    struct client *client = flight->client;
+    struct shot *shot = flight->shot;
+    curl_off_t before = 0;
+    long status = 0;
+    curl_easy_getinfo(flight->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(flight->easy, CURLINFO_PRETRANSFER_TIME_T, &before);
+    shot->status = (int)status;
+    if (flight->line.size && status == 200)
+        take_line(flight);
+    if (isnan(flight->arrived)) {
+        shot->sent += 1e-6 * (double)before;
+        shot->overhead += 1e-6 * (double)before;
+    } else {
+        shot->overhead = 0;                         /* the endpoint's own clock */
+    }
+    if (!shot->usage) {
+        shot->prompt_tokens = shot->prompt_asked;
+        shot->output_tokens = (uint32_t)shot->chunk_count;
+    }
+    if (status && status != 200)
+        set_error(flight, refusal_of(flight));
+    else if (code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING)
+        set_error(flight, flight->events ? "the connection was closed in the middle of the answer"
+                                         : "the connection was closed without an answer");
+    else if (code != CURLE_OK)
+        set_error(flight, curl_easy_strerror(code));
+    else if (!flight->events)
+        set_error(flight, "the answer is not a stream of server-sent events");
+    else if (!flight->over && !flight->finished)
+        set_error(flight, "the stream ended in the middle of the answer");
+    else if (!shot->chunk_count)
+        set_error(flight, "the answer has no text");
+    curl_multi_remove_handle(client->multi, flight->easy);
+    curl_easy_cleanup(flight->easy);
+    flight->next->before = flight->before;
+    flight->before->next = flight->next;
+    client->in_flight--;
+    *(struct shot **)arena_push(client->arena, &client->over, &client->over_count, &client->over_room,
+                                sizeof *client->over) = shot;
+    struct arena arena = flight->arena;
+    arena_free(&arena);
+}
+
+void client_break_off(struct client *client, const char *error)
+{
+    while (client->in_flight) {
+        struct flight *flight = client->flights.next;
+        set_error(flight, error);
+        land(flight, CURLE_OK);
+    }
+}
+
+/* ---- waiting ---------------------------------------------------------------------------------- */
+
+static struct shot *fetch(struct client *client)
+{
+    if (!client->over_count)
+        return NULL;
+    struct shot *shot = client->over[0];
+    client->over_count--;
+    memmove(client->over, client->over + 1, client->over_count * sizeof *client->over);
+    return shot;
+}
+
+/* Requests of which nothing was heard for too long. */
+static void lose_patience(struct client *client)
+{
+    for (struct flight *flight = client->flights.next, *next; flight != &client->flights; flight = next) {
+        next = flight->next;
+        if (client->woke - flight->heard < client->patience)
+            continue;
+        set_error(flight, arena_print(client->arena, "nothing came for %.4g s", client->patience));
+        land(flight, CURLE_OK);
+    }
+}
+
+struct shot *client_wait(struct client *client, double seconds)
+{
+    const double until = clock_of() + seconds;
+    struct shot *shot = fetch(client);
+    while (!shot) {
+        int running, left;
+        CURLMsg *message;
+        client->woke = clock_of();
+        curl_multi_perform(client->multi, &running);
+        while ((message = curl_multi_info_read(client->multi, &left))) {
+            struct flight *flight;
+            const CURLcode code = message->data.result;
+            if (message->msg != CURLMSG_DONE)
+                continue;
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&flight);
+            land(flight, code);
+        }
+        lose_patience(client);
+        if ((shot = fetch(client)) || client->woke >= until || !client->in_flight)
+            break;
+        curl_multi_poll(client->multi, NULL, 0, (int)(1e3 * fmin(until - client->woke, 0.1)) + 1, NULL);
+    }
+    return shot;
+}

@@ -1,0 +1,43 @@
+#include "measure/fetch.h"
+
+#include <curl/curl.h>
+
+enum { PAGE_MOST = 64 << 20 };
+
+static size_t keep(char *data, size_t one, size_t size, void *context)
+{
+    struct buffer *buffer = context;
+    (void)one;
+    if (buffer->size + size > PAGE_MOST)
+        return 0;
+    buffer_add(buffer, data, size);
+    return size;
+}
+
+bool fetch_text(struct arena *arena, const char *url, double seconds, struct text *text, struct error *error)
+{
+    struct buffer body = { .arena = arena };
+    char reason[CURL_ERROR_SIZE] = "";
+    long status = 0;
+    CURL *easy = curl_easy_init();
+    buffer_add(&body, "", 0);
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &body);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, reason);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(1e3 * seconds));
+    const CURLcode code = curl_easy_perform(easy);
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_cleanup(easy);
+    *text = (struct text){ body.data ? body.data : "", body.size };
+    if (code == CURLE_OK && status == 200)
+        return true;
+    if (code == CURLE_OK)
+        error_set(error, "%.200s: HTTP status %ld", url, status);
+    else
+        error_set(error, "%.200s: %s", url, *reason ? reason : curl_easy_strerror(code));
+    return error_expected(error, "the URL of a server's metrics: http://127.0.0.1:8000/metrics");
+}

@@ -1,0 +1,10 @@
+/* fetch -- a page of a server, as text. */
+#ifndef MEASURE_FETCH_H
+#define MEASURE_FETCH_H
+
+#include "base/base.h"
+
+/* Get a URL, for at most `seconds`; an answer other than 200 is an error. */
+bool fetch_text(struct arena *arena, const char *url, double seconds, struct text *text, struct error *error);
+
+#endif

@@ -1,0 +1,479 @@
+/* measure: traffic is sent to an endpoint, and each request becomes a line of a file and a part of the
+ * answer.
+ *
+ * First one request finds out how the endpoint wants to be asked (token ids, a text, a chat; exact lengths
+ * or not) and how many bytes of text are a token there. Then the loads, each a closed loop for an equal
+ * part of what is left of the budget. A line is written when its request is over, so that neither Ctrl-C
+ * nor an endpoint that fails loses what was measured. */
+#include "measure/machine.h"
+#include "measure/points.h"
+
+#include "build/row_names.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOADS_MOST = 64, KEY_MOST = 512, FAILURES_MOST = 10, CLIENTS_MOST = 4000, ROUNDS = 10 };
+
+struct measure {
+    struct arena *arena;
+    const struct command *command;
+    struct client *client;
+    const char *model;
+    struct way way;
+    FILE *file;                     /* NULL: none */
+    double budget, tokens_most;     /* s; 0: none */
+    double spent;                   /* tokens, of prompts and answers */
+    double planned;                 /* tokens of the requests in flight, as asked */
+    double length_most;             /* of a request, tokens; 0: not known */
+    struct point points[LOADS_MOST];
+    size_t point_count;
+    uint64_t answered;              /* whole answers */
+    const char *stopped;            /* why nothing more is sent; NULL: it goes on */
+    const char *message;            /* the latest error */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+/* ---- the file --------------------------------------------------------------------------------- */
+
+static void add_time(struct buffer *out, const char *key, double time)
+{
+    buffer_print(out, ", \"%s\": ", key);
+    if (time >= 0)
+        buffer_print(out, "%.6f", time);
+    else
+        buffer_print(out, "null");
+}
+
+static void add_string(struct buffer *out, const char *key, const char *value)
+{
+    buffer_print(out, ", \"%s\": ", key);
+    if (value) {
+        struct doc *doc = doc_new(out->arena, DOC_STRING);
+        doc->string = value;
+        doc_print(out, doc);
+        while (out->size && out->data[out->size - 1] == '\n')
+            out->data[--out->size] = 0;
+    } else {
+        buffer_print(out, "null");
+    }
+}
+
+static void write_line(const struct measure *measure, const struct shot *shot)
+{
+    struct arena arena = { 0 };
+    struct buffer line = { .arena = &arena };
+    if (!measure->file)
+        return;
+    buffer_print(&line, "{\"sent\": %.6f", shot->sent);
+    add_time(&line, "first", shot->first);
+    add_time(&line, "last", shot->last);
+    buffer_print(&line, ", \"prompt_tokens\": %u, \"output_tokens\": %u, \"cached_tokens\": %u, \"chunk_times\": [",
+                 shot->prompt_tokens, shot->output_tokens, shot->cached_tokens);
+    for (size_t i = 0; i < shot->chunk_count; i++)
+        buffer_print(&line, i ? ", %.6f" : "%.6f", shot->chunk_times[i]);
+    buffer_print(&line, "], \"status\": %d", shot->status);
+    add_string(&line, "error", shot->error);
+    add_string(&line, "model", measure->model);
+    buffer_print(&line, ", \"concurrency\": %zu, \"warm_up\": %s, \"client_overhead\": %.6f}\n", shot->concurrency,
+                 shot->warm_up || !shot->concurrency ? "true" : "false", shot->overhead);
+    fwrite(line.data, 1, line.size, measure->file);
+    fflush(measure->file);
+    arena_free(&arena);
+}
+
+/* ---- one request after the other -------------------------------------------------------------- */
+
+static bool goes_on(struct measure *measure)
+{
+    if (interrupted && !measure->stopped)
+        measure->stopped = "interrupted";
+    if (measure->tokens_most && measure->spent + measure->planned >= measure->tokens_most && !measure->stopped)
+        measure->stopped = arena_print(measure->arena, "--tokens %.0f are spent", measure->tokens_most);
+    return !measure->stopped;
+}
+
+static struct shot *send_one(struct measure *measure, size_t concurrency, uint32_t prompt, uint32_t output)
+{
+    struct shot *shot = arena_alloc(measure->arena, sizeof *shot);
+    *shot = (struct shot){ .concurrency = concurrency, .prompt_asked = prompt, .output_asked = output };
+    measure->planned += (double)prompt + output;
+    client_send(measure->client, shot);
+    return shot;
+}
+
+static void take(struct measure *measure, const struct shot *shot)
+{
+    measure->planned -= (double)shot->prompt_asked + shot->output_asked;
+    measure->spent += (double)shot->prompt_tokens * (shot->status == 200) + shot->output_tokens;
+    measure->answered += !shot->error;
+    if (shot->error)
+        measure->message = shot->error;
+    write_line(measure, shot);
+}
+
+/* Wait for a request; Ctrl-C breaks all off. */
+static struct shot *next_one(struct measure *measure)
+{
+    struct shot *shot = NULL;
+    while (!shot && client_in_flight(measure->client)) {
+        if (interrupted)
+            client_break_off(measure->client, "interrupted");
+        shot = client_wait(measure->client, 0.2);
+    }
+    if (!shot)
+        shot = client_wait(measure->client, 0);
+    if (shot)
+        take(measure, shot);
+    return shot;
+}
+
+/* ---- how the endpoint wants to be asked ------------------------------------------------------- */
+
+/* The first way that is answered; false: none is. A refusal of one way (status 4xx) says nothing of the
+ * next; an endpoint that is not there, hangs or sends garbage is asked once. */
+static bool find_way(struct measure *measure, uint32_t prompt, uint32_t output)
+{
+    static const struct way ways[] = { { false, true, true }, { false, false, true }, { true, false, true },
+                                       { false, false, false }, { true, false, false } };
+    const double usual_bytes = 4;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && goes_on(measure); i++) {
+        client_set(measure->client, measure->model, ways[i], usual_bytes);
+        client_announce(measure->client, 1);
+        send_one(measure, 0, prompt, output);
+        const struct shot *shot = next_one(measure);
+        if (!shot->error) {
+            const double bytes = shot->usage && shot->prompt_tokens && !ways[i].ids
+                                 ? usual_bytes * prompt / shot->prompt_tokens : usual_bytes;
+            measure->way = ways[i];
+            client_set(measure->client, measure->model, ways[i], bytes);
+            return true;
+        }
+        if (shot->status < 400 || shot->status >= 500 || shot->status == 401 || shot->status == 403)
+            return false;
+    }
+    return false;
+}
+
+/* ---- a load ----------------------------------------------------------------------------------- */
+
+/* Answers of the first round have different lengths, so that the clients are out of step afterwards. */
+static uint32_t first_length(uint32_t output, size_t client, size_t clients)
+{
+    const double length = ceil((double)output * (double)(client + 1) / (double)clients);
+    return length < 2 ? (output < 2 ? output : 2) : (uint32_t)length;
+}
+
+static void add_shot(struct measure *measure, struct point *point, uint32_t output, bool warm_up)
+{
+    struct shot *shot = send_one(measure, point->concurrency, point->prompt_asked, output);
+    shot->warm_up = warm_up;
+    *(struct shot **)arena_push(measure->arena, &point->shots, &point->count, &point->room,
+                                sizeof shot) = shot;
+}
+
+static void run_point(struct measure *measure, struct point *point, double seconds)
+{
+    const size_t clients = point->concurrency, most = (ROUNDS + 1) * (clients > 1 ? clients : 2);
+    const double until = client_now(measure->client) + seconds;
+    size_t failures = 0;
+    bool open = true;
+    client_announce(measure->client, clients);
+    for (size_t i = 0; i < clients && goes_on(measure); i++)
+        add_shot(measure, point, first_length(point->output_asked, i, clients), true);
+    if (client_in_flight(measure->client) < clients)
+        client_announce(measure->client, client_in_flight(measure->client));
+    for (struct shot *shot; (shot = next_one(measure));) {
+        failures = shot->error ? failures + 1 : 0;
+        if (failures >= FAILURES_MOST && !measure->stopped)
+            measure->stopped = arena_print(measure->arena, "%d requests failed one after the other: %s",
+                                           FAILURES_MOST, shot->error);
+        open = open && goes_on(measure) && point->count < most && client_now(measure->client) < until;
+        shot->drained = !open;
+        if (open)
+            add_shot(measure, point, point->output_asked, false);
+        else if (client_in_flight(measure->client))
+            client_announce(measure->client, client_in_flight(measure->client));
+        if (measure->command->progress)
+            measure->command->progress(fmin(client_now(measure->client) / measure->budget, 0.99));
+    }
+    point_count(measure->arena, point);
+}
+
+/* ---- which loads ------------------------------------------------------------------------------ */
+
+static void add_point(struct measure *measure, size_t concurrency, double prompt, double output)
+{
+    measure->points[measure->point_count++] =
+        (struct point){ .concurrency = concurrency, .prompt_asked = (uint32_t)prompt,
+                        .output_asked = (uint32_t)output };
+}
+
+/* Requests as long as the endpoint takes them, where it says so. */
+static void shorten(struct measure *measure)
+{
+    const double most = measure->length_most;
+    for (size_t i = 0; i < measure->point_count && most > 0; i++) {
+        struct point *point = &measure->points[i];
+        if ((double)point->prompt_asked + point->output_asked <= most)
+            continue;
+        point->output_asked = (uint32_t)fmax(1, fmin(point->output_asked, floor(most / 4)));
+        point->prompt_asked = (uint32_t)fmax(1, most - point->output_asked);
+    }
+}
+
+static bool bad_loads(const char *text, struct error *error)
+{
+    error_set(error, "--loads: invalid list '%.60s'", text);
+    return error_expected(error, "at most %d whole numbers of 1 to 4,000: 1,4,16", LOADS_MOST);
+}
+
+/* The loads that were asked for; else two prompt lengths alone, for the prefill, and three loads. */
+static bool plan_loads(struct measure *measure, struct error *error)
+{
+    const struct command *command = measure->command;
+    const char *loads = command_text(command, "loads");
+    const double prompt = command_number(command, "isl"), output = command_number(command, "osl");
+    if (!loads) {
+        static const size_t own[] = { 1, 4, 16, 64 };
+        if (!command_given(command, "isl"))
+            add_point(measure, 1, 4 * prompt, output / 2);
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            add_point(measure, own[i], prompt, output);
+        return true;
+    }
+    for (const char *at = loads; *at;) {
+        char *end;
+        const unsigned long load = strtoul(at, &end, 10);
+        if (end == at || *at < '0' || *at > '9' || load < 1 || load > CLIENTS_MOST || (*end && *end != ',') ||
+            (*end == ',' && !end[1]) || measure->point_count == LOADS_MOST)
+            return bad_loads(loads, error);
+        add_point(measure, load, prompt, output);
+        at = *end ? end + 1 : end;
+    }
+    return measure->point_count || bad_loads(loads, error);
+}
+
+static void run_loads(struct measure *measure)
+{
+    for (size_t i = 0; i < measure->point_count; i++) {
+        const double left = measure->budget - client_now(measure->client);
+        if (left <= 0 && !measure->stopped)
+            measure->stopped = "the budget is over";
+        if (!goes_on(measure)) {
+            measure->point_count = i;
+            return;
+        }
+        run_point(measure, &measure->points[i], left / (double)(measure->point_count - i));
+    }
+}
+
+/* ---- the answer ------------------------------------------------------------------------------- */
+
+static void add_quantiles(struct arena *arena, struct doc *doc, const char *key, const struct quantiles *q)
+{
+    struct doc *inside = doc_add(arena, doc, key, q->count ? DOC_OBJECT : DOC_NULL);
+    if (!q->count)
+        return;
+    doc_add_number(arena, inside, "mean", q->mean);
+    doc_add_number(arena, inside, "p50", q->p50);
+    doc_add_number(arena, inside, "p90", q->p90);
+    doc_add_number(arena, inside, "p99", q->p99);
+}
+
+static void add_json(const struct measure *measure, const char *path, struct doc *doc)
+{
+    struct arena *arena = measure->arena;
+    struct doc *points = doc_add(arena, doc, "points", DOC_ARRAY);
+    for (size_t i = 0; i < measure->point_count; i++) {
+        const struct point *point = &measure->points[i];
+        struct doc *one = doc_add(arena, points, NULL, DOC_OBJECT);
+        const bool any = point->used > 0;
+        doc_add_number(arena, one, NAME_concurrency, (double)point->concurrency);
+        doc_add_number(arena, one, NAME_prompt_tokens, any ? point->prompt_tokens : NAN);
+        doc_add_number(arena, one, NAME_output_tokens, any ? point->output_tokens : NAN);
+        doc_add_number(arena, one, "requests", (double)point->used);
+        doc_add_number(arena, one, "failed", (double)point->failed);
+        doc_add_number(arena, one, "left_out", (double)point->left_out);
+        add_quantiles(arena, one, "ttft", &point->ttft);
+        add_quantiles(arena, one, "tpot", &point->tpot);
+        add_quantiles(arena, one, "itl", &point->itl);
+        doc_add_number(arena, one, "throughput", any ? point->throughput : NAN);
+        doc_add_number(arena, one, "client_overhead", any ? point->client_overhead : NAN);
+    }
+    doc_add_string(arena, doc, "written", path ? path : "");
+    if (!path)
+        doc->last->kind = DOC_NULL;
+    doc_add_string(arena, doc, "model", measure->model ? measure->model : "");
+    if (!measure->model)
+        doc->last->kind = DOC_NULL;
+    doc_add_string(arena, doc, "prompts", measure->way.ids ? "token ids" : measure->way.chat ? "chat" : "text");
+    doc_add_bool(arena, doc, "exact_lengths", measure->way.exact);
+    doc_add_bool(arena, doc, "virtual_clock", client_is_virtual(measure->client));
+    doc_add_number(arena, doc, "tokens_spent", measure->spent);
+    doc_add_number(arena, doc, "client_busy", client_busy(measure->client));
+    doc_add_string(arena, doc, "stopped", measure->stopped ? measure->stopped : "");
+    if (!measure->stopped)
+        doc->last->kind = DOC_NULL;
+    if (measure->message)
+        doc_add_string(arena, doc, "error", measure->message);
+}
+
+static void add_text(const struct measure *measure, const char *path, struct buffer *out)
+{
+    buffer_print(out, "  clients   prompt  answer  requests        TTFT   p90        TPOT   p90        tokens/s\n");
+    for (size_t i = 0; i < measure->point_count; i++) {
+        const struct point *point = &measure->points[i];
+        if (point->used)
+            buffer_print(out, "  %7zu  %7.0f %7.0f  %8zu  %7.4g ms %7.4g  %7.4g ms %7.4g  %10.4g\n",
+                         point->concurrency, point->prompt_tokens, point->output_tokens, point->used,
+                         1e3 * point->ttft.p50, 1e3 * point->ttft.p90, 1e3 * point->tpot.p50,
+                         1e3 * point->tpot.p90, point->throughput);
+        else
+            buffer_print(out, "  %7zu   no request succeeded\n", point->concurrency);
+        if (point->failed)
+            buffer_print(out, "           %zu requests failed\n", point->failed);
+    }
+    buffer_print(out, "  TTFT and TPOT are medians; the first request of each client and those that ran out do not "
+                      "count\n");
+    if (client_is_virtual(measure->client))
+        buffer_print(out, "  times are those of the endpoint's virtual clock\n");
+    else if (measure->point_count)
+        buffer_print(out, "  left out of TTFT: %.3g ms of this program and of connecting; it was busy %.0f %% of the "
+                     "time\n", 1e3 * measure->points[0].client_overhead, 100 * client_busy(measure->client));
+    if (!measure->way.exact)
+        buffer_print(out, "  the endpoint takes no ignore_eos: answers end where the model ends them\n");
+    if (measure->stopped)
+        buffer_print(out, "  stopped: %s\n", measure->stopped);
+    if (path)
+        buffer_print(out, "  written: %s, a line for each request\n", path);
+}
+
+/* ---- the command ------------------------------------------------------------------------------ */
+
+/* From --key-file or the environment; it goes nowhere but into the header. */
+static bool read_key(struct arena *arena, const struct command *command, const char **key, struct error *error)
+{
+    const char *path = command_text(command, "key-file");
+    struct text text = text_of(getenv("CHALKLINE_API_KEY") ? getenv("CHALKLINE_API_KEY") : "");
+    if (path && !file_read(arena, path, 1 << 16, &text, error))
+        return false;
+    text = text_trim(text);
+    *key = text.size ? arena_copy(arena, text.data, text.size) : NULL;
+    if (text.size <= KEY_MOST && text_plain(text, "") == text.size)
+        return true;
+    error_set(error, "%s: not a key", path ? "--key-file" : "CHALKLINE_API_KEY");
+    return error_expected(error, "one line of at most %d characters", KEY_MOST);
+}
+
+static bool open_file(struct measure *measure, const char *path, struct error *error)
+{
+    if (!path)
+        return true;
+    if (!file_may_write(measure->arena, path, error))
+        return false;
+    measure->file = fopen(path, "w");
+    if (measure->file)
+        return true;
+    error_set(error, "--output: %.200s: %s", path, strerror(errno));
+    return error_expected(error, "a file that can be written");
+}
+
+static void measure_endpoint(struct measure *measure, struct answer *answer, const char *path)
+{
+    const struct command *command = measure->command;
+    const char *given = command_text(command, "model"), *message = "", *first = NULL;
+    enum { PROBE_PROMPT = 16, PROBE_OUTPUT = 4 };
+    first = client_model(measure->client, &measure->length_most, &message);
+    measure->model = given ? given : first;
+    shorten(measure);
+    if (!measure->model)
+        measure->message = message;
+    else if (find_way(measure, PROBE_PROMPT, PROBE_OUTPUT))
+        run_loads(measure);
+    else
+        measure->point_count = 0;
+    if (!measure->model)
+        measure->point_count = 0;
+    answer->status = measure->answered && measure->point_count ? 0 : 1;
+    if (answer->status)
+        buffer_print(&answer->text, "no request succeeded: %s\n",
+                     measure->message ? measure->message : measure->stopped ? measure->stopped : "none was sent");
+    add_json(measure, path, answer->doc);
+    if (measure->point_count)
+        add_text(measure, path, &answer->text);
+}
+
+static bool ask_endpoint(struct arena *arena, const struct command *command, struct answer *answer,
+                         struct error *error)
+{
+    struct measure *measure = arena_alloc(arena, sizeof *measure);
+    const char *key, *path = command_text(command, "output");
+    struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND }, before;
+    *measure = (struct measure){ .arena = arena, .command = command, .budget = command_number(command, "budget"),
+                                 .tokens_most = (double)command_count(command, "tokens") };
+    if (!plan_loads(measure, error) || !read_key(arena, command, &key, error) ||
+        !client_open(arena, command->words[0], key, command_number(command, "patience"), &measure->client, error))
+        return false;
+    if (!open_file(measure, path, error)) {
+        client_close(measure->client);
+        return false;
+    }
+    interrupted = 0;
+    sigaction(SIGINT, &action, &before);
+    measure_endpoint(measure, answer, path);
+    sigaction(SIGINT, &before, NULL);
+    client_close(measure->client);
+    if (measure->file && fclose(measure->file)) {
+        error_set(error, "--output: %.200s: %s", path, strerror(errno));
+        return error_expected(error, "a file that can be written");
+    }
+    return true;
+}
+
+static bool ask_measure(struct arena *arena, const struct command *command, struct answer *answer,
+                        struct error *error)
+{
+    if (command->word_count > 1) {
+        error_set(error, "measure takes one URL, %zu were given", command->word_count);
+        return error_expected(error, "chalkline measure http://127.0.0.1:8000");
+    }
+    return command->word_count ? ask_endpoint(arena, command, answer, error)
+                               : ask_machine(arena, command, answer, error);
+}
+
+static const struct option list[] = {
+    { "model", "NAME", OPTION_TEXT, .otherwise = "the first of /v1/models", .help = "model to ask for" },
+    { "budget", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1, .high = 86400, .fallback = "1min",
+      .help = "time for all loads together" },
+    { "tokens", "N", OPTION_COUNT, .low = 1, .high = 1e12, .otherwise = "no limit",
+      .help = "most tokens to spend, of prompts and answers" },
+    { "loads", "N,N,...", OPTION_TEXT, .otherwise = "1, 4, 16 and 64",
+      .help = "requests in flight, one load after the other" },
+    { "isl", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "512", .help = "prompt tokens" },
+    { "osl", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "128", .help = "output tokens" },
+    { "patience", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 86400, .fallback = "1min",
+      .help = "a request of which nothing comes for so long has failed" },
+    { "key-file", "FILE", OPTION_FILE, .otherwise = "CHALKLINE_API_KEY", .help = "file with the key of the API" },
+    { "output", "FILE", OPTION_FILE, .letter = 'o',
+      .help = "a JSON line per request; without a URL: the machine as CSV" },
+    { 0 } };
+static const struct option_group measure_options = { "Measurement", list };
+
+const struct verb verb_measure = {
+    "measure", "[URL]", "Send traffic to an endpoint and time its tokens; without a URL: time this machine.",
+    { "chalkline measure http://127.0.0.1:8000 --budget 5min -o mine.jsonl",
+      "chalkline measure http://127.0.0.1:8000 --loads 1,4,16 --isl 2000 --osl 200",
+      "chalkline measure -o machine.csv" },
+    { &measure_options, &output_options }, .ask = ask_measure };

@@ -1,0 +1,161 @@
+/* A run of the simulator that goes on while its requests arrive.
+ *
+ * The trace has room for as many requests as may ever come, all of which arrive at no time until they
+ * are asked. The clock is that of sim_run, a moment after the other, without fast-forwards. After a
+ * moment, the tokens of every open request that has its first are compared with those already told:
+ * the scheduler knows them (`received`), whatever was preempted, drafted or moved to another pool. */
+#include "sim/live.h"
+#include "sim/fleet.h"
+
+#include <assert.h>
+#include <math.h>
+
+struct live {
+    struct sim_options options;
+    struct trace trace;
+    struct sim_result result;
+    struct run run;
+    size_t asked;
+    uint32_t *open, *told_so_far;   /* open requests, in order of arrival; [most] tokens told */
+    size_t open_count;
+    live_told *told;
+    void *context;
+};
+
+struct live *live_open(struct arena *arena, const struct sim_options *options, size_t most,
+                       live_told *told, void *context, struct error *error)
+{
+    struct live *live = arena_alloc(arena, sizeof *live);
+    struct trace *trace = &live->trace;
+    assert(!options->users && !options->waiting_most && !(options->patience > 0));
+    live->options = *options;
+    live->options.stepping = true;
+    live->told = told;
+    live->context = context;
+    *trace = (struct trace){ .count = most, .arrival = arena_array(arena, most, sizeof(double)),
+                             .prompt = arena_array(arena, most, sizeof(uint32_t)),
+                             .output = arena_array(arena, most, sizeof(uint32_t)) };
+    for (size_t i = 0; i < most; i++)
+        trace->arrival[i] = INFINITY;
+    live->open = arena_array(arena, most, sizeof *live->open);
+    live->told_so_far = arena_array(arena, most, sizeof *live->told_so_far);
+    return run_open(arena, trace, &live->options, &live->result, &live->run, error) ? live : NULL;
+}
+
+bool live_fits(const struct live *live, uint32_t prompt, uint32_t output, struct error *error)
+{
+    const struct sim_options *options = &live->options;
+    return run_fits(&options->server, live->asked, (uint64_t)prompt + output, error) &&
+           (!options->split.replicas ||
+            run_fits(&options->split.server, live->asked, (uint64_t)prompt + 1, error));
+}
+
+bool live_ask(struct live *live, double at, uint32_t prompt, uint32_t output, uint32_t *id)
+{
+    struct trace *trace = &live->trace;
+    if (live->asked == trace->count)
+        return false;
+    assert(prompt && output);
+    at = moment_later(at, live->run.now);           /* its last bits */
+    *id = (uint32_t)live->asked++;
+    trace->arrival[*id] = live->result.arrival[*id] = at;
+    trace->prompt[*id] = prompt;
+    trace->output[*id] = live->run.simulation.want[*id] = output;
+    live->open[live->open_count++] = *id;
+    return true;
+}
+
+static void close_request(struct live *live, size_t at)
+{
+    live->open_count--;
+    for (; at < live->open_count; at++)
+        live->open[at] = live->open[at + 1];
+}
+
+/* A request of disaggregated serving is left alone: where it goes next depends on what it wants. */
+static void cut(struct live *live, uint32_t id)
+{
+    struct run *run = &live->run;
+    const size_t at = run->where[id];
+    if (live->options.split.replicas || at >= run->replica_count || !run->replicas[at]->scheduler->cut)
+        return;
+    live->trace.output[id] = run->replicas[at]->scheduler->cut(run->replicas[at], id);
+}
+
+bool live_take_back(struct live *live, uint32_t id, double now)
+{
+    for (size_t i = 0; i < live->open_count; i++)
+        if (live->open[i] == id && id < live->run.arrived) {
+            if (fleet_take_back(&live->run, id, now)) {
+                close_request(live, i);
+                return true;
+            }
+            cut(live, id);
+        }
+    return false;
+}
+
+/* What has come in the moment that has just been. */
+static void tell(struct live *live)
+{
+    const struct run *run = &live->run;
+    size_t kept = 0;
+    for (size_t i = 0; i < live->open_count; i++) {
+        const uint32_t id = live->open[i];
+        const size_t at = run->where[id];
+        const bool there = at < run->replica_count;
+        uint32_t tokens = 0;
+        if (live->result.completed[id] >= 0)
+            tokens = live->trace.output[id];
+        else if (live->result.first_token[id] >= 0 && there)
+            tokens = run->replicas[at]->scheduler->received(run->replicas[at], id);
+        if (tokens < 1 && live->result.first_token[id] >= 0)
+            tokens = 1;
+        if (tokens > live->told_so_far[id]) {
+            live->told_so_far[id] = tokens;
+            live->told(live->context, id, there ? at : 0, tokens, run->now);
+        }
+        if (live->told_so_far[id] < live->trace.output[id])
+            live->open[kept++] = id;
+    }
+    live->open_count = kept;
+}
+
+double live_next(const struct live *live)
+{
+    return run_next(&live->run);
+}
+
+void live_advance(struct live *live, double until)
+{
+    for (double next; (next = run_next(&live->run)) <= until;) {
+        run_moment(&live->run, next);
+        tell(live);
+    }
+}
+
+size_t live_asked(const struct live *live)
+{
+    return live->asked;
+}
+
+size_t live_open_requests(const struct live *live)
+{
+    return live->open_count;
+}
+
+size_t live_replicas(const struct live *live)
+{
+    return live->run.replica_count;
+}
+
+struct live_replica live_replica(const struct live *live, size_t replica)
+{
+    const struct replica *at = live->run.replicas[replica];
+    return (struct live_replica){ at->waiting, at->running, at->blocks_used, at->server->blocks };
+}
+
+const struct sim_result *live_result(const struct live *live)
+{
+    return &live->result;
+}

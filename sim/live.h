@@ -1,0 +1,43 @@
+/* live -- a run whose requests are not known beforehand: they are asked while it goes on.
+ *
+ *     live_ask(now) -> id      live_next: when something happens      live_advance(now) -> told: tokens
+ *
+ * Time is the caller's, in seconds, and never goes back: a wall clock makes the run a server, a counter
+ * makes it a test. Every step is run by itself, so that each token has its time. */
+#ifndef SIM_LIVE_H
+#define SIM_LIVE_H
+
+#include "sim/sim.h"
+
+/* A request has `tokens` output tokens as of `now`, the time at which the last of them came. */
+typedef void live_told(void *context, uint32_t id, size_t replica, uint32_t tokens, double now);
+
+/* Lives in the arena it was opened in. */
+struct live;
+
+/* `options` as for sim_run, without users, patience and a limit of the queue, which are the caller's;
+ * `most`: requests that the run can take in all. */
+struct live *live_open(struct arena *arena, const struct sim_options *options, size_t most,
+                       live_told *told, void *context, struct error *error);
+/* False: no empty replica has room for a request of these lengths. */
+bool live_fits(const struct live *live, uint32_t prompt, uint32_t output, struct error *error);
+/* A request arrives at `at`, which is not before any time given so far. False: there were `most` already. */
+bool live_ask(struct live *live, double at, uint32_t prompt, uint32_t output, uint32_t *id);
+/* The user of a request has gone. It is forgotten if it still waits (true); one that runs ends as soon as its
+ * scheduler can end it. */
+bool live_take_back(struct live *live, uint32_t id, double now);
+double live_next(const struct live *live);      /* the next moment, s; INFINITY: nothing is planned */
+/* Let everything happen that happens until `until`. */
+void live_advance(struct live *live, double until);
+
+/* What is there: requests asked so far, and those that have neither their last token nor left. */
+size_t live_asked(const struct live *live);
+size_t live_open_requests(const struct live *live);
+size_t live_replicas(const struct live *live);
+struct live_replica {
+    size_t waiting, running, blocks_used, blocks;
+};
+struct live_replica live_replica(const struct live *live, size_t replica);
+const struct sim_result *live_result(const struct live *live);
+
+#endif

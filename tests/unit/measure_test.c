@@ -1,0 +1,267 @@
+/* `measure` against endpoints that misbehave: each is a process of this test that answers every connection
+ * in its own bad way. What comes of it is a message, a line a request in the file, and a stated exit code. */
+#define _GNU_SOURCE
+#include "test.h"
+
+#include "base/base.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char models[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+                             "{\"object\":\"list\",\"data\":[{\"id\":\"m\"}]}";
+#define STREAM "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+#define CHUNKED "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+#define CHUNK "data: {\"choices\":[{\"index\":0,\"text\":\" a\",\"finish_reason\":null}]}\n\n"
+#define LAST "data: {\"choices\":[{\"index\":0,\"text\":\" a\",\"finish_reason\":\"length\"}]}\n\n"
+#define USAGE "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":16,\"completion_tokens\":2}}\n\n"
+#define DONE "data: [DONE]\n\n"
+#define STATUS(line) "HTTP/1.1 " line "\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+
+/* What is sent for a completion, and what then. */
+static const struct manner {
+    const char *name, *answer;
+    bool hangs;                     /* the connection stays open and silent */
+    int good;                       /* as many requests are answered well before; of 1000: all but each third */
+    int status;                     /* exit code of `measure` */
+    const char *says;               /* in its output */
+} manners[] = {
+    { "answers well", STREAM CHUNK LAST USAGE DONE, false, 0, 0, "tokens/s" },
+    { "has no usage and no [DONE]", STREAM CHUNK LAST, false, 0, 0, "tokens/s" },
+    { "has carriage returns and comments", STREAM ": hello\r\n\r\n" "data:{\"choices\":[{\"text\":\"x\"}]}\r\n\r\n" DONE,
+      false, 0, 0, "tokens/s" },
+    { "hangs", "", true, 0, 1, "nothing came for 1 s" },
+    { "hangs in the middle", STREAM CHUNK, true, 0, 1, "nothing came for 1 s" },
+    { "closes at once", "", false, 0, 1, "closed without an answer" },
+    { "closes in the middle", STREAM CHUNK, false, 0, 1, "ended in the middle of the answer" },
+    { "closes in the middle of a chunk", CHUNKED "100\r\n" CHUNK, false, 0, 1, "closed in the middle of the answer" },
+    { "streams garbage", STREAM "\x01\x02 garbage \xff\n\n", false, 0, 1, "not a stream of server-sent events" },
+    { "streams broken JSON", STREAM "data: {\"choices\":[\n\n" DONE, false, 0, 1, "no JSON object" },
+    { "streams JSON of other kinds", STREAM "data: {\"choices\":{\"text\":1},\"usage\":[]}\n\n" DONE, false, 0, 1,
+      "the answer has no text" },
+    { "has an absurd usage", STREAM CHUNK LAST "data: {\"usage\":{\"prompt_tokens\":-5,\"completion_tokens\":1e300}}\n\n"
+      DONE, false, 0, 0, "tokens/s" },
+    { "reports an error in the stream", STREAM CHUNK "data: {\"error\":{\"message\":\"out of memory\"}}\n\n" DONE,
+      false, 0, 1, "out of memory" },
+    { "answers with a page", STATUS("200 OK") "<html><body>hello</body></html>", false, 0, 1,
+      "not a stream of server-sent events" },
+    { "fails", STATUS("500 Internal Server Error") "{\"error\":{\"message\":\"injected\"}}", false, 0, 1,
+      "HTTP status 500: injected" },
+    { "wants a key", STATUS("401 Unauthorized") "{\"error\":{\"message\":\"no key\"}}", false, 0, 1,
+      "HTTP status 401: no key" },
+    { "knows no such path", STATUS("404 Not Found") "{}", false, 0, 1, "HTTP status 404" },
+    { "fails after six", STATUS("503 Service Unavailable") "busy", false, 6, 0,
+      "10 requests failed one after the other: HTTP status 503: busy" },
+    { "fails now and then", STATUS("500 Internal Server Error") "{}", false, 1000, 0, "requests failed" },
+};
+
+static const struct manner slow = { .name = "is slow", .answer = STREAM CHUNK LAST USAGE DONE };
+
+/* ---- the endpoint ------------------------------------------------------------------------------ */
+
+static bool read_request(int fd, char *head, size_t room)
+{
+    size_t size = 0, body = 0;
+    char *end = NULL;
+    while (size + 1 < room) {
+        ssize_t got = read(fd, head + size, room - 1 - size);
+        if (got <= 0)
+            return false;
+        size += (size_t)got;
+        head[size] = 0;
+        if (!end && (end = strstr(head, "\r\n\r\n"))) {
+            const char *length = strcasestr(head, "content-length:");
+            body = length && length < end ? strtoul(length + 15, NULL, 10) : 0;
+        }
+        if (end && size >= (size_t)(end + 4 - head) + body)
+            return true;
+    }
+    return false;
+}
+
+static void say(int fd, const char *text)
+{
+    if (write(fd, text, strlen(text)) < 0)
+        _exit(1);
+}
+
+static void answer_all(int listener, const struct manner *manner)
+{
+    static char head[1 << 16];
+    signal(SIGPIPE, SIG_IGN);
+    for (int asked = 0;;) {
+        int fd = accept(listener, NULL, NULL);
+        if (fd < 0 || !read_request(fd, head, sizeof head)) {
+            close(fd);
+            continue;
+        }
+        if (!strncmp(head, "GET /v1/models", 14)) {
+            say(fd, models);
+        } else if (strncmp(head, "POST /v1/", 9)) {
+            say(fd, STATUS("404 Not Found") "{}");
+        } else {
+            const bool well = manner->good == 1000 ? asked % 3 != 2 : asked < manner->good;
+            asked++;
+            if (manner == &slow)
+                usleep(20000);
+            say(fd, well ? manners[0].answer : manner->answer);
+            if (!well && manner->hangs)
+                continue;                           /* the descriptor stays open */
+        }
+        shutdown(fd, SHUT_WR);
+        close(fd);
+    }
+}
+
+static int listen_here(unsigned *port)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in place = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof place;
+    assert_true(fd >= 0 && !bind(fd, (struct sockaddr *)&place, size) && !listen(fd, 64));
+    getsockname(fd, (struct sockaddr *)&place, &size);
+    *port = ntohs(place.sin_port);
+    return fd;
+}
+
+/* ---- what measure makes of it ------------------------------------------------------------------ */
+
+static int run(const char *words, char *out, size_t room)
+{
+    char line[600];
+    const char *program = getenv("CHALKLINE");
+    snprintf(line, sizeof line, "%s %s 2>&1", program ? program : "./chalkline", words);
+    FILE *pipe = popen(line, "r");
+    assert_non_null(pipe);
+    out[fread(out, 1, room - 1, pipe)] = 0;
+    const int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static size_t lines_of(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    size_t lines = 0;
+    assert_non_null(file);
+    for (int c; (c = fgetc(file)) != EOF;)
+        lines += c == '\n';
+    fclose(file);
+    return lines;
+}
+
+static void check_file(const char *path, const struct manner *manner)
+{
+    struct arena arena = { 0 };
+    struct text text, line;
+    struct error error;
+    size_t failed = 0, whole = 0;
+    assert_true(file_read(&arena, path, 1 << 20, &text, &error));
+    while (text.size) {
+        struct doc *doc;
+        line = text_line(&text);
+        if (!json_read(&arena, path, line, &doc, &error))
+            fail_msg("%s: %s", manner->name, error.what);
+        assert_non_null(doc_get(doc, "sent"));
+        assert_non_null(doc_get(doc, "chunk_times"));
+        if (doc_get(doc, "error")->kind == DOC_STRING)
+            failed++;
+        else
+            whole++;
+    }
+    if ((manner->status == 0) != (whole > 1) || (manner->says != manners[0].says) != (failed > 0))
+        fail_msg("%s: %zu whole answers and %zu failed ones in the file", manner->name, whole, failed);
+    arena_free(&arena);
+}
+
+static void test_manners(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof manners / sizeof *manners; i++) {
+        char words[300], out[1 << 14], path[] = "/tmp/chalkline-measure-XXXXXX";
+        unsigned port;
+        int listener = listen_here(&port), file = mkstemp(path);
+        close(file);
+        pid_t server = fork();
+        if (!server) {
+            answer_all(listener, &manners[i]);
+            _exit(0);
+        }
+        close(listener);
+        snprintf(words, sizeof words, "measure http://127.0.0.1:%u --loads 1,2 --isl 16 --osl 2 --budget 2s "
+                 "--patience 1s -o %s", port, path);
+        const int status = run(words, out, sizeof out);
+        kill(server, SIGKILL);
+        waitpid(server, NULL, 0);
+        if (status != manners[i].status || !strstr(out, manners[i].says))
+            fail_msg("an endpoint that %s: exit %d, not %d with '%s':\n%s", manners[i].name, status,
+                     manners[i].status, manners[i].says, out);
+        check_file(path, &manners[i]);
+        unlink(path);
+    }
+}
+
+static void test_nobody_there(void **state)
+{
+    (void)state;
+    char words[200], out[1 << 12];
+    unsigned port;
+    close(listen_here(&port));
+    snprintf(words, sizeof words, "measure http://127.0.0.1:%u --budget 2s", port);
+    assert_int_equal(run(words, out, sizeof out), 1);
+    assert_non_null(strstr(out, "no request succeeded: Failed to connect"));
+    assert_int_equal(run("measure ftp://127.0.0.1/", out, sizeof out), 2);
+    assert_int_equal(run("measure http://me:secret@127.0.0.1:1/", out, sizeof out), 2);
+    assert_null(strstr(out, "secret"));
+    assert_int_equal(run("measure http://127.0.0.1:1 --loads 1,,2", out, sizeof out), 2);
+    assert_int_equal(run("measure http://127.0.0.1:1 --loads 0", out, sizeof out), 2);
+    assert_int_equal(run("measure http://127.0.0.1:1 --key-file /nonexistent", out, sizeof out), 2);
+    assert_int_equal(run("measure http://127.0.0.1:1 -o /nonexistent/file", out, sizeof out), 2);
+}
+
+/* Ctrl-C: what was measured stays, and is answered. The key is in no file, output or process list. */
+static void test_interrupted(void **state)
+{
+    (void)state;
+    char words[500], out[1 << 13], path[] = "/tmp/chalkline-measure-XXXXXX";
+    unsigned port;
+    int listener = listen_here(&port), file = mkstemp(path);
+    close(file);
+    pid_t server = fork();
+    if (!server) {
+        answer_all(listener, &slow);
+        _exit(0);
+    }
+    close(listener);
+    setenv("CHALKLINE_API_KEY", "sk-very-secret", 1);
+    snprintf(words, sizeof words, "measure http://127.0.0.1:%u --loads 1,1,1,1,1,1,1,1 --isl 16 --osl 2 --budget 60s "
+             "-o %s & p=$!; sleep 0.3; tr '\\0' ' ' </proc/$p/cmdline; kill -INT $p; wait $p", port, path);
+    const int status = run(words, out, sizeof out);
+    unsetenv("CHALKLINE_API_KEY");
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(out, "tokens/s"));
+    assert_non_null(strstr(out, "--budget 60s"));   /* the words of the process */
+    assert_non_null(strstr(out, "stopped: interrupted"));
+    assert_null(strstr(out, "sk-very"));
+    assert_true(lines_of(path) > 5);
+    struct arena arena = { 0 };
+    struct text text;
+    struct error error;
+    assert_true(file_read(&arena, path, 1 << 24, &text, &error));
+    assert_null(strstr(arena_copy(&arena, text.data, text.size), "sk-very"));
+    arena_free(&arena);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_manners), cmocka_unit_test(test_nobody_there),
+                                        cmocka_unit_test(test_interrupted) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* watch/: the text format, and what it says of a load. The scrapes of tests/fixtures/metrics are of our own
+ * endpoint, before and after `measure` with 32 clients, prompts of 1,000 tokens and answers of 200; published
+ * ones are compared too where CHALKLINE_SHARED is set. */
+#include "test.h"
+
+#include "watch/load.h"
+
+#include <math.h>
+#include <string.h>
+
+static void check_near(const char *what, double got, double expected, double share)
+{
+    if (!(fabs(got - expected) <= share * fabs(expected)))
+        fail_msg("%s: %.6g, expected %.6g", what, got, expected);
+}
+
+static struct exposition read_text(struct arena *arena, const char *text)
+{
+    struct exposition exposition;
+    struct error error;
+    size_t bad;
+    if (!exposition_read(arena, "text", text_of(text), &exposition, &bad, &error))
+        fail_msg("%s", error.what);
+    return exposition;
+}
+
+static struct exposition read_file(struct arena *arena, const char *path)
+{
+    struct text text;
+    struct error error;
+    if (!file_read(arena, path, 1 << 24, &text, &error))
+        fail_msg("%s", error.what);
+    return read_text(arena, arena_copy(arena, text.data, text.size));
+}
+
+static void test_format(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    const struct exposition exposition = read_text(&arena,
+        "# HELP a something\n# TYPE a counter\na 1\na_total{x=\"1\"} 2.5e3 1700000000000\n"
+        "a_total{x=\"2\", y=\"say \\\"hi\\\"\\n\\\\\",} 4\r\nb{} NaN\nc +Inf\nd{tp_rank=\"0\"} 3\nd{tp_rank=\"1\"} 3\n\n# EOF");
+    assert_int_equal(exposition.count, 7);
+    check_near("a", exposition_sum(&exposition, "a", NULL), 1, 0);
+    check_near("all of a_total", exposition_sum(&exposition, "a_total", NULL), 2504, 0);
+    check_near("one of a_total", exposition_sum(&exposition, "a_total", "x=2"), 4, 0);
+    check_near("the first that is there", exposition_sum(&exposition, "none|a|a_total", NULL), 1, 0);
+    check_near("the first rank", exposition_sum(&exposition, "d", NULL), 3, 0);
+    assert_true(isnan(exposition_sum(&exposition, "b", NULL)) && isnan(exposition_sum(&exposition, "c", NULL)));
+    assert_true(isnan(exposition_sum(&exposition, "a_total", "x=3")));
+    assert_string_equal(sample_label(&exposition.samples[2], "y"), "say \"hi\"\n\\");
+    arena_free(&arena);
+}
+
+static void test_bad(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *says; } bad[] = {
+        { "", "no metrics" }, { "# only comments\n", "no metrics" }, { "<html>\n<body>hello</body>", "text:1: not a line" },
+        { "a 1\nb{x=\"1} 2\n", "text:2: not a line" }, { "a 1\nb{x=1} 2\n", "text:2: not a line" },
+        { "a 1\nb\n", "text:2: not a line" }, { "a 1\nb one\n", "text:2: not a line" },
+        { "{\"iter\": 1}", "text:1: not a line" }, { "some_metric 1\n", "no engine that is known" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct arena arena = { 0 };
+        struct exposition exposition;
+        struct load load;
+        struct error error = { .what = "" };
+        size_t lines;
+        if (exposition_read(&arena, "text", text_of(bad[i].text), &exposition, &lines, &error) &&
+            load_read(&arena, "text", &exposition, NULL, NAN, &load, &error))
+            fail_msg("'%s' is no error", bad[i].text);
+        if (!strstr(error.what, bad[i].says) || !*error.hint)
+            fail_msg("'%s': %s (%s)", bad[i].text, error.what, error.hint);
+        arena_free(&arena);
+    }
+}
+
+static struct load read_load(struct arena *arena, const struct exposition *now, const struct exposition *since,
+                             double span)
+{
+    struct load load;
+    struct error error;
+    if (!load_read(arena, "text", now, since, span, &load, &error))
+        fail_msg("%s", error.what);
+    return load;
+}
+
+/* 353 requests, of which 32 had shorter first answers and one was a probe of 16 and 4 tokens. */
+static void test_two_scrapes(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    const double span = 26.72;
+    const struct exposition before = read_file(&arena, "tests/fixtures/metrics/before.prom"),
+    after = read_file(&arena, "tests/fixtures/metrics/after.prom");
+    struct load load = read_load(&arena, &after, &before, span);
+    assert_string_equal(load.engine->name, "vllm");
+    assert_string_equal(load.model, "Llama-3.1-8B");
+    assert_int_equal(load.requests, 353);
+    check_near("arrivals", load.seen[LOAD_ARRIVAL_RATE].value, 353 / span, 1e-12);
+    check_near("prompt", load.seen[LOAD_PROMPT].value, (352 * 1000.0 + 16) / 353, 1e-12);
+    check_near("answer", load.seen[LOAD_OUTPUT].value, 67316 / 353.0, 1e-9);
+    /* Little's law: gaps of all answers over the time. */
+    check_near("running", load.seen[LOAD_RUNNING].value, load.seen[LOAD_ITL].value * (67316 - 353) / span, 1e-9);
+    check_near("ITL", load.seen[LOAD_ITL].value, 0.01166, 0.001);
+    assert_true(isnan(load.seen[LOAD_HIT_SHARE].value) && *load.seen[LOAD_HIT_SHARE].source);
+    /* The other way round it was a restart: then the second scrape counts alone. */
+    load = read_load(&arena, &before, &after, span);
+    assert_true(load.restarted && isnan(load.span) && isnan(load.seen[LOAD_ARRIVAL_RATE].value));
+    arena_free(&arena);
+}
+
+static void test_arrivals_in_flight(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    const struct exposition before = read_text(&arena, "vllm:request_success_total 10\nvllm:num_requests_running 2\n"
+                                               "vllm:num_requests_waiting 0\n"),
+    after = read_text(&arena, "vllm:request_success_total 30\nvllm:num_requests_running 8\n"
+                              "vllm:num_requests_waiting 4\nvllm:gpu_prefix_cache_queries_total 200\n"
+                              "vllm:gpu_prefix_cache_hits_total 50\nvllm:num_preemptions_total 5\n"
+                              "vllm:spec_decode_num_draft_tokens_total 100\n"
+                              "vllm:spec_decode_num_accepted_tokens_total 60\n");
+    const struct load load = read_load(&arena, &after, &before, 10);
+    check_near("arrivals", load.seen[LOAD_ARRIVAL_RATE].value, (20 + 12 - 2) / 10.0, 0);
+    check_near("hits", load.seen[LOAD_HIT_SHARE].value, 0.25, 0);
+    check_near("preemptions", load.seen[LOAD_PREEMPTION_RATE].value, 0.25, 0);
+    check_near("acceptance", load.seen[LOAD_ACCEPTANCE].value, 0.6, 0);
+    arena_free(&arena);
+}
+
+static void test_published(void **state)
+{
+    (void)state;
+    static const struct { const char *file, *engine; enum load_quantity quantity; double value; } rows[] = {
+        { "vllm_0.25.1_loaded.prom", "vllm", LOAD_PROMPT, 512 },
+        { "vllm_0.25.1_loaded.prom", "vllm", LOAD_OUTPUT, 256 },
+        { "vllm_0.25.1_loaded.prom", "vllm", LOAD_RUNNING, 64 },
+        { "vllm_0.25.1_loaded.prom", "vllm", LOAD_WAITING, 64 },
+        { "vllm_0.25.1_loaded.prom", "vllm", LOAD_HIT_SHARE, 2480 / 339968.0 },
+        { "vllm_0.25.1_loaded.prom", "vllm", LOAD_TTFT, 0.1329 },
+        { "vllm_0.25.1_loaded.prom", "vllm", LOAD_ITL, 0.00606 },
+        { "vllm_0.25.1_loaded.prom", "vllm", LOAD_PREEMPTION_RATE, 0 },
+        { "vllm_0.25.1_idle.prom", "vllm", LOAD_RUNNING, 0 },
+        { "sglang_docs.prom", "sglang", LOAD_RUNNING, 162 },
+        { "sglang_docs.prom", "sglang", LOAD_WAITING, 2826 },
+        { "sglang_docs.prom", "sglang", LOAD_PROMPT, 8.128902e6 / 11228 },
+        { "sglang_docs.prom", "sglang", LOAD_HIT_SHARE, 0.00750755 },
+        { "triton_tensorrtllm_backend_readme.prom", "trtllm", LOAD_WAITING, 1 },
+        { "llama.cpp_server.prom", "llama.cpp", LOAD_ITL, 279.178 / 7801 },
+        { "epp_testdata.prom", "llm-d", LOAD_RUNNING, 2 },
+    };
+    const char *shared = getenv("CHALKLINE_SHARED");
+    struct arena arena = { 0 };
+    if (!shared || !*shared) {
+        print_message("skipped: published scrapes, without CHALKLINE_SHARED\n");
+        return;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct exposition now = read_file(&arena, arena_print(&arena, "%s/data/benchmarks/metrics/%s", shared,
+                                                                    rows[i].file));
+        const struct load load = read_load(&arena, &now, NULL, NAN);
+        assert_string_equal(load.engine->name, rows[i].engine);
+        check_near(rows[i].file, load.seen[rows[i].quantity].value, rows[i].value, 1e-3);
+    }
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_format), cmocka_unit_test(test_bad),
+                                        cmocka_unit_test(test_two_scrapes), cmocka_unit_test(test_arrivals_in_flight),
+                                        cmocka_unit_test(test_published) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,33 @@
+/* exposition -- the text format of Prometheus (0.0.4), read into samples.
+ *
+ * Comments and types are read past: what a sample is follows from its name. Values may be NaN, +Inf and -Inf. */
+#ifndef WATCH_EXPOSITION_H
+#define WATCH_EXPOSITION_H
+
+#include "base/base.h"
+
+struct label {
+    const char *name, *value;
+};
+struct sample {
+    const char *name;
+    struct label *labels;
+    size_t label_count;
+    double value;
+};
+/* Lives in the arena that it was read into. */
+struct exposition {
+    struct sample *samples;
+    size_t count, room;
+};
+
+/* An error names the line, unless the text has at least one sample and at most a tenth of its lines cannot
+ * be read: *bad_lines. */
+bool exposition_read(struct arena *arena, const char *file, struct text text, struct exposition *exposition,
+                     size_t *bad_lines, struct error *error);
+const char *sample_label(const struct sample *sample, const char *name);       /* NULL: it has none */
+/* The sum of the samples whose name is the first of `names` that there is, which '|' separates; NAN: none.
+ * `label` "name=value" or NULL: only those that have it. Of tensor-parallel ranks the first alone counts. */
+double exposition_sum(const struct exposition *exposition, const char *names, const char *label);
+
+#endif

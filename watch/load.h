@@ -1,0 +1,43 @@
+/* load -- what an engine's metrics say of its load. */
+#ifndef WATCH_LOAD_H
+#define WATCH_LOAD_H
+
+#include "watch/exposition.h"
+
+/* The metrics of an engine, by what they mean; alternatives are separated by '|'; NULL: it has none. A
+ * histogram is named without _sum and _count. */
+struct engine {
+    const char *name, *mark;        /* the name that an answer has; how its metrics begin */
+    const char *running, *waiting, *running_label, *waiting_label;
+    const char *finished, *prompt_tokens, *output_tokens;           /* counters */
+    const char *prompt_lengths, *output_lengths, *ttft, *gaps;      /* histograms */
+    const char *gap_time, *gap_count;                               /* counters in the place of a histogram */
+    const char *queried, *hits, *hit_share;                         /* tokens; a gauge in their place */
+    const char *preempted, *drafted, *accepted, *cache_used;
+};
+
+/* A quantity that was read; value NAN: `source` says why there is none. */
+struct seen {
+    double value;
+    const char *source;
+};
+enum load_quantity {
+    LOAD_ARRIVAL_RATE, LOAD_PROMPT, LOAD_OUTPUT, LOAD_RUNNING, LOAD_WAITING, LOAD_HIT_SHARE, LOAD_PREEMPTION_RATE,
+    LOAD_ACCEPTANCE, LOAD_TTFT, LOAD_ITL, LOAD_CACHE_USED, LOAD_COUNT
+};
+struct load {
+    const struct engine *engine;
+    const char *version, *model;    /* "" where no label has it */
+    double span;                    /* s between the scrapes, or since the start; NAN: not known */
+    bool restarted;                 /* a counter fell: the sums since the start were taken */
+    size_t replicas;                /* values of the label `engine`, or one */
+    double requests;                /* finished in the span */
+    struct seen seen[LOAD_COUNT];
+};
+
+/* `since` NULL: one scrape; then `span` is the time since the start of the server, or NAN. False: metrics of
+ * an engine that is not known. */
+bool load_read(struct arena *arena, const char *file, const struct exposition *now,
+               const struct exposition *since, double span, struct load *load, struct error *error);
+
+#endif
