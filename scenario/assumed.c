@@ -73,7 +73,7 @@ static void gather(struct gathered *gathered, const struct scenario *scenario, c
         *one = (struct weighed){ .row = row, .index = input->row, .entry = input->entry >= 0,
                                  .value = input->value, .source = input->source, .output = output };
         one->origin = fact ? fact->origin : input->source ? input->origin
-                    : row->fit ? ORIGIN_FITTED : ORIGIN_DEFAULT;
+                    : default_origin(row);
     }
     one->elasticity += pull;
 }
@@ -119,7 +119,7 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
         const struct input *input = &graph->inputs[i];
         const struct row *row = scenario->formulas.rows[input->row];
         const struct fact *fact = facts_find(&scenario->facts, input->name);
-        const bool fitted = fact ? fact->origin == ORIGIN_FITTED : row->fit != NULL;
+        const bool fitted = fact ? fact->origin == ORIGIN_FITTED : default_origin(row) == ORIGIN_FITTED;
         if (input->entry == INPUT_SCALE || !isfinite(pulls[i]) || fabs(pulls[i]) < least)
             continue;
         if (fact || !row->input || row->low < row->high)        /* no constant of units */

@@ -52,6 +52,13 @@ static const struct fact *cell_of(const struct scenario *scenario, const struct 
     return cell->name ? cell : NULL;
 }
 
+enum origin default_origin(const struct row *row)
+{
+    static const char calibration[] = "calibration ";
+    const bool fitted = row->fit && strncmp(row->fit, calibration, sizeof calibration - 1) != 0;
+    return fitted ? ORIGIN_FITTED : ORIGIN_DEFAULT;
+}
+
 static void set_origin(const struct scenario *scenario, struct figure *figure)
 {
     const char *entry = strchr(figure->name, '[');
@@ -66,7 +73,7 @@ static void set_origin(const struct scenario *scenario, struct figure *figure)
                               ? cell_of(scenario, row, entry + 1, strcspn(entry + 1, "]"))
                               : facts_find(&scenario->facts, row->name);
     figure->origin = fact ? fact->origin : row->expr ? ORIGIN_DERIVED
-                   : row->fit ? ORIGIN_FITTED : ORIGIN_DEFAULT;
+                   : default_origin(row);
     figure->source = fact ? fact->source : row->source;
 }
 

@@ -189,6 +189,9 @@ void figures_noted(struct section *section, const char *note);
 void figures_words(const struct scenario *scenario, struct section *section);
 /* Add a number under the name of its row and under the row's aliases. */
 void figures_row(struct section *section, const char *name, double value);
+/* The origin of an input's own default: fitted to measurements, or chosen. Factors that a calibration sets
+ * are 1 without one. */
+enum origin default_origin(const struct row *row);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
 /* The same for a document. */
 void doc_add_row(struct arena *arena, struct doc *doc, const char *name, double value);
