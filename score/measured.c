@@ -216,6 +216,26 @@ static bool read_cell(const struct reading *reading, size_t row, size_t at, stru
     }
 }
 
+/* ---- servers --------------------------------------------------------------------------------- */
+
+const char *measured_server(struct arena *arena, const struct measured *point)
+{
+    static const char *const layout[] = {
+        NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel,
+        NAME_context_parallel, NAME_decode_workers, NAME_prefill_workers, NAME_prefill_chips,
+        NAME_prefill_attention_dp, NAME_prefill_expert_parallel, NAME_prefill_pipeline_parallel, NAME_draft_tokens };
+    const char *const told[] = { point->model, point->machine, point->engine, point->version, point->precision,
+                                 point->beside, point->kv, point->kind };
+    if (point->series_stated && *point->series)
+        return point->series;
+    struct buffer key = { .arena = arena };
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        buffer_print(&key, "%s%s", i ? " " : "", told[i] && *told[i] ? told[i] : "-");
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
+        buffer_print(&key, " %.15g", measured_input(point, layout[i], 0));
+    return key.data;
+}
+
 /* ---- one row ------------------------------------------------------------------------------------ */
 
 static bool needs_load(const struct measured *point)
@@ -263,7 +283,8 @@ static const char *or_null(const char *word)
 static bool read_row(struct reading *reading, size_t row, struct measured_list *list)
 {
     struct measured *point = arena_push(reading->arena, &list->points, &list->count, &list->room, sizeof *point);
-    *point = (struct measured){ .file = reading->csv->file, .line = reading->csv->lines[row] };
+    *point = (struct measured){ .file = reading->csv->file, .line = reading->csv->lines[row],
+                                .series_stated = csv_column(reading->csv, "series") >= 0 };
     for (size_t at = 0; at < reading->csv->columns; at++)
         if (*csv_cell(reading->csv, row, (int)at) && !read_cell(reading, row, at, point))
             return false;
@@ -422,7 +443,12 @@ bool measured_read(struct arena *arena, const struct csv *csv, struct measured_l
         return read_schema(arena, csv, list, error);
     struct buffer converted = { .arena = arena };
     struct csv *ours = arena_alloc(arena, sizeof *ours);
-    return layout_apply(arena, layout, csv, &converted, error) &&
-           csv_read(arena, csv->file, (struct text){ converted.data, converted.size }, ours, error) &&
-           read_schema(arena, ours, list, error);
+    const size_t from = list->count;
+    if (!layout_apply(arena, layout, csv, &converted, error) ||
+        !csv_read(arena, csv->file, (struct text){ converted.data, converted.size }, ours, error) ||
+        !read_schema(arena, ours, list, error))
+        return false;
+    for (size_t i = from; i < list->count; i++)
+        list->points[i].series_stated = csv_column(csv, "series") >= 0;
+    return true;
 }
