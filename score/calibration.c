@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { KIND_TPOT, KIND_TTFT };
+static const double interval_end = 0.9;         /* of the 80 % interval */
 
 /* ---- points ----------------------------------------------------------------------------------- */
 
@@ -79,29 +80,32 @@ static void set_load(struct calibration *calibration, struct calibration_point *
     arena_free(&scratch);
 }
 
+static double elasticity(const double *inputs, const double *gradient, int input, double value)
+{
+    return input < 0 ? 0 : gradient[input] * inputs[input] / value;
+}
+
 /* The values of a point and their slopes at the present estimate. */
 static void linearise(struct calibration *calibration, struct calibration_point *point)
 {
     struct arena scratch = arena_beside(calibration->arena);
     const struct graph *graph = &point->setup->graph;
     double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
-    double *gradient = arena_array(&scratch, graph->input_count + 1, sizeof *gradient), at[POSTERIOR_AXES];
+    double *gradients = arena_array(&scratch, MEASURED_VALUES * (graph->input_count + 1), sizeof *gradients);
+    double predicted[MEASURED_VALUES], at[POSTERIOR_AXES];
     set_load(calibration, point, at);
     inputs_of(calibration, point->setup, point, at, inputs);
+    predictor_gradients(&scratch, point->setup, point->measured, inputs, predicted, gradients);
     for (int i = 0; i < point->measured->value_count; i++) {
         struct posterior_value *value = &point->values[i];
-        const double predicted = predictor_gradient(&scratch, point->setup, i, inputs, gradient);
+        const double *gradient = gradients + (size_t)i * graph->input_count;
         value->kind = kind_of(point->measured->values[i].metric);
-        value->expected = scalar_log(predicted);
+        value->expected = scalar_log(predicted[i]);
         memcpy(value->at, at, sizeof at);
-        for (int k = 0; k < POSTERIOR_FACTORS; k++) {
-            const int input = graph_input(graph, calibrated_factors[k]);
-            value->slope[k] = input < 0 ? 0 : gradient[input] * inputs[input] / predicted;
-        }
-        for (int m = 0; m < POSTERIOR_FIELDS; m++) {
-            const int input = graph_input(graph, calibrated_fields[m].anchor);
-            value->reach[m] = input < 0 ? 0 : gradient[input] * inputs[input] / predicted;
-        }
+        for (int k = 0; k < POSTERIOR_FACTORS; k++)
+            value->slope[k] = elasticity(inputs, gradient, point->factor[k], predicted[i]);
+        for (int m = 0; m < POSTERIOR_FIELDS; m++)
+            value->reach[m] = elasticity(inputs, gradient, point->anchor[m], predicted[i]);
     }
     arena_free(&scratch);
 }
@@ -133,6 +137,10 @@ const char *calibration_add(struct calibration *calibration, const struct measur
     calibration->count--;
     if (setup->refused || (load && load->refused))
         return setup->refused ? setup->refused : load->refused;
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        point->factor[k] = graph_input(&setup->graph, calibrated_factors[k]);
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        point->anchor[m] = graph_input(&setup->graph, calibrated_fields[m].anchor);
     linearise(calibration, point);
     for (int i = 0; i < measured->value_count; i++)
         point->before[i] = scalar_exp(point->values[i].expected);
@@ -254,7 +262,10 @@ void calibration_fit(struct calibration *calibration)
     fit_once(calibration);
     if (given >= ENOUGH && !calibration->keep && set_aside(calibration))
         fit_once(calibration);
-    predict_all(calibration);
+    for (int kind = 0; kind < POSTERIOR_FIELDS && given; kind++)
+        calibration->wide[kind] = student_quantile(interval_end, calibration->posterior.freedom[kind]);
+    if (given)
+        predict_all(calibration);
 }
 
 double calibration_misfit(const struct calibration *calibration)
@@ -304,7 +315,7 @@ void calibration_predict(const struct calibration *calibration, const struct cal
     const double noise = calibration->prior.noise[value->kind];
     const double sd = sqrt(calibration->posterior.scale[value->kind] *
                            (posterior_variance(&calibration->posterior, value) + noise * noise));
-    const double wide = student_quantile(0.9, calibration->posterior.freedom[value->kind]) * sd;
+    const double wide = calibration->wide[value->kind] * sd;
     prediction->value = scalar_exp(value->expected);
     prediction->low = scalar_exp(value->expected - wide);
     prediction->high = scalar_exp(value->expected + wide);

@@ -19,6 +19,7 @@ struct calibration_point {
     bool given;
     struct posterior_value values[MEASURED_VALUES];     /* predicted at the present estimate */
     double before[MEASURED_VALUES];             /* predicted without a calibration */
+    int factor[POSTERIOR_FACTORS], anchor[POSTERIOR_FIELDS];     /* the graph's inputs; -1: no row reads it */
     double outlying[MEASURED_VALUES];           /* residual, in standard deviations of a fit without it */
     bool aside[MEASURED_VALUES];                /* not fitted */
 };
@@ -31,6 +32,7 @@ struct calibration {
     struct calibration_point *points;
     size_t count, room;
     double x[POSTERIOR_FACTORS];                /* logarithms of the factors */
+    double wide[POSTERIOR_FIELDS];              /* half an interval, in standard deviations */
     struct posterior posterior;                 /* of the values that are fitted */
     bool keep;                                  /* outliers are fitted, too */
 };

@@ -141,6 +141,18 @@ void predictor_predict(struct arena *scratch, const struct setup *setup,
             point->values[i].from ? values[FIGURES * i + 3] : point->values[i].value };
 }
 
+void predictor_gradients(struct arena *scratch, const struct setup *setup, const struct measured *point,
+                         const double *inputs, double *values, double *gradients)
+{
+    const struct graph *graph = &setup->graph;
+    double *nodes = arena_array(scratch, graph->count + 1, sizeof *nodes);
+    graph_value(scratch, graph, inputs, nodes, NULL);
+    for (size_t i = 0; i < (size_t)point->value_count; i++) {
+        values[i] = nodes[graph->outputs[FIGURES * i]];
+        graph_slopes(scratch, graph, FIGURES * i, nodes, gradients + i * graph->input_count);
+    }
+}
+
 double predictor_gradient(struct arena *scratch, const struct setup *setup, int i,
                           const double *inputs, double *gradient)
 {

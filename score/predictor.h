@@ -40,6 +40,9 @@ void predictor_rows(struct arena *scratch, const struct setup *setup, const stru
 void predictor_predict(struct arena *scratch, const struct setup *setup,
                        const struct measured *point, const double *inputs,
                        struct prediction predictions[MEASURED_VALUES]);
+/* Predict all values of a point, with their derivatives by all inputs: gradients[value_count][input_count]. */
+void predictor_gradients(struct arena *scratch, const struct setup *setup, const struct measured *point,
+                         const double *inputs, double *values, double *gradients);
 /* Predict value i of the point, with its derivatives by all inputs: gradient[graph.input_count]. */
 double predictor_gradient(struct arena *scratch, const struct setup *setup, int i,
                           const double *inputs, double *gradient);
