@@ -6,6 +6,8 @@
  * that were fitted to measurements are counted, not listed. */
 #include "scenario/scenario.h"
 
+#include "scenario/calibrated.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +187,7 @@ void basis_notes(struct scenario *scenario, struct basis *basis)
     if (basis->fitted_count)
         facts_note(facts, "%zu constant%s fitted to published measurements (data/efficiency.csv)",
                    basis->fitted_count, basis->fitted_count > 1 ? "s" : "");
+    calibrated_note(scenario);
     if (basis->input_count)
         qsort(basis->inputs, basis->input_count, sizeof *basis->inputs, heaviest_first);
     scenario->weighed = basis->inputs;

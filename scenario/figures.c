@@ -7,6 +7,7 @@
 #include "scenario/scenario.h"
 
 #include "build/row_names.h"
+#include "scenario/calibrated.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,6 +25,17 @@ static const struct band {
     { NAME_train_step, NAME_step_band_low, NAME_step_band_high },
 };
 enum { BANDS = sizeof bands / sizeof *bands };
+
+/* What the calibration of a server covers. */
+static bool is_served(const char *name)
+{
+    static const char *const rows[] = { NAME_predicted_tpot, NAME_predicted_ttft, NAME_predicted_e2e,
+                                        NAME_predicted_throughput, NAME_throughput_per_chip };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i], name))
+            return true;
+    return false;
+}
 
 static const struct band *band_of(const char *name)
 {
@@ -106,11 +118,40 @@ static void set_interval(const struct values *values, const char *const *names, 
     figure->high = figure->value * *high;
 }
 
+/* The intervals of a calibrated server, in place of those of all servers. */
+static void set_calibrated(struct scenario *scenario, const char *const *names, size_t count,
+                           struct section *section, size_t from)
+{
+    struct arena *arena = scenario->arena;
+    struct calibrated_graph graph;
+    struct error ignored;
+    const char **rows = arena_array(arena, count + 1, sizeof *rows);
+    struct figure **of = arena_array(arena, count + 1, sizeof *of);
+    size_t banded = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_served(names[i]) && section->figures[from + i].low != section->figures[from + i].high) {
+            of[banded] = &section->figures[from + i];
+            rows[banded++] = names[i];
+        }
+    if (!banded || !calibrated_graph_build(scenario, rows, banded, &graph, &ignored))
+        return;
+    double *low = arena_array(arena, 2 * banded, sizeof *low), *high = low + banded;
+    double *inputs = arena_array(arena, graph.graph.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < graph.graph.input_count; i++)
+        inputs[i] = graph.graph.inputs[i].value;
+    calibrated_intervals(arena, scenario->calibrated, &graph, inputs, low, high);
+    for (size_t i = 0; i < banded; i++) {
+        of[i]->low = of[i]->value * low[i];
+        of[i]->high = of[i]->value * high[i];
+    }
+}
+
 /* Add figures for the first `count` of the `all` names. */
 static void fill(struct scenario *scenario, struct values *values, const char *const *names, size_t count,
                  size_t all, const struct template *template, struct section *section)
 {
     const bool uncertain = values_uncertain(scenario, values);
+    const size_t from = section->count;
     for (size_t i = 0; i < count; i++) {
         struct figure *figure = section_number(section, names[i], values->at[i],
                                                unit_of(scenario, names[i]));
@@ -119,6 +160,8 @@ static void fill(struct scenario *scenario, struct values *values, const char *c
         if (uncertain && (!template || template_has_range(template, names[i])))
             figure->range = values_range(scenario, values, i);
     }
+    if (scenario->calibrated)
+        set_calibrated(scenario, names, count, section, from);
 }
 
 void figures_of(struct scenario *scenario, struct values *values, const char *const *names,

@@ -23,6 +23,7 @@ struct subject {
     const char *model, *machine;
     const char *precision, *experts_precision, *kv_precision;   /* formats */
     const char *engine;
+    const char *version;            /* of the engine, where measurements state it */
 };
 
 /* How the replica was chosen, if the command leaves it open (scenario_choose). */
@@ -60,6 +61,7 @@ struct scenario {
     const char *axis;               /* the row that a curve or an equation varies, which is never
                                        chosen; or NULL */
     struct server_choice choice;
+    const struct calibrated *calibrated;        /* --calibration FILE (calibrated.h), or NULL */
     bool lecture;                   /* --lecture: the lecture's simplified formulas */
     const struct weighed *weighed;  /* by basis_notes: the inputs of the answer, the strongest first */
     size_t weighed_count;

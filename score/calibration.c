@@ -306,6 +306,18 @@ size_t calibration_next(const struct calibration *calibration, double *gain)
     return best;
 }
 
+double calibration_spread(const struct calibration *calibration)
+{
+    const double ttft_weight = calibrated_number("choice", "ttft_weight");
+    double sum = 0;
+    for (size_t p = 0; p < calibration->count; p++)
+        for (int i = 0; i < calibration->points[p].measured->value_count; i++) {
+            const struct posterior_value *value = &calibration->points[p].values[i];
+            sum += (value->kind == KIND_TTFT ? ttft_weight : 1) * posterior_variance(&calibration->posterior, value);
+        }
+    return calibration->count ? sum / (double)calibration->count : 0;
+}
+
 /* ---- predictions ----------------------------------------------------------------------------- */
 
 void calibration_predict(const struct calibration *calibration, const struct calibration_point *point, int i,

@@ -49,6 +49,8 @@ void calibration_fit(struct calibration *calibration);
 /* The point, of those that are not given, that tells most of all points, by their loads and the values
  * given so far; `gain`: what it takes off the mean variance. The number of points: none is left. */
 size_t calibration_next(const struct calibration *calibration, double *gain);
+/* The mean of what calibration_next makes smaller: of all points, the variance of their values' logarithms. */
+double calibration_spread(const struct calibration *calibration);
 /* Value i of a point, with the interval of a new measurement. */
 void calibration_predict(const struct calibration *calibration, const struct calibration_point *point, int i,
                          struct prediction *prediction);

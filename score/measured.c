@@ -249,7 +249,7 @@ static bool needs_load(const struct measured *point)
     return false;
 }
 
-static const char *missing(const struct measured *point)
+const char *measured_missing(const struct measured *point)
 {
     if (!point->machine || !*point->machine)
         return "machine not stated";
@@ -294,7 +294,7 @@ static bool read_row(struct reading *reading, size_t row, struct measured_list *
     if (!or_null(point->kind))
         point->kind = measured_input(point, NAME_prefill_workers, 0) > 0 ? "disaggregated" : "aggregated";
     if (!point->refused)
-        point->refused = missing(point);
+        point->refused = measured_missing(point);
     if (!point->refused)
         add_revealing(point);
     return true;

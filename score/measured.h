@@ -86,6 +86,8 @@ double measured_input(const struct measured *point, const char *row, double abse
 /* The server that was measured: its series if the file says one, else model, machine, engine, version, formats
  * and layout. */
 const char *measured_server(struct arena *arena, const struct measured *point);
+/* What a point lacks to be predicted, or NULL. */
+const char *measured_missing(const struct measured *point);
 /* Does a reason say that the value is a guess about this very row? */
 bool measured_guess(const char *reason);
 /* All chips of the point's server, of both pools of a split one; 0: not stated. */

@@ -54,7 +54,8 @@ static bool read_as(struct predictor *predictor, const struct measured *point,
 {
     const struct subject subject = { .model = point->model, .machine = point->machine,
                                      .precision = precision, .experts_precision = experts,
-                                     .kv_precision = point->kv, .engine = point->engine };
+                                     .kv_precision = point->kv, .engine = point->engine,
+                                     .version = point->version };
     return scenario_read(scenario, predictor->arena, predictor->command, subject, error);
 }
 
