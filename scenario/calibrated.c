@@ -181,6 +181,8 @@ static bool read_fact(struct reader *reader, const char *fact, const char *value
     } else if (k >= 0) {
         return false;
     }
+    if (!strcmp(fact, NAME_chunked_prefill_size))
+        return read_number(reader, value, 1, 1e9, &server->chunk);
     if (!strcmp(fact, NAME_weight_bytes))
         return read_number(reader, value, 1e-3, 1e3, &server->weight_bytes);
     if (starts(fact, "covariance ", &rest))
@@ -221,7 +223,7 @@ bool calibrated_read(struct arena *arena, const char *path, struct calibrated *c
     struct csv *csv = arena_alloc(arena, sizeof *csv);
     struct reader reader = { .arena = arena, .csv = csv, .calibrated = calibrated, .error = error };
     *calibrated = (struct calibrated){ .file = path, .title = path, .scale = { 1, 1 }, .server = {
-        .weight_bytes = NAN, .size = { 1, 1, 1, 1 } } };
+        .weight_bytes = NAN, .chunk = NAN, .size = { 1, 1, 1, 1 } } };
     calibrated_prior(&calibrated->prior);
     calibrated->freedom[0] = calibrated->freedom[1] = calibrated->prior.freedom;
     memcpy(calibrated->covariance, calibrated->prior.covariance, sizeof calibrated->covariance);
@@ -369,6 +371,32 @@ bool calibrated_apply(struct scenario *scenario, const char *path, struct error 
         set_field(scenario, calibrated);
     scenario->calibrated = calibrated;
     return true;
+}
+
+/* Is the row not given, or given this value? */
+static bool may_be(const struct scenario *scenario, const char *row, double value)
+{
+    const struct fact *fact = facts_find(&scenario->facts, row);
+    return !fact_given(fact) || (!fact->expression && fact->value == value);
+}
+
+void calibrated_layout(struct scenario *scenario)
+{
+    const struct calibrated *calibrated = scenario->calibrated;
+    if (!calibrated || calibrated->relation)
+        return;
+    const struct calibrated_server *server = &calibrated->server;
+    const double chips = server->size[0] * server->size[1] * server->size[2];
+    bool alike = may_be(scenario, NAME_chips, chips);
+    for (int i = 0; i < CALIBRATED_SIZES; i++)
+        alike &= may_be(scenario, calibrated_sizes[i].row, server->size[i]);
+    if (!alike)
+        return;
+    facts_set(&scenario->facts, NAME_chips, chips, ORIGIN_GIVEN, calibrated->file);
+    for (int i = 1; i < CALIBRATED_SIZES; i++)
+        facts_set(&scenario->facts, calibrated_sizes[i].row, server->size[i], ORIGIN_GIVEN, calibrated->file);
+    if (!isnan(server->chunk) && !fact_given(facts_find(&scenario->facts, NAME_chunked_prefill_size)))
+        facts_set(&scenario->facts, NAME_chunked_prefill_size, server->chunk, ORIGIN_GIVEN, calibrated->file);
 }
 
 void calibrated_note(struct scenario *scenario)

@@ -30,6 +30,7 @@ struct calibrated_server {
     const char *model, *machine, *engine, *version, *precision, *kv;
     double weight_bytes;                        /* of the formats; NAN: not known */
     double size[CALIBRATED_SIZES];
+    double chunk;                               /* prefill; NAN: not known */
 };
 
 struct calibrated {
@@ -58,6 +59,9 @@ const char *calibrated_constants(struct arena *arena);
 bool calibrated_read(struct arena *arena, const char *path, struct calibrated *calibrated, struct error *error);
 /* Take the scenario's --calibration as facts: after its model and machine, before what the user sets. */
 bool calibrated_apply(struct scenario *scenario, const char *path, struct error *error);
+/* Where the server is the one that was measured, and no other layout is asked for, take its layout and its
+ * prefill chunk. */
+void calibrated_layout(struct scenario *scenario);
 /* Add a note on how near the server of this scenario is to the one that was measured. */
 void calibrated_note(struct scenario *scenario);
 

@@ -118,9 +118,17 @@ static void set_interval(const struct values *values, const char *const *names, 
     figure->high = figure->value * *high;
 }
 
+static struct figure *figure_named(struct section *section, const char *name)
+{
+    for (size_t i = 0; i < section->count; i++)
+        if (!strcmp(section->figures[i].name, name))
+            return &section->figures[i];
+    return NULL;
+}
+
 /* The intervals of a calibrated server, in place of those of all servers. */
 static void set_calibrated(struct scenario *scenario, const char *const *names, size_t count,
-                           struct section *section, size_t from)
+                           struct section *section)
 {
     struct arena *arena = scenario->arena;
     struct calibrated_graph graph;
@@ -128,11 +136,13 @@ static void set_calibrated(struct scenario *scenario, const char *const *names, 
     const char **rows = arena_array(arena, count + 1, sizeof *rows);
     struct figure **of = arena_array(arena, count + 1, sizeof *of);
     size_t banded = 0;
-    for (size_t i = 0; i < count; i++)
-        if (is_served(names[i]) && section->figures[from + i].low != section->figures[from + i].high) {
-            of[banded] = &section->figures[from + i];
+    for (size_t i = 0; i < count; i++) {
+        struct figure *figure = is_served(names[i]) ? figure_named(section, names[i]) : NULL;
+        if (figure && figure->low != figure->high) {
+            of[banded] = figure;
             rows[banded++] = names[i];
         }
+    }
     if (!banded || !calibrated_graph_build(scenario, rows, banded, &graph, &ignored))
         return;
     double *low = arena_array(arena, 2 * banded, sizeof *low), *high = low + banded;
@@ -151,7 +161,6 @@ static void fill(struct scenario *scenario, struct values *values, const char *c
                  size_t all, const struct template *template, struct section *section)
 {
     const bool uncertain = values_uncertain(scenario, values);
-    const size_t from = section->count;
     for (size_t i = 0; i < count; i++) {
         struct figure *figure = section_number(section, names[i], values->at[i],
                                                unit_of(scenario, names[i]));
@@ -161,7 +170,7 @@ static void fill(struct scenario *scenario, struct values *values, const char *c
             figure->range = values_range(scenario, values, i);
     }
     if (scenario->calibrated)
-        set_calibrated(scenario, names, count, section, from);
+        set_calibrated(scenario, names, count, section);
 }
 
 void figures_of(struct scenario *scenario, struct values *values, const char *const *names,

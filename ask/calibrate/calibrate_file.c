@@ -57,8 +57,9 @@ static const char *number(struct arena *arena, double value)
 
 static bool write_server(struct calibrate *calibrate, const struct writer *writer)
 {
-    const char *rows[CALIBRATED_SIZES + 1];
-    double values[CALIBRATED_SIZES + 1];
+    enum { ROWS = CALIBRATED_SIZES + 2 };
+    const char *rows[ROWS];
+    double values[ROWS];
     struct arena *arena = calibrate->arena;
     const struct measured *server = calibrate->server;
     const struct { const char *fact, *word; } words[] = {
@@ -67,8 +68,9 @@ static bool write_server(struct calibrate *calibrate, const struct writer *write
     for (int i = 0; i < CALIBRATED_SIZES; i++)
         rows[i] = calibrated_sizes[i].row;
     rows[CALIBRATED_SIZES] = NAME_weight_bytes;
+    rows[CALIBRATED_SIZES + 1] = NAME_chunked_prefill_size;
     struct predictor predictor = { .arena = arena, .command = calibrate->command, .rows = rows,
-                                   .row_count = CALIBRATED_SIZES + 1 };
+                                   .row_count = ROWS };
     const struct setup *setup = predictor_find(&predictor, server);
     if (setup->refused)
         return error_set(calibrate->error, "%s:%d: %s", server->file, server->line, setup->refused);
@@ -76,8 +78,9 @@ static bool write_server(struct calibrate *calibrate, const struct writer *write
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i].word && *words[i].word)
             write_fact(writer, words[i].fact, words[i].word, "text", server->file, "given", "");
-    for (int i = 0; i <= CALIBRATED_SIZES; i++)
-        write_fact(writer, rows[i], number(arena, values[i]), i < CALIBRATED_SIZES ? "1" : "B", server->file, "given", "");
+    for (int i = 0; i < ROWS; i++)
+        write_fact(writer, rows[i], number(arena, values[i]),
+                   i < CALIBRATED_SIZES ? "1" : i == CALIBRATED_SIZES ? "B" : "token", server->file, "given", "");
     return true;
 }
 
