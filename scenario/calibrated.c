@@ -521,3 +521,17 @@ void calibrated_intervals(struct arena *scratch, const struct calibrated *calibr
         interval(calibrated, layout, &value, &low[i], &high[i]);
     }
 }
+
+bool calibrated_bands(const struct scenario *scenario, const char *const *rows, size_t count, double *low,
+                      double *high)
+{
+    struct calibrated_graph graph;
+    struct error ignored;
+    if (!scenario->calibrated || !count || !calibrated_graph_build(scenario, rows, count, &graph, &ignored))
+        return false;
+    double *inputs = arena_array(scenario->arena, graph.graph.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < graph.graph.input_count; i++)
+        inputs[i] = graph.graph.inputs[i].value;
+    calibrated_intervals(scenario->arena, scenario->calibrated, &graph, inputs, low, high);
+    return true;
+}

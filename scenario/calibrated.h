@@ -76,5 +76,8 @@ bool calibrated_graph_build(const struct scenario *scenario, const char *const *
 /* The ends of the 80 % interval of each row, over its value, for inputs of the graph, whose factors are set. */
 void calibrated_intervals(struct arena *scratch, const struct calibrated *calibrated,
                           const struct calibrated_graph *graph, double *inputs, double *low, double *high);
+/* The same at the facts of a scenario, with a new graph; false: the scenario is not calibrated. */
+bool calibrated_bands(const struct scenario *scenario, const char *const *rows, size_t count, double *low,
+                      double *high);
 
 #endif

@@ -131,8 +131,6 @@ static void set_calibrated(struct scenario *scenario, const char *const *names, 
                            struct section *section)
 {
     struct arena *arena = scenario->arena;
-    struct calibrated_graph graph;
-    struct error ignored;
     const char **rows = arena_array(arena, count + 1, sizeof *rows);
     struct figure **of = arena_array(arena, count + 1, sizeof *of);
     size_t banded = 0;
@@ -143,13 +141,9 @@ static void set_calibrated(struct scenario *scenario, const char *const *names, 
             rows[banded++] = names[i];
         }
     }
-    if (!banded || !calibrated_graph_build(scenario, rows, banded, &graph, &ignored))
+    double *low = arena_array(arena, 2 * banded + 1, sizeof *low), *high = low + banded;
+    if (!calibrated_bands(scenario, rows, banded, low, high))
         return;
-    double *low = arena_array(arena, 2 * banded, sizeof *low), *high = low + banded;
-    double *inputs = arena_array(arena, graph.graph.input_count + 1, sizeof *inputs);
-    for (size_t i = 0; i < graph.graph.input_count; i++)
-        inputs[i] = graph.graph.inputs[i].value;
-    calibrated_intervals(arena, scenario->calibrated, &graph, inputs, low, high);
     for (size_t i = 0; i < banded; i++) {
         of[i]->low = of[i]->value * low[i];
         of[i]->high = of[i]->value * high[i];

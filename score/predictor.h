@@ -18,6 +18,8 @@ struct setup {                      /* shared by points that differ only in the 
     const char *refused;            /* why the scenario could not be made, or NULL */
     struct graph graph;             /* outputs: the four members above for each value of a point */
     int input[MEASURED_INPUTS];     /* the graph's input for each of a point; -1: no row reads it */
+    const struct calibrated *calibrated;            /* of the command, or NULL */
+    const struct calibrated_graph *intervals;       /* then: of the values' rows */
 };
 
 struct predictor {

@@ -275,5 +275,5 @@ static const struct option_group check_options = { "Measurements", check_list };
 const struct verb verb_check = {
     "check", "[--measured FILE...]", "Score the predictions against measurements.",
     { "chalkline check --by hardware", "chalkline check --measured points.csv --worst 10" },
-    { &check_options, &assume_options, &row_options, &table_options, &plot_options,
+    { &check_options, &calibration_options, &assume_options, &row_options, &table_options, &plot_options,
       &output_options }, .ask = ask_check };
