@@ -49,7 +49,8 @@ static void score(struct check *check, const struct calibration *calibration,
         return;
     }
     for (int i = 0; given && i < point->measured->value_count; i++)
-        calibration_predict(calibration, point, i, &predictions[i]);
+        if (point->measured->values[i].metric != METRIC_ENERGY)     /* its own constants are not fitted */
+            calibration_predict(calibration, point, i, &predictions[i]);
     check_outcomes(check, at, predictions);
 }
 
