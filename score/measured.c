@@ -232,7 +232,8 @@ const char *measured_server(struct arena *arena, const struct measured *point)
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         buffer_print(&key, "%s%s", i ? " " : "", told[i] && *told[i] ? told[i] : "-");
     for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
-        buffer_print(&key, " %.15g", measured_input(point, layout[i], 0));
+        if (measured_input(point, layout[i], 0) > 0)
+            buffer_print(&key, ", %s %.15g", layout[i], measured_input(point, layout[i], 0));
     return key.data;
 }
 

@@ -260,7 +260,7 @@ static const struct option check_list[] = {
       .help = "group by model, hardware or source" },
     { "stated", NULL, OPTION_SWITCH, .help = "leave out rows with an inferred input" },
     { "calibrate", "N", OPTION_COUNT, .low = 0, .high = 100,
-      .help = "calibrate each series to N of its points, and score the others" },
+      .help = "calibrate each series to N of its points, score the others" },
     { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
       .help = "also list the N worst predictions, with file and line" },
     { "explain", NULL, OPTION_SWITCH,
