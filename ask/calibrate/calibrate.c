@@ -252,7 +252,7 @@ static const struct option calibrate_list[] = {
     { "output", "FILE", OPTION_FILE, .letter = 'o', .otherwise = "nothing is written",
       .help = "the calibration, as --calibration takes it" },
     { "series", "TEXT", OPTION_TEXT, .otherwise = "all points are of one server",
-      .help = "only points whose series, or model, machine and engine, contain this" },
+      .help = "only points of a series whose name contains this" },
     { "next", NULL, OPTION_SWITCH, .help = "also name the load most worth measuring" },
     { "keep", NULL, OPTION_SWITCH, .help = "fit values that no factors explain, too" },
     { 0 } };
