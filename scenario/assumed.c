@@ -7,6 +7,8 @@
 #include "build/row_names.h"
 #include "scenario/scenario.h"
 
+#include "scenario/calibrated.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +76,7 @@ static void gather(struct gathered *gathered, const struct scenario *scenario, c
         *one = (struct weighed){ .row = row, .index = input->row, .entry = input->entry >= 0,
                                  .value = input->value, .source = input->source, .output = output };
         one->origin = fact ? fact->origin : input->source ? input->origin
-                    : row->fit ? ORIGIN_FITTED : ORIGIN_DEFAULT;
+                    : default_origin(row);
     }
     one->elasticity += pull;
 }
@@ -120,7 +122,7 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
         const struct input *input = &graph->inputs[i];
         const struct row *row = scenario->formulas.rows[input->row];
         const struct fact *fact = facts_find(&scenario->facts, input->name);
-        const bool fitted = fact ? fact->origin == ORIGIN_FITTED : row->fit != NULL;
+        const bool fitted = fact ? fact->origin == ORIGIN_FITTED : default_origin(row) == ORIGIN_FITTED;
         if (input->entry == INPUT_SCALE || !isfinite(pulls[i]) || fabs(pulls[i]) < least)
             continue;
         if (fact || !row->input || row->low < row->high)        /* no constant of units */
@@ -193,8 +195,9 @@ void basis_notes(struct scenario *scenario, struct basis *basis)
     if (basis->fitted_count)
         facts_note(facts, "%zu constant%s fitted to published measurements (data/efficiency.csv)",
                    basis->fitted_count, basis->fitted_count > 1 ? "s" : "");
-    if (basis->fitted_count && uncalibrated(scenario))
+    if (basis->fitted_count && !scenario->calibrated && uncalibrated(scenario))
         facts_note(facts, "none of these measurements is of this model: uncalibrated, with wider intervals");
+    calibrated_note(scenario);
     if (basis->input_count)
         qsort(basis->inputs, basis->input_count, sizeof *basis->inputs, heaviest_first);
     scenario->weighed = basis->inputs;

@@ -15,6 +15,7 @@
 #include "scenario/choice.h"
 
 #include "build/row_names.h"
+#include "scenario/calibrated.h"
 
 #include <math.h>
 #include <string.h>
@@ -287,6 +288,7 @@ bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t
     bool open;
     if (!scenario->model || !scenario->machine || scenario->choice.made)
         return true;
+    calibrated_layout(scenario);
     if (!reads_open(scenario, texts, count, &open, error))
         return false;
     if (!open)

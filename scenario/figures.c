@@ -7,6 +7,7 @@
 #include "scenario/scenario.h"
 
 #include "build/row_names.h"
+#include "scenario/calibrated.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,6 +28,17 @@ static const struct band {
     { NAME_train_step, NAME_step_band_low, NAME_step_band_high },
 };
 enum { BANDS = sizeof bands / sizeof *bands };
+
+/* What the calibration of a server covers. */
+static bool is_served(const char *name)
+{
+    static const char *const rows[] = { NAME_predicted_tpot, NAME_predicted_ttft, NAME_predicted_e2e,
+                                        NAME_predicted_throughput, NAME_throughput_per_chip };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i], name))
+            return true;
+    return false;
+}
 
 static const struct band *band_of(const char *name)
 {
@@ -55,6 +67,13 @@ static const struct fact *cell_of(const struct scenario *scenario, const struct 
     return cell->name ? cell : NULL;
 }
 
+enum origin default_origin(const struct row *row)
+{
+    static const char calibration[] = "calibration ";
+    const bool fitted = row->fit && strncmp(row->fit, calibration, sizeof calibration - 1) != 0;
+    return fitted ? ORIGIN_FITTED : ORIGIN_DEFAULT;
+}
+
 static void set_origin(const struct scenario *scenario, struct figure *figure)
 {
     const char *entry = strchr(figure->name, '[');
@@ -69,7 +88,7 @@ static void set_origin(const struct scenario *scenario, struct figure *figure)
                               ? cell_of(scenario, row, entry + 1, strcspn(entry + 1, "]"))
                               : facts_find(&scenario->facts, row->name);
     figure->origin = fact ? fact->origin : row->expr ? ORIGIN_DERIVED
-                   : row->fit ? ORIGIN_FITTED : ORIGIN_DEFAULT;
+                   : default_origin(row);
     figure->source = fact ? fact->source : row->source;
 }
 
@@ -102,6 +121,38 @@ static void set_interval(const struct values *values, const char *const *names, 
     figure->high = figure->value * *high;
 }
 
+static struct figure *figure_named(struct section *section, const char *name)
+{
+    for (size_t i = 0; i < section->count; i++)
+        if (!strcmp(section->figures[i].name, name))
+            return &section->figures[i];
+    return NULL;
+}
+
+/* The intervals of a calibrated server, in place of those of all servers. */
+static void set_calibrated(struct scenario *scenario, const char *const *names, size_t count,
+                           struct section *section)
+{
+    struct arena *arena = scenario->arena;
+    const char **rows = arena_array(arena, count + 1, sizeof *rows);
+    struct figure **of = arena_array(arena, count + 1, sizeof *of);
+    size_t banded = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct figure *figure = is_served(names[i]) ? figure_named(section, names[i]) : NULL;
+        if (figure && figure->low != figure->high) {
+            of[banded] = figure;
+            rows[banded++] = names[i];
+        }
+    }
+    double *low = arena_array(arena, 2 * banded + 1, sizeof *low), *high = low + banded;
+    if (!calibrated_bands(scenario, rows, banded, low, high))
+        return;
+    for (size_t i = 0; i < banded; i++) {
+        of[i]->low = of[i]->value * low[i];
+        of[i]->high = of[i]->value * high[i];
+    }
+}
+
 /* Add figures for the first `count` of the `all` names. */
 static void fill(struct scenario *scenario, struct values *values, const char *const *names, size_t count,
                  size_t all, const struct template *template, struct section *section)
@@ -115,6 +166,8 @@ static void fill(struct scenario *scenario, struct values *values, const char *c
         if (uncertain && (!template || template_has_range(template, names[i])))
             figure->range = values_range(scenario, values, i);
     }
+    if (scenario->calibrated)
+        set_calibrated(scenario, names, count, section);
 }
 
 void figures_of(struct scenario *scenario, struct values *values, const char *const *names,

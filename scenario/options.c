@@ -45,6 +45,9 @@ GROUP(cache_options, model_title,
 GROUP(engine_options, model_title,
     { "engine", "NAME", OPTION_TEXT, .otherwise = "fitted over all engines",
       .help = "engine predicted: vllm, sglang, trtllm, llamacpp or none" })
+GROUP(calibration_options, model_title,
+    { "calibration", "FILE", OPTION_FILE, .otherwise = "none",
+      .help = "factors of a measured server, from `calibrate`" })
 GROUP(assume_options, model_title,
     { "assume", NULL, OPTION_SWITCH, .help = "treat an unknown architecture as a plain transformer" })
 GROUP(point_options, point_title,

@@ -12,6 +12,7 @@ extern const struct option_group
     weight_options,                 /* --precision, --experts-precision */
     cache_options,                  /* --kv-precision */
     engine_options,                 /* --engine */
+    calibration_options,            /* --calibration, of a server that was measured */
     assume_options,                 /* --assume */
     point_options,                  /* --batch, --context, --lecture */
     layout_options,                 /* --tp, --pp, --ep, --cp */
@@ -33,7 +34,7 @@ extern const struct option_group
 /* What every verb takes that answers from rows of one scenario. */
 #define SERVING_OPTIONS                                                                        \
     &model_options, &machine_options, &chip_options, &layout_options, &rank_options,           \
-    &replica_options, &weight_options, &cache_options, &engine_options, &assume_options,       \
+    &replica_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,  \
     &point_options, &length_options, &users_options, &demand_options, &limit_options,          \
     &tier_options, &row_options
 /* The same, and the training run: verbs that take any row. */

@@ -9,6 +9,7 @@
 #include "scenario/scenario.h"
 
 #include "build/row_names.h"
+#include "scenario/calibrated.h"
 #include "scenario/deck.h"
 
 #include <math.h>
@@ -538,6 +539,9 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     if (model)
         model_follow_experts(&scenario->facts);
     if (!model && !set_precision(scenario, error))
+        return false;
+    const char *calibration = command_text(command, "calibration");
+    if (calibration && !calibrated_apply(scenario, calibration, error))
         return false;
     const char *deck = command_text(command, "deck");
     if (!read_more_rows(scenario, error) || (deck && !deck_set(scenario, deck, error)) ||

@@ -23,6 +23,7 @@ struct subject {
     const char *model, *machine;
     const char *precision, *experts_precision, *kv_precision;   /* formats */
     const char *engine;
+    const char *version;            /* of the engine, where measurements state it */
 };
 
 /* How the replica was chosen, if the command leaves it open (scenario_choose). */
@@ -60,6 +61,7 @@ struct scenario {
     const char *axis;               /* the row that a curve or an equation varies, which is never
                                        chosen; or NULL */
     struct server_choice choice;
+    const struct calibrated *calibrated;        /* --calibration FILE (calibrated.h), or NULL */
     bool lecture;                   /* --lecture: the lecture's simplified formulas */
     const struct weighed *weighed;  /* by basis_notes: the inputs of the answer, the strongest first */
     size_t weighed_count;
@@ -189,6 +191,9 @@ void figures_noted(struct section *section, const char *note);
 void figures_words(const struct scenario *scenario, struct section *section);
 /* Add a number under the name of its row and under the row's aliases. */
 void figures_row(struct section *section, const char *name, double value);
+/* The origin of an input's own default: fitted to measurements, or chosen. Factors that a calibration sets
+ * are 1 without one. */
+enum origin default_origin(const struct row *row);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
 /* The same for a document. */
 void doc_add_row(struct arena *arena, struct doc *doc, const char *name, double value);

@@ -264,6 +264,27 @@ static bool read_cell(const struct reading *reading, size_t row, size_t at, stru
     }
 }
 
+/* ---- servers --------------------------------------------------------------------------------- */
+
+const char *measured_server(struct arena *arena, const struct measured *point)
+{
+    static const char *const layout[] = {
+        NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel,
+        NAME_context_parallel, NAME_decode_workers, NAME_prefill_workers, NAME_prefill_chips,
+        NAME_prefill_attention_dp, NAME_prefill_expert_parallel, NAME_prefill_pipeline_parallel, NAME_draft_tokens };
+    const char *const told[] = { point->model, point->machine, point->engine, point->version, point->precision,
+                                 point->beside, point->kv, point->kind };
+    if (point->series_stated && *point->series)
+        return point->series;
+    struct buffer key = { .arena = arena };
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        buffer_print(&key, "%s%s", i ? " " : "", told[i] && *told[i] ? told[i] : "-");
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
+        if (measured_input(point, layout[i], 0) > 0)
+            buffer_print(&key, ", %s %.15g", layout[i], measured_input(point, layout[i], 0));
+    return key.data;
+}
+
 /* ---- one row ------------------------------------------------------------------------------------ */
 
 static bool needs_load(const struct measured *point)
@@ -277,7 +298,7 @@ static bool needs_load(const struct measured *point)
     return false;
 }
 
-static const char *missing(const struct measured *point)
+const char *measured_missing(const struct measured *point)
 {
     if (!point->machine || !*point->machine)
         return "machine not stated";
@@ -325,7 +346,8 @@ static bool read_statistic(const struct reading *reading, size_t row, size_t at,
 static bool read_row(struct reading *reading, size_t row, struct measured_list *list)
 {
     struct measured *point = arena_push(reading->arena, &list->points, &list->count, &list->room, sizeof *point);
-    *point = (struct measured){ .file = reading->csv->file, .line = reading->csv->lines[row] };
+    *point = (struct measured){ .file = reading->csv->file, .line = reading->csv->lines[row],
+                                .series_stated = csv_column(reading->csv, "series") >= 0 };
     for (size_t at = 0; at < reading->csv->columns; at++)
         if (*csv_cell(reading->csv, row, (int)at) && !read_cell(reading, row, at, point))
             return false;
@@ -339,7 +361,7 @@ static bool read_row(struct reading *reading, size_t row, struct measured_list *
     if (!or_null(point->kind))
         point->kind = measured_input(point, NAME_prefill_workers, 0) > 0 ? "disaggregated" : "aggregated";
     if (!point->refused)
-        point->refused = missing(point);
+        point->refused = measured_missing(point);
     if (!point->refused)
         add_revealing(point);
     return true;
@@ -488,7 +510,12 @@ bool measured_read(struct arena *arena, const struct csv *csv, struct measured_l
         return read_schema(arena, csv, list, error);
     struct buffer converted = { .arena = arena };
     struct csv *ours = arena_alloc(arena, sizeof *ours);
-    return layout_apply(arena, layout, csv, &converted, error) &&
-           csv_read(arena, csv->file, (struct text){ converted.data, converted.size }, ours, error) &&
-           read_schema(arena, ours, list, error);
+    const size_t from = list->count;
+    if (!layout_apply(arena, layout, csv, &converted, error) ||
+        !csv_read(arena, csv->file, (struct text){ converted.data, converted.size }, ours, error) ||
+        !read_schema(arena, ours, list, error))
+        return false;
+    for (size_t i = from; i < list->count; i++)
+        list->points[i].series_stated = csv_column(csv, "series") >= 0;
+    return true;
 }

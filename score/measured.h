@@ -54,6 +54,7 @@ struct measured {
     int line;
     const char *source, *publisher;             /* where it stands; who measured */
     const char *series;                         /* one server at one time, at all its loads */
+    bool series_stated;                         /* a column of the file says so, none of ours */
     const char *kind;                           /* what ran: "aggregated", "disaggregated", ... */
     const char *model, *machine, *engine;       /* model NULL: a kernel alone; engine NULL: any */
     const char *version;                        /* of the engine, or NULL */
@@ -87,6 +88,11 @@ bool measured_read(struct arena *arena, const struct csv *csv, struct measured_l
 
 /* What a point sets as this row, or `absent`. */
 double measured_input(const struct measured *point, const char *row, double absent);
+/* The server that was measured: its series if the file says one, else model, machine, engine, version, formats
+ * and layout. */
+const char *measured_server(struct arena *arena, const struct measured *point);
+/* What a point lacks to be predicted, or NULL. */
+const char *measured_missing(const struct measured *point);
 /* Does a reason say that the value is a guess about this very row? */
 bool measured_guess(const char *reason);
 /* All chips of the point's server, of both pools of a split one; 0: not stated. */

@@ -7,6 +7,7 @@
 #include "score/predictor.h"
 
 #include "build/row_names.h"
+#include "scenario/calibrated.h"
 
 #include <string.h>
 
@@ -21,6 +22,18 @@ static bool list_rows(struct predictor *predictor, struct scenario *scenario, st
             return false;
     return graph_build(predictor->arena, &scenario->formulas, &scenario->facts, wanted, predictor->row_count,
                        &setup->graph, error);
+}
+
+static bool list_intervals(struct arena *arena, const struct measured *point, struct scenario *scenario,
+                           struct setup *setup, struct error *error)
+{
+    struct calibrated_graph *graph = arena_alloc(arena, sizeof *graph);
+    const char *rows[MEASURED_VALUES];
+    for (int i = 0; i < point->value_count; i++)
+        rows[i] = point->values[i].row;
+    setup->calibrated = scenario->calibrated;
+    setup->intervals = graph;
+    return calibrated_graph_build(scenario, rows, (size_t)point->value_count, graph, error);
 }
 
 static bool setup_list(struct predictor *predictor, const struct measured *point,
@@ -45,7 +58,8 @@ static bool setup_list(struct predictor *predictor, const struct measured *point
                 return false;
     }
     return graph_build(arena, &scenario->formulas, &scenario->facts, wanted,
-                       (size_t)(FIGURES * point->value_count), &setup->graph, error);
+                       (size_t)(FIGURES * point->value_count), &setup->graph, error) &&
+           (!scenario->calibrated || list_intervals(arena, point, scenario, setup, error));
 }
 
 static bool read_as(struct predictor *predictor, const struct measured *point,
@@ -54,7 +68,8 @@ static bool read_as(struct predictor *predictor, const struct measured *point,
 {
     const struct subject subject = { .model = point->model, .machine = point->machine,
                                      .precision = precision, .experts_precision = experts,
-                                     .kv_precision = point->kv, .engine = point->engine };
+                                     .kv_precision = point->kv, .engine = point->engine,
+                                     .version = point->version };
     return scenario_read(scenario, predictor->arena, predictor->command, subject, error);
 }
 
@@ -85,11 +100,13 @@ static void setup_make(struct predictor *predictor, const struct measured *point
         setup->input[i] = graph_input(&setup->graph, point->inputs[i].name);
 }
 
-static const char *key_of(struct arena *arena, const struct measured *point)
+/* The version counts where a calibration tells versions apart. */
+static const char *key_of(const struct predictor *predictor, const struct measured *point)
 {
     const char *const words[] = { point->model, point->machine, point->engine, point->precision,
-                                  point->beside, point->kv };
-    struct buffer key = { .arena = arena };
+                                  point->beside, point->kv, predictor->command &&
+                                  command_given(predictor->command, "calibration") ? point->version : NULL };
+    struct buffer key = { .arena = predictor->arena };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         buffer_print(&key, "%s|", words[i] ? words[i] : "");
     for (int i = 0; i < point->input_count; i++)
@@ -101,7 +118,7 @@ static const char *key_of(struct arena *arena, const struct measured *point)
 
 struct setup *predictor_find(struct predictor *predictor, const struct measured *point)
 {
-    const char *key = key_of(predictor->arena, point);
+    const char *key = key_of(predictor, point);
     for (size_t i = 0; i < predictor->count; i++)
         if (!strcmp(predictor->setups[i].key, key))
             return &predictor->setups[i];
@@ -129,6 +146,30 @@ void predictor_rows(struct arena *scratch, const struct setup *setup, const stru
     graph_value(scratch, &setup->graph, inputs, NULL, values);
 }
 
+/* The intervals of a calibrated server; of energy, which no calibration sees, those of all servers. */
+static void set_intervals(struct arena *arena, const struct setup *setup, const struct measured *point,
+                          struct prediction *predictions)
+{
+    struct arena scratch = arena_beside(arena);
+    const struct graph *graph = &setup->intervals->graph;
+    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    double low[MEASURED_VALUES], high[MEASURED_VALUES];
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = graph->inputs[i].value;
+    for (int i = 0; i < point->input_count; i++) {
+        const int input = graph_input(graph, point->inputs[i].name);
+        if (input >= 0)
+            inputs[input] = point->inputs[i].value;
+    }
+    calibrated_intervals(&scratch, setup->calibrated, setup->intervals, inputs, low, high);
+    for (int i = 0; i < point->value_count; i++)
+        if (point->values[i].metric != METRIC_ENERGY) {
+            predictions[i].low = predictions[i].value * low[i];
+            predictions[i].high = predictions[i].value * high[i];
+        }
+    arena_free(&scratch);
+}
+
 void predictor_predict(struct arena *scratch, const struct setup *setup,
                        const struct measured *point, const double *inputs,
                        struct prediction predictions[MEASURED_VALUES])
@@ -139,6 +180,20 @@ void predictor_predict(struct arena *scratch, const struct setup *setup,
         predictions[i] = (struct prediction){
             values[FIGURES * i], values[FIGURES * i + 1], values[FIGURES * i + 2],
             point->values[i].from ? values[FIGURES * i + 3] : point->values[i].value };
+    if (setup->calibrated)
+        set_intervals(scratch, setup, point, predictions);
+}
+
+void predictor_gradients(struct arena *scratch, const struct setup *setup, const struct measured *point,
+                         const double *inputs, double *values, double *gradients)
+{
+    const struct graph *graph = &setup->graph;
+    double *nodes = arena_array(scratch, graph->count + 1, sizeof *nodes);
+    graph_value(scratch, graph, inputs, nodes, NULL);
+    for (size_t i = 0; i < (size_t)point->value_count; i++) {
+        values[i] = nodes[graph->outputs[FIGURES * i]];
+        graph_slopes(scratch, graph, FIGURES * i, nodes, gradients + i * graph->input_count);
+    }
 }
 
 double predictor_gradient(struct arena *scratch, const struct setup *setup, int i,

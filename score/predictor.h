@@ -18,6 +18,8 @@ struct setup {                      /* shared by points that differ only in the 
     const char *refused;            /* why the scenario could not be made, or NULL */
     struct graph graph;             /* outputs: the four members above for each value of a point */
     int input[MEASURED_INPUTS];     /* the graph's input for each of a point; -1: no row reads it */
+    const struct calibrated *calibrated;            /* of the command, or NULL */
+    const struct calibrated_graph *intervals;       /* then: of the values' rows */
 };
 
 struct predictor {
@@ -40,6 +42,9 @@ void predictor_rows(struct arena *scratch, const struct setup *setup, const stru
 void predictor_predict(struct arena *scratch, const struct setup *setup,
                        const struct measured *point, const double *inputs,
                        struct prediction predictions[MEASURED_VALUES]);
+/* Predict all values of a point, with their derivatives by all inputs: gradients[value_count][input_count]. */
+void predictor_gradients(struct arena *scratch, const struct setup *setup, const struct measured *point,
+                         const double *inputs, double *values, double *gradients);
 /* Predict value i of the point, with its derivatives by all inputs: gradient[graph.input_count]. */
 double predictor_gradient(struct arena *scratch, const struct setup *setup, int i,
                           const double *inputs, double *gradient);

@@ -1,7 +1,8 @@
-/* packed FILE.csv... [--without FILE.chalk] -- write C that holds the formulas, the tables and the
+/* packed FILE.csv... [--without FILE.chalk]... -- write C that holds the formulas, the tables and the
  * catalog as the build has read them, packed for the page (rows/packed.h). The order is that in which
  * web/library.c unpacks: formulas; the number of tables, each table; each sheet of the catalog. The
- * chapters of FILE.chalk, which must be the last that are read, stay out of the page, and so do notes. */
+ * chapters of each FILE.chalk, which must be the last that are read, in that order, stay out of the page,
+ * and so do notes. */
 #include "catalog/packed.h"
 #include "catalog/sheet.h"
 
@@ -64,16 +65,16 @@ int main(int count, char **words)
     static struct arena arena;
     struct packer packer;
     struct formulas sets[FORMULAS_ALL + 1];
-    const char *without = count > 2 && !strcmp(words[count - 2], "--without") ? words[count - 1] : "";
-    count -= *without ? 2 : 0;
     packer_open(&packer, &arena);
-    for (unsigned i = 0; i <= FORMULAS_ALL; i++) {
+    for (unsigned i = 0; i <= FORMULAS_ALL; i++)
         sets[i] = *formulas_built_in(i);
-        if (!cut(&sets[i], without)) {
-            fprintf(stderr, "packed: %s is not the last of formulas/order.txt, or has aliases\n", without);
-            return 1;
-        }
-    }
+    for (; count > 2 && !strcmp(words[count - 2], "--without"); count -= 2)
+        for (unsigned i = 0; i <= FORMULAS_ALL; i++)
+            if (!cut(&sets[i], words[count - 1])) {
+                fprintf(stderr, "packed: %s is not the last of formulas/order.txt, or has aliases\n",
+                        words[count - 1]);
+                return 1;
+            }
     pack_formulas(&packer, sets);
     pack_count(&packer, PACK_COUNTS, (size_t)count - 1);
     for (int i = 1; i < count; i++)

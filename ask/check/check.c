@@ -95,7 +95,7 @@ static struct outcome *add_outcome(struct check *check, const struct measured *p
     return outcome;
 }
 
-static void refuse(struct check *check, const struct measured *point, const char *reason)
+void check_refuse(struct check *check, const struct measured *point, const char *reason)
 {
     add_outcome(check, point)->refused = reason;
     check->refused++;
@@ -113,8 +113,8 @@ static void refuse(struct check *check, const struct measured *point, const char
 
 /* Why a row has no prediction, or NULL. One of its values without a prediction refuses the
  * row, so that rows are those scored and those refused. */
-static const char *predict(struct check *check, const struct measured *point,
-                           struct prediction predictions[MEASURED_VALUES])
+const char *check_predict(struct check *check, const struct measured *point,
+                          struct prediction predictions[MEASURED_VALUES])
 {
     if (point->refused)
         return point->refused;
@@ -139,15 +139,9 @@ static const char *predict(struct check *check, const struct measured *point,
     return NULL;
 }
 
-static void check_point(struct check *check, size_t at)
+void check_outcomes(struct check *check, size_t at, const struct prediction *predictions)
 {
     const struct measured *point = &check->points.points[at];
-    struct prediction predictions[MEASURED_VALUES];
-    const char *refused = predict(check, point, predictions);
-    if (refused) {
-        refuse(check, point, refused);
-        return;
-    }
     for (int i = 0; i < point->value_count; i++) {
         struct outcome *outcome = add_outcome(check, point);
         int metric = (int)point->values[i].metric;
@@ -164,6 +158,17 @@ static void check_point(struct check *check, size_t at)
     }
     if (check->peers)
         peers_score(check, point, &check->outcomes[check->outcome_count - (size_t)point->value_count]);
+}
+
+static void check_point(struct check *check, size_t at)
+{
+    const struct measured *point = &check->points.points[at];
+    struct prediction predictions[MEASURED_VALUES];
+    const char *refused = check_predict(check, point, predictions);
+    if (refused)
+        check_refuse(check, point, refused);
+    else
+        check_outcomes(check, at, predictions);
 }
 
 /* ---- all of it --------------------------------------------------------------------------- */
@@ -230,7 +235,9 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
         return false;
     if (command_given(command, "peers") && !peers_open(&check))
         return false;
-    for (size_t i = 0; i < check.points.count; i++)
+    if (command_given(command, "calibrate"))
+        check_calibrate(&check, command_count(command, "calibrate"));
+    for (size_t i = 0; i < check.points.count && !command_given(command, "calibrate"); i++)
         check_point(&check, i);
     scores_sort(&check.metrics);
     scores_sort(&check.groups);
@@ -263,6 +270,8 @@ static const struct option check_list[] = {
     { "by", "WHAT", OPTION_CHOICE, .choices = groupings, .fallback = "model",
       .help = "group by model, hardware or source" },
     { "stated", NULL, OPTION_SWITCH, .help = "leave out rows with an inferred input" },
+    { "calibrate", "N", OPTION_COUNT, .low = 0, .high = 100,
+      .help = "calibrate each series to N of its points, score the others" },
     { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
       .help = "also list the N worst predictions, with file and line" },
     { "explain", NULL, OPTION_SWITCH,
@@ -285,6 +294,6 @@ static const struct option_group said_options = { "Model and machine", said_list
 const struct verb verb_check = {
     "check", "[--measured FILE...]", "Score the predictions against measurements.",
     { "chalkline check --by hardware", "chalkline check --measured points.csv --worst 10" },
-    { &check_options, &model_options, &machine_options, &said_options, &cache_options, &engine_options,
-      &chip_options, &layout_options, &rank_options, &length_options, &assume_options, &row_options, &table_options, &plot_options,
-      &output_options }, .ask = ask_check };
+    { &check_options, &calibration_options, &model_options, &machine_options, &said_options, &cache_options,
+      &engine_options, &chip_options, &layout_options, &rank_options, &length_options, &assume_options,
+      &row_options, &table_options, &plot_options, &output_options }, .ask = ask_check };

@@ -267,6 +267,7 @@ const struct record answer_check = { "Check", (const struct answer_field[]){
     { FIELD_NUMBER, "scored", .help = "of them", .always = true },
     { FIELD_LIST, "refused", .help = "rows that were not scored", .record = &refused_record,
       .always = true },
+    { FIELD_RECORD, "calibration", .help = "--calibrate", .record = &check_calibrate_record },
     { FIELD_RECORD, "peers", .help = "--peers: by formula and metric, over the same values; coverage of the "
       "prediction alone", .record = &groups_record },
     { FIELD_LIST, "worst", .help = "--worst", .record = &worst_record },

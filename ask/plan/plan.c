@@ -364,6 +364,6 @@ const struct verb verb_plan = {
       "chalkline plan llama-3.3-70b --on h100-sxm --gpus 8 --emit vllm" },
     { &gpus_options, &limit_options, &length_options, &demand_options, &layout_options, &rank_options,
       &search_options, &launch_options, &model_options,
-      &machine_options, &weight_options, &cache_options, &engine_options, &assume_options,
+      &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,
       &shard_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan,
     .instead = instead };

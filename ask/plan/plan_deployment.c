@@ -9,6 +9,7 @@
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"
+#include "scenario/calibrated.h"
 #include "scenario/server.h"
 
 #include <math.h>
@@ -190,7 +191,19 @@ static void add_rules(struct plan *plan, const struct plan_point *point, struct 
     deployment_rules(startable, pair, pools ? 2 : 1, section);
 }
 
-static void add_figures(const struct plan *plan, const struct plan_point *point, struct section *section)
+/* The interval of a figure: of all servers, or that of a calibration at this deployment. */
+static void set_band(struct plan *plan, const struct plan_point *point, const char *row, bool ttft,
+                     struct figure *figure)
+{
+    const struct scenario read = plan_read_scenario(plan, point);
+    double low = point->figures[ttft ? PLAN_ttft_low : PLAN_tpot_low];
+    double high = point->figures[ttft ? PLAN_ttft_high : PLAN_tpot_high];
+    calibrated_bands(&read, &row, 1, &low, &high);
+    figure->low = figure->value * low;
+    figure->high = figure->value * high;
+}
+
+static void add_figures(struct plan *plan, const struct plan_point *point, struct section *section)
 {
     const struct variant *variant = &plan->variants[point->at.space];
     const struct formulas *formulas = &variant->scenario.formulas;
@@ -204,10 +217,8 @@ static void add_figures(const struct plan *plan, const struct plan_point *point,
             continue;                           /* the name of its row, or the switch `startable` */
         struct figure *figure = section_number(section, name, value, unit);
         figure->text_only = formulas_find(formulas, name) >= 0;
-        if (i == PLAN_ttft || i == PLAN_tpot) {
-            figure->low = value * point->figures[i == PLAN_ttft ? PLAN_ttft_low : PLAN_tpot_low];
-            figure->high = value * point->figures[i == PLAN_ttft ? PLAN_ttft_high : PLAN_tpot_high];
-        }
+        if (i == PLAN_ttft || i == PLAN_tpot)
+            set_band(plan, point, row, i == PLAN_ttft, figure);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "ask/simulate/trials.h"
 
 #include "build/row_names.h"
+#include "scenario/calibrated.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,6 +125,9 @@ bool simulate_band_ends(const struct simulate *simulate, double ends[2], struct 
         error_set(error, "--band: the step time is not predicted, it has no interval");
         return error_expected(error, "--model MODEL --on HARDWARE, without --step-time");
     }
+    static const char *const tpot[] = { NAME_predicted_tpot };
+    if (calibrated_bands(&scenario, tpot, 1, &ends[0], &ends[1]))
+        return true;
     if (!values_of(&scenario, rows, 2, &values, error))
         return false;
     memcpy(ends, values.at, 2 * sizeof *ends);

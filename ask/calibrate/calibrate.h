@@ -1,0 +1,31 @@
+/* calibrate -- the factors of one server from its own measurements, as a file that every verb takes.
+ *
+ *     files -> points of one server -> fit -> what moved and why, a file of facts, the load to measure next */
+#ifndef ASK_CALIBRATE_H
+#define ASK_CALIBRATE_H
+
+#include "ask/ask.h"
+#include "score/calibration.h"
+#include "score/score.h"
+
+struct calibrate {
+    struct arena *arena;
+    const struct command *command;
+    struct error *error;
+    struct answer *answer;
+    struct section *section;
+    struct measured_list points;            /* of all files */
+    const struct measured *server;          /* the first point that is calibrated: what the server is */
+    struct calibration calibration;
+    size_t measured;                        /* its first points; those after them are loads to choose from */
+    bool strange;                           /* the misfit is too large: another server than was stated */
+};
+
+/* Prefix of the file's facts, and what the server is. */
+bool calibrate_write(struct calibrate *calibrate, const char *path);
+/* Loads that could be measured, as points without values; before the fit. */
+void calibrate_loads(struct calibrate *calibrate);
+/* The load that tells most, as a section and a member of the document. */
+void calibrate_next(struct calibrate *calibrate);
+
+#endif

@@ -1,0 +1,537 @@
+/* A scenario whose server was measured (calibrated.h). The rows of a calibration's file are checked one by one;
+ * the posterior is built again from them, so that no engine runs where a calibration is only used. */
+#include "scenario/calibrated.h"
+
+#include "build/row_names.h"
+#include "catalog/sheet.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const calibrated_factors[POSTERIOR_FACTORS] = {
+    NAME_fixed_factor, NAME_sequence_factor, NAME_work_factor, NAME_prefill_factor, NAME_ttft_base_factor,
+    NAME_ttft_work_factor };
+const struct calibrated_field calibrated_fields[POSTERIOR_FIELDS] = {
+    { NAME_tpot_factor, NAME_tpot_residual, NAME_tpot_found, NAME_given_tpot_weight },
+    { NAME_ttft_factor, NAME_ttft_residual, NAME_ttft_found, NAME_given_ttft_weight } };
+const char *const calibrated_axes[POSTERIOR_AXES] = { NAME_load_running, NAME_prompt_tokens, NAME_output_tokens };
+const struct calibrated_size calibrated_sizes[CALIBRATED_SIZES] = {
+    { NAME_tensor_parallel, NAME_given_tp }, { NAME_attention_dp, NAME_given_dp },
+    { NAME_pipeline_parallel, NAME_given_pp }, { NAME_expert_parallel, NAME_given_ep } };
+static const char *const given_axes[POSTERIOR_AXES] = { NAME_given_concurrency, NAME_given_prompt_tokens,
+                                                        NAME_given_output_tokens };
+static const char *const kinds[POSTERIOR_FIELDS] = { "tpot", "ttft" };
+
+double calibrated_number(const char *name, const char *fact)
+{
+    struct sheet sheet;
+    sheet_open("data/calibration.csv", &sheet);
+    return sheet_number(&sheet, name, fact);
+}
+
+void calibrated_prior(struct posterior_prior *prior)
+{
+    static const char spread[] = "spread";
+    *prior = (struct posterior_prior){ .length = calibrated_number("field", "length"),
+                                       .freedom = calibrated_number("scale", "freedom"),
+                                       .field = { calibrated_number("tpot_field", spread),
+                                                  calibrated_number("ttft_field", spread) },
+                                       .noise = { calibrated_number("tpot_noise", spread),
+                                                  calibrated_number("ttft_noise", spread) } };
+    for (int k = 0; k < POSTERIOR_FACTORS; k++) {
+        const double sd = calibrated_number(calibrated_factors[k], spread);
+        prior->covariance[k][k] = sd * sd;
+    }
+}
+
+const char *calibrated_constants(struct arena *arena)
+{
+    const struct catalog *catalog = catalog_built_in();
+    uint64_t sum = 14695981039346656037u;       /* FNV-1a */
+    for (size_t i = 0; i < catalog_count(catalog, CATALOG_ENGINE); i++) {
+        const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_ENGINE, i);
+        for (size_t r = 0; r < entry->rows; r++) {
+            const struct catalog_row row = catalog_row(entry, r);
+            const char *const texts[] = { entry->name, row.fact, row.value, row.unit };
+            for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+                for (const char *at = texts[t];; at++) {
+                    sum = (sum ^ (unsigned char)*at) * 1099511628211u;
+                    if (!*at)
+                        break;
+                }
+        }
+    }
+    return arena_print(arena, "%016llx", (unsigned long long)sum);
+}
+
+/* ---- the file ------------------------------------------------------------------------------------- */
+
+struct reader {
+    struct arena *arena;
+    const struct csv *csv;
+    size_t row;
+    struct calibrated *calibrated;
+    struct error *error;
+    size_t room;
+};
+
+static bool wrong(const struct reader *reader, const char *expected)
+{
+    error_set(reader->error, "%s:%d: '%.60s' has the value '%.100s'", reader->csv->file,
+              reader->csv->lines[reader->row], csv_cell(reader->csv, reader->row, csv_column(reader->csv, "fact")),
+              csv_cell(reader->csv, reader->row, csv_column(reader->csv, "value")));
+    return error_expected(reader->error, "%s, as `chalkline calibrate` writes it", expected);
+}
+
+static bool read_number(const struct reader *reader, const char *value, double low, double high, double *number)
+{
+    double read;
+    if (!text_number(text_of(value), &read) || !(read >= low) || !(read <= high))
+        return wrong(reader, "a number");
+    *number = read;
+    return true;
+}
+
+static int factor_named(const char *name, size_t size)
+{
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        if (strlen(calibrated_factors[k]) == size && !strncmp(calibrated_factors[k], name, size))
+            return k;
+    return -1;
+}
+
+/* "covariance A B". */
+static bool read_covariance(const struct reader *reader, const char *names, const char *value)
+{
+    const size_t first = strcspn(names, " ");
+    const int k = factor_named(names, first);
+    const int l = names[first] ? factor_named(names + first + 1, strlen(names + first + 1)) : -1;
+    double number = 0;
+    if (k < 0 || l < 0)
+        return wrong(reader, "the covariance of two factors");
+    if (!read_number(reader, value, -1e6, 1e6, &number))
+        return false;
+    reader->calibrated->covariance[k][l] = reader->calibrated->covariance[l][k] = number;
+    return true;
+}
+
+/* A value that was given: its kind, the logarithms of its load and of what was seen and expected, its slopes
+ * by the factors and the fields, and its weight. */
+static bool read_value(struct reader *reader, const char *text)
+{
+    enum { NUMBERS = 1 + POSTERIOR_AXES + 2 + POSTERIOR_FACTORS + POSTERIOR_FIELDS + 1 };
+    struct calibrated *calibrated = reader->calibrated;
+    struct posterior_value value = { 0 };
+    double numbers[NUMBERS];
+    const char *at = text;
+    for (int i = 0; i < NUMBERS; i++) {
+        const size_t size = strcspn(at, " ");
+        if (!text_number((struct text){ at, size }, &numbers[i]) || fabs(numbers[i]) > 1e6)
+            return wrong(reader, "the numbers of a given value");
+        at += size + strspn(at + size, " ");
+    }
+    if (*at || (numbers[0] != 0 && numbers[0] != 1))
+        return wrong(reader, "the numbers of a given value");
+    value.kind = (int)numbers[0];
+    memcpy(value.at, numbers + 1, sizeof value.at);
+    value.seen = numbers[1 + POSTERIOR_AXES];
+    value.expected = numbers[2 + POSTERIOR_AXES];
+    memcpy(value.slope, numbers + 3 + POSTERIOR_AXES, sizeof value.slope);
+    memcpy(value.reach, numbers + 3 + POSTERIOR_AXES + POSTERIOR_FACTORS, sizeof value.reach);
+    const size_t count = calibrated->count;
+    *(struct posterior_value *)arena_push(reader->arena, &calibrated->values, &calibrated->count, &reader->room,
+                                          sizeof value) = value;
+    double *weight = arena_array(reader->arena, count + 1, sizeof *weight);
+    for (size_t i = 0; i < count; i++)
+        weight[i] = calibrated->weight[i];
+    weight[count] = numbers[NUMBERS - 1];
+    calibrated->weight = weight;
+    return true;
+}
+
+static bool starts(const char *text, const char *word, const char **rest)
+{
+    *rest = text + strlen(word);
+    return !strncmp(text, word, strlen(word));
+}
+
+static bool read_fact(struct reader *reader, const char *fact, const char *value)
+{
+    struct calibrated *calibrated = reader->calibrated;
+    struct calibrated_server *server = &calibrated->server;
+    const struct { const char *name, **text; } texts[] = {
+        { "title", &calibrated->title }, { "model", &server->model }, { "machine", &server->machine },
+        { "engine", &server->engine }, { "engine_version", &server->version }, { "precision", &server->precision },
+        { "kv_precision", &server->kv }, { "fitted_with", &calibrated->constants } };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!strcmp(fact, texts[i].name)) {
+            *texts[i].text = value;
+            return true;
+        }
+    for (int i = 0; i < CALIBRATED_SIZES; i++)
+        if (!strcmp(fact, calibrated_sizes[i].row))
+            return read_number(reader, value, 1, 1e6, &server->size[i]);
+    const int k = factor_named(fact, strlen(fact));
+    const char *rest;
+    double number = 0;
+    if (k >= 0 && read_number(reader, value, 0.001, 1000, &number)) {
+        calibrated->x[k] = scalar_log(number);
+        return true;
+    } else if (k >= 0) {
+        return false;
+    }
+    if (!strcmp(fact, NAME_chunked_prefill_size))
+        return read_number(reader, value, 1, 1e9, &server->chunk);
+    if (!strcmp(fact, NAME_weight_bytes))
+        return read_number(reader, value, 1e-3, 1e3, &server->weight_bytes);
+    if (starts(fact, "covariance ", &rest))
+        return read_covariance(reader, rest, value);
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        if ((starts(fact, "scale ", &rest) || starts(fact, "freedom ", &rest)) && !strcmp(rest, kinds[m]))
+            return read_number(reader, value, 1e-9, 1e9,
+                               *fact == 's' ? &calibrated->scale[m] : &calibrated->freedom[m]);
+    if (starts(fact, "value ", &rest))
+        return read_value(reader, value);
+    if (starts(fact, "point ", &rest)) {
+        calibrated->points++;
+        return true;
+    }
+    if (starts(fact, "set aside ", &rest))
+        return true;
+    error_set(reader->error, "%s:%d: unknown fact '%.60s'", reader->csv->file, reader->csv->lines[reader->row], fact);
+    return error_expected(reader->error, "a file that `chalkline calibrate` wrote");
+}
+
+/* The posterior of the file's values with the file's weights: what the values said stays what it was, even
+ * if the prior of a later version is another. */
+static bool make_posterior(struct arena *arena, struct calibrated *calibrated, struct error *error)
+{
+    if (!posterior_solve(arena, &calibrated->prior, calibrated->values, calibrated->count, calibrated->x, NULL,
+                         &calibrated->posterior)) {
+        error_set(error, "%s: the slopes of its values have no covariance", calibrated->file);
+        return error_expected(error, "a file that `chalkline calibrate` wrote");
+    }
+    calibrated->posterior.weight = calibrated->weight;
+    return true;
+}
+
+bool calibrated_read(struct arena *arena, const char *path, struct calibrated *calibrated, struct error *error)
+{
+    enum { LIMIT = 8 << 20, MOST = 400 };
+    struct text text;
+    struct csv *csv = arena_alloc(arena, sizeof *csv);
+    struct reader reader = { .arena = arena, .csv = csv, .calibrated = calibrated, .error = error };
+    *calibrated = (struct calibrated){ .file = path, .title = path, .scale = { 1, 1 }, .server = {
+        .weight_bytes = NAN, .chunk = NAN, .size = { 1, 1, 1, 1 } } };
+    calibrated_prior(&calibrated->prior);
+    calibrated->freedom[0] = calibrated->freedom[1] = calibrated->prior.freedom;
+    memcpy(calibrated->covariance, calibrated->prior.covariance, sizeof calibrated->covariance);
+    if (!file_read(arena, path, LIMIT, &text, error) || !csv_read(arena, path, text, csv, error))
+        return false;
+    const int fact = csv_column(csv, "fact"), value = csv_column(csv, "value");
+    if (fact < 0 || value < 0 || !csv->rows) {
+        error_set(error, "%s: no facts of a calibration", path);
+        return error_expected(error, "a file that `chalkline calibrate ... -o FILE` wrote");
+    }
+    for (reader.row = 0; reader.row < csv->rows; reader.row++)
+        if (!read_fact(&reader, csv_cell(csv, reader.row, fact), csv_cell(csv, reader.row, value)))
+            return false;
+    if (calibrated->count > MOST) {
+        error_set(error, "%s: %zu given values", path, calibrated->count);
+        return error_expected(error, "%d at most", MOST);
+    }
+    return make_posterior(arena, calibrated, error);
+}
+
+/* ---- which server this is ----------------------------------------------------------------------- */
+
+static bool same_entry(const struct catalog *catalog, enum catalog_kind kind, const char *a, const char *b)
+{
+    struct error ignored;
+    if (!a || !b)
+        return a == b;
+    const struct catalog_entry *one = catalog_find(catalog, kind, a, &ignored);
+    const struct catalog_entry *other = catalog_find(catalog, kind, b, &ignored);
+    return one || other ? one == other : !strcmp(a, b);
+}
+
+static bool same_formats(const struct scenario *scenario, const struct calibrated_server *server)
+{
+    const struct fact *weights = facts_find(&scenario->facts, NAME_weight_bytes);
+    const char *kv = scenario->subject.kv_precision;
+    const bool weights_same = !weights || isnan(server->weight_bytes) ||
+                              fabs(weights->value - server->weight_bytes) < 0.02 * server->weight_bytes;
+    return weights_same && (!kv || !server->kv || name_same(kv, server->kv));
+}
+
+static const char *or_null(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+/* Multiply the correlations of one difference, for the same and for another layout. */
+static void carry(struct calibrated *calibrated, const char *same, const char *other)
+{
+    for (int k = 0; k < POSTERIOR_FACTORS; k++) {
+        calibrated->own[k] *= same ? calibrated_number(same, calibrated_factors[k]) : 1;
+        calibrated->carried[k] *= other ? calibrated_number(other, calibrated_factors[k]) : 1;
+    }
+}
+
+static void relate(struct scenario *scenario, struct calibrated *calibrated)
+{
+    const struct calibrated_server *server = &calibrated->server;
+    const struct subject *subject = &scenario->subject;
+    const struct catalog *catalog = &scenario->catalog;
+    const bool model = !same_entry(catalog, CATALOG_MODEL, subject->model, or_null(server->model));
+    const bool machine = !same_entry(catalog, CATALOG_MACHINE, subject->machine, or_null(server->machine));
+    const bool engine = strcmp(catalog_engine_name(catalog, subject->engine),
+                               catalog_engine_name(catalog, or_null(server->engine))) != 0;
+    const bool precision = !model && !same_formats(scenario, server);
+    const bool version = !engine && subject->version && or_null(server->version) &&
+                         strcmp(subject->version, server->version) != 0;
+    struct buffer words = { .arena = scenario->arena };
+    const struct { bool differs; const char *what; } differences[] = {
+        { model, "model" }, { machine, "machine" }, { engine, "engine" }, { precision, "precision" },
+        { version, "version" } };
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        calibrated->own[k] = calibrated->carried[k] = 1;
+    for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
+        if (differences[i].differs)
+            buffer_print(&words, "%s%s", words.size ? " and " : "another ", differences[i].what);
+    calibrated->relation = words.data;
+    if (model && machine)
+        carry(calibrated, "carry_model_machine", "carry_model_machine");
+    else if (model)
+        carry(calibrated, "carry_model", "carry_model");
+    else if (machine)
+        carry(calibrated, "carry_machine", "carry_machine_layout");
+    if (version && !model && !machine)
+        carry(calibrated, "carry_version", "carry_version_layout");
+    else if (version)
+        carry(calibrated, "carry_version", "carry_version");
+    if (engine)
+        carry(calibrated, "carry_engine", "carry_engine");
+    if (precision)
+        carry(calibrated, "carry_precision", "carry_precision");
+    if (!words.size)
+        carry(calibrated, NULL, "carry_layout");
+}
+
+/* ---- facts ---------------------------------------------------------------------------------------- */
+
+static void set_factors(struct scenario *scenario, const struct calibrated *calibrated)
+{
+    for (int k = 0; k < POSTERIOR_FACTORS; k++) {
+        const double own = scalar_exp(calibrated->own[k] * calibrated->x[k]);
+        const double carried = scalar_exp(calibrated->carried[k] * calibrated->x[k]);
+        if (own == carried)
+            facts_set(&scenario->facts, calibrated_factors[k], own, ORIGIN_FITTED, calibrated->file);
+        else
+            facts_bind(&scenario->facts, calibrated_factors[k],
+                       arena_print(scenario->arena, "select(%s > 0, %.17g, %.17g)", NAME_given_layout, own, carried),
+                       ORIGIN_FITTED, calibrated->file);
+    }
+    for (int i = 0; i < CALIBRATED_SIZES; i++)
+        facts_set(&scenario->facts, calibrated_sizes[i].given, calibrated->server.size[i], ORIGIN_FITTED,
+                  calibrated->file);
+}
+
+/* The loads that were measured, with what each says of the field. */
+static void set_field(struct scenario *scenario, const struct calibrated *calibrated)
+{
+    struct facts *facts = &scenario->facts;
+    struct fact_table *table = facts_table(facts, "given_load");
+    for (size_t i = 0; i < calibrated->count; i++) {
+        const size_t entry = facts_entry(facts, table, arena_print(scenario->arena, "value_%zu", i + 1));
+        for (int axis = 0; axis < POSTERIOR_AXES; axis++)
+            facts_cell(facts, table, entry, given_axes[axis], scalar_exp(calibrated->values[i].at[axis]),
+                       ORIGIN_FITTED, calibrated->file);
+        for (int m = 0; m < POSTERIOR_FIELDS; m++)
+            facts_cell(facts, table, entry, calibrated_fields[m].weight,
+                       posterior_weight(&calibrated->posterior, i, m), ORIGIN_FITTED, calibrated->file);
+    }
+    facts_set(facts, NAME_field_length, calibrated->prior.length, ORIGIN_FITTED, "data/calibration.csv");
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        facts_bind(facts, calibrated_fields[m].residual, calibrated_fields[m].found, ORIGIN_FITTED,
+                   calibrated->file);
+}
+
+bool calibrated_apply(struct scenario *scenario, const char *path, struct error *error)
+{
+    struct calibrated *calibrated = arena_alloc(scenario->arena, sizeof *calibrated);
+    if (!calibrated_read(scenario->arena, path, calibrated, error))
+        return false;
+    if (!scenario->model || !scenario->machine)
+        return true;                            /* nothing is predicted */
+    relate(scenario, calibrated);
+    set_factors(scenario, calibrated);
+    if (!calibrated->relation && calibrated->count)
+        set_field(scenario, calibrated);
+    scenario->calibrated = calibrated;
+    return true;
+}
+
+/* Is the row not given, or given this value? */
+static bool may_be(const struct scenario *scenario, const char *row, double value)
+{
+    const struct fact *fact = facts_find(&scenario->facts, row);
+    return !fact_given(fact) || (!fact->expression && fact->value == value);
+}
+
+void calibrated_layout(struct scenario *scenario)
+{
+    const struct calibrated *calibrated = scenario->calibrated;
+    if (!calibrated || calibrated->relation)
+        return;
+    const struct calibrated_server *server = &calibrated->server;
+    const double chips = server->size[0] * server->size[1] * server->size[2];
+    bool alike = may_be(scenario, NAME_chips, chips);
+    for (int i = 0; i < CALIBRATED_SIZES; i++)
+        alike &= may_be(scenario, calibrated_sizes[i].row, server->size[i]);
+    if (!alike)
+        return;
+    facts_set(&scenario->facts, NAME_chips, chips, ORIGIN_GIVEN, calibrated->file);
+    for (int i = 1; i < CALIBRATED_SIZES; i++)
+        facts_set(&scenario->facts, calibrated_sizes[i].row, server->size[i], ORIGIN_GIVEN, calibrated->file);
+    if (!isnan(server->chunk) && !fact_given(facts_find(&scenario->facts, NAME_chunked_prefill_size)))
+        facts_set(&scenario->facts, NAME_chunked_prefill_size, server->chunk, ORIGIN_GIVEN, calibrated->file);
+}
+
+void calibrated_note(struct scenario *scenario)
+{
+    const struct calibrated *calibrated = scenario->calibrated;
+    double same = 1;
+    struct error ignored;
+    if (!calibrated)
+        return;
+    const struct calibrated_server *server = &calibrated->server;
+    const char *of = arena_print(scenario->arena, "%s (%zu point%s of %s on %s, TP %.15g)", calibrated->file,
+                                 calibrated->points, calibrated->points == 1 ? "" : "s", server->model,
+                                 server->machine, server->size[0]);
+    value_of(scenario, NAME_given_layout, &same, &ignored);
+    if (calibrated->relation)
+        facts_note(&scenario->facts, "calibrated by %s, carried to %s%s: the interval is wider", of,
+                   calibrated->relation, same > 0 ? "" : " in another layout");
+    else if (!(same > 0))
+        facts_note(&scenario->facts, "calibrated by %s, carried to another layout: the interval is wider", of);
+    else
+        facts_note(&scenario->facts, "calibrated by %s: the same server", of);
+    if (calibrated->constants && strcmp(calibrated->constants, calibrated_constants(scenario->arena)))
+        facts_note(&scenario->facts, "%s was fitted with other constants: calibrate again", calibrated->file);
+}
+
+/* ---- intervals ---------------------------------------------------------------------------------- */
+
+bool calibrated_graph_build(const struct scenario *scenario, const char *const *rows, size_t count,
+                            struct calibrated_graph *graph, struct error *error)
+{
+    struct facts facts = facts_copy(&scenario->facts);
+    const struct expr **wanted = arena_array(scenario->arena, count + 1 + POSTERIOR_AXES, sizeof *wanted);
+    for (int k = 0; k < POSTERIOR_FACTORS; k++) {
+        const struct fact *fact = facts_find(&facts, calibrated_factors[k]);
+        if (fact && fact->origin == ORIGIN_FITTED)
+            facts_set(&facts, calibrated_factors[k], 1, ORIGIN_FITTED, scenario->calibrated->file);
+    }
+    for (size_t i = 0; i < count + 1 + POSTERIOR_AXES; i++) {
+        const char *row = i < count ? rows[i] : i == count ? NAME_given_layout : calibrated_axes[i - count - 1];
+        if (!expr_parse(&scenario->formulas, NULL, 0, text_of(row), &wanted[i], error))
+            return false;
+    }
+    graph->rows = count;
+    if (!graph_build(scenario->arena, &scenario->formulas, &facts, wanted, count + 1 + POSTERIOR_AXES, &graph->graph,
+                     error))
+        return false;
+    for (int k = 0; k < POSTERIOR_FACTORS; k++) {
+        const struct fact *fact = facts_find(&facts, calibrated_factors[k]);
+        graph->factor[k] = fact && fact->origin == ORIGIN_FITTED ? graph_input(&graph->graph, calibrated_factors[k])
+                                                                 : -1;
+    }
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        graph->anchor[m] = graph_input(&graph->graph, calibrated_fields[m].anchor);
+    return true;
+}
+
+/* The variance of ln of a value, from the factors carried here and a field of which nothing is known. */
+static double carried_variance(const struct calibrated *calibrated, const double *rho,
+                               const struct posterior_value *value)
+{
+    const struct posterior_prior *prior = &calibrated->prior;
+    double sum = 0;
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        for (int l = 0; l < POSTERIOR_FACTORS; l++)
+            sum += value->slope[k] * value->slope[l] *
+                   (rho[k] * rho[l] * calibrated->covariance[k][l] +
+                    (k == l ? (1 - rho[k] * rho[k]) * prior->covariance[k][k] : 0));
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        sum += value->reach[m] * value->reach[m] * prior->field[m] * prior->field[m];
+    return sum;
+}
+
+static void interval(const struct calibrated *calibrated, bool layout, const struct posterior_value *value,
+                     double *low, double *high)
+{
+    static const double end = 0.9;              /* of the 80 % interval */
+    const bool same = layout && !calibrated->relation;
+    const double noise = calibrated->prior.noise[value->kind];
+    double variance = noise * noise, wide;
+    if (same) {
+        variance = calibrated->scale[value->kind] * (variance + posterior_variance(&calibrated->posterior, value));
+        wide = student_quantile(end, calibrated->freedom[value->kind]);
+    } else {
+        variance += carried_variance(calibrated, layout ? calibrated->own : calibrated->carried, value);
+        wide = student_quantile(end, 0);
+    }
+    *low = scalar_exp(-wide * sqrt(variance));
+    *high = scalar_exp(wide * sqrt(variance));
+}
+
+static void evaluate(struct arena *scratch, const struct calibrated *calibrated,
+                     const struct calibrated_graph *graph, double *inputs, double *nodes, bool *layout)
+{
+    graph_value(scratch, &graph->graph, inputs, nodes, NULL);
+    *layout = nodes[graph->graph.outputs[graph->rows]] > 0;
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        if (graph->factor[k] >= 0)
+            inputs[graph->factor[k]] =
+                scalar_exp((*layout ? calibrated->own : calibrated->carried)[k] * calibrated->x[k]);
+    graph_value(scratch, &graph->graph, inputs, nodes, NULL);
+}
+
+void calibrated_intervals(struct arena *scratch, const struct calibrated *calibrated,
+                          const struct calibrated_graph *graph, double *inputs, double *low, double *high)
+{
+    const struct graph *of = &graph->graph;
+    double *nodes = arena_array(scratch, of->count + 1, sizeof *nodes);
+    double *gradient = arena_array(scratch, of->input_count + 1, sizeof *gradient);
+    bool layout;
+    evaluate(scratch, calibrated, graph, inputs, nodes, &layout);
+    for (size_t i = 0; i < graph->rows; i++) {
+        struct posterior_value value = { 0 };
+        const double at = nodes[of->outputs[i]];
+        graph_slopes(scratch, of, i, nodes, gradient);
+        for (int axis = 0; axis < POSTERIOR_AXES; axis++)
+            value.at[axis] = scalar_log(fmax(nodes[of->outputs[graph->rows + 1 + (size_t)axis]], 1e-3));
+        for (int k = 0; k < POSTERIOR_FACTORS; k++)
+            value.slope[k] = graph->factor[k] < 0 ? 0 : gradient[graph->factor[k]] * inputs[graph->factor[k]] / at;
+        for (int m = 0; m < POSTERIOR_FIELDS; m++)
+            value.reach[m] = graph->anchor[m] < 0 ? 0 : gradient[graph->anchor[m]] * inputs[graph->anchor[m]] / at;
+        value.kind = fabs(value.reach[1]) > fabs(value.reach[0]);
+        interval(calibrated, layout, &value, &low[i], &high[i]);
+    }
+}
+
+bool calibrated_bands(const struct scenario *scenario, const char *const *rows, size_t count, double *low,
+                      double *high)
+{
+    struct calibrated_graph graph;
+    struct error ignored;
+    if (!scenario->calibrated || !count || !calibrated_graph_build(scenario, rows, count, &graph, &ignored))
+        return false;
+    double *inputs = arena_array(scenario->arena, graph.graph.input_count + 1, sizeof *inputs);
+    for (size_t i = 0; i < graph.graph.input_count; i++)
+        inputs[i] = graph.graph.inputs[i].value;
+    calibrated_intervals(scenario->arena, scenario->calibrated, &graph, inputs, low, high);
+    return true;
+}

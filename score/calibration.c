@@ -1,0 +1,335 @@
+/* The factors of one server (calibration.h): Gauss-Newton on their logarithms, with the slopes of the
+ * graphs. The predictions of all points are made again at every estimate; values of points that are not
+ * given are read nowhere. */
+#include "score/calibration.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { KIND_TPOT, KIND_TTFT };
+static const double interval_end = 0.9;         /* of the 80 % interval */
+
+/* ---- points ----------------------------------------------------------------------------------- */
+
+void calibration_open(struct calibration *calibration, struct arena *arena, const struct command *command)
+{
+    *calibration = (struct calibration){ .arena = arena,
+        .predictor = { .arena = arena, .command = command },
+        .loads = { .arena = arena, .command = command, .rows = calibrated_axes, .row_count = POSTERIOR_AXES } };
+    physics_open(&calibration->physics, arena, command);
+    calibrated_prior(&calibration->prior);
+    calibration_clear(calibration);
+}
+
+void calibration_clear(struct calibration *calibration)
+{
+    calibration->points = NULL;
+    calibration->count = calibration->room = 0;
+    memset(calibration->x, 0, sizeof calibration->x);
+    calibration->posterior = (struct posterior){ .prior = &calibration->prior };
+}
+
+static int kind_of(enum metric metric)
+{
+    return metric == METRIC_TTFT ? KIND_TTFT : KIND_TPOT;
+}
+
+/* Times and rates of a server that answers requests. */
+static bool is_served(const struct measured *measured)
+{
+    for (int i = 0; i < measured->value_count; i++) {
+        const enum metric metric = measured->values[i].metric;
+        if (metric == METRIC_KERNEL || metric == METRIC_STEP || measured->values[i].from)
+            return false;
+    }
+    return measured->model && measured->value_count;
+}
+
+static void inputs_of(const struct calibration *calibration, const struct setup *setup,
+                      const struct calibration_point *point, const double *at, double *inputs)
+{
+    predictor_inputs(setup, point->measured, inputs);
+    for (int k = 0; k < POSTERIOR_FACTORS; k++) {
+        const int input = graph_input(&setup->graph, calibrated_factors[k]);
+        if (input >= 0)
+            inputs[input] = scalar_exp(calibration->x[k]);
+    }
+    for (int m = 0; at && m < POSTERIOR_FIELDS; m++) {
+        const int input = graph_input(&setup->graph, calibrated_fields[m].anchor);
+        if (input >= 0)
+            inputs[input] = scalar_exp(posterior_field(&calibration->posterior, at, m));
+    }
+}
+
+static void set_load(struct calibration *calibration, struct calibration_point *point, double *at)
+{
+    struct arena scratch = arena_beside(calibration->arena);
+    double rows[POSTERIOR_AXES];
+    if (point->load) {
+        double *inputs = arena_array(&scratch, point->load->graph.input_count + 1, sizeof *inputs);
+        inputs_of(calibration, point->load, point, NULL, inputs);
+        graph_value(&scratch, &point->load->graph, inputs, NULL, rows);
+    } else {
+        for (int i = 0; i < POSTERIOR_AXES; i++)
+            rows[i] = measured_input(point->measured, i ? calibrated_axes[i] : NAME_concurrency, 1);
+    }
+    for (int i = 0; i < POSTERIOR_AXES; i++)
+        at[i] = scalar_log(fmax(rows[i], 1e-3));
+    arena_free(&scratch);
+}
+
+static double elasticity(const double *inputs, const double *gradient, int input, double value)
+{
+    return input < 0 ? 0 : gradient[input] * inputs[input] / value;
+}
+
+/* The values of a point and their slopes at the present estimate. */
+static void linearise(struct calibration *calibration, struct calibration_point *point)
+{
+    struct arena scratch = arena_beside(calibration->arena);
+    const struct graph *graph = &point->setup->graph;
+    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    double *gradients = arena_array(&scratch, MEASURED_VALUES * (graph->input_count + 1), sizeof *gradients);
+    double predicted[MEASURED_VALUES], at[POSTERIOR_AXES];
+    set_load(calibration, point, at);
+    inputs_of(calibration, point->setup, point, at, inputs);
+    predictor_gradients(&scratch, point->setup, point->measured, inputs, predicted, gradients);
+    for (int i = 0; i < point->measured->value_count; i++) {
+        struct posterior_value *value = &point->values[i];
+        const double *gradient = gradients + (size_t)i * graph->input_count;
+        value->kind = kind_of(point->measured->values[i].metric);
+        value->expected = scalar_log(predicted[i]);
+        memcpy(value->at, at, sizeof at);
+        for (int k = 0; k < POSTERIOR_FACTORS; k++)
+            value->slope[k] = elasticity(inputs, gradient, point->factor[k], predicted[i]);
+        for (int m = 0; m < POSTERIOR_FIELDS; m++)
+            value->reach[m] = elasticity(inputs, gradient, point->anchor[m], predicted[i]);
+    }
+    arena_free(&scratch);
+}
+
+static bool finite_slopes(const struct calibration_point *point)
+{
+    for (int i = 0; i < point->measured->value_count; i++) {
+        double sum = point->values[i].expected;
+        for (int k = 0; k < POSTERIOR_FACTORS; k++)
+            sum += point->values[i].slope[k];
+        if (!isfinite(sum))
+            return false;
+    }
+    return true;
+}
+
+const char *calibration_add(struct calibration *calibration, const struct measured *measured)
+{
+    if (measured->refused)
+        return measured->refused;
+    if (!is_served(measured))
+        return "no time or rate of a server";
+    struct calibration_point *point = arena_push(calibration->arena, &calibration->points, &calibration->count,
+                                                 &calibration->room, sizeof *point);
+    struct setup *setup = predictor_find(&calibration->predictor, measured), *load = NULL;
+    if (measured_input(measured, NAME_arrival_rate, 0) > 0 || !(measured_input(measured, NAME_concurrency, 0) > 0))
+        load = predictor_find(&calibration->loads, measured);
+    *point = (struct calibration_point){ .measured = measured, .setup = setup, .load = load };
+    calibration->count--;
+    if (setup->refused || (load && load->refused))
+        return setup->refused ? setup->refused : load->refused;
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        point->factor[k] = graph_input(&setup->graph, calibrated_factors[k]);
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        point->anchor[m] = graph_input(&setup->graph, calibrated_fields[m].anchor);
+    linearise(calibration, point);
+    for (int i = 0; i < measured->value_count; i++)
+        point->before[i] = scalar_exp(point->values[i].expected);
+    if (!finite_slopes(point))
+        return "no finite prediction";
+    calibration->count++;
+    return NULL;
+}
+
+const char *calibration_give(struct calibration *calibration, size_t at)
+{
+    struct calibration_point *point = &calibration->points[at];
+    point->refused = physics_refuse(&calibration->physics, point->measured);
+    point->given = !point->refused;
+    return point->refused;
+}
+
+/* ---- the fit ------------------------------------------------------------------------------------- */
+
+static bool is_fitted(const struct calibration_point *point, int i)
+{
+    return point->given && !point->aside[i] && point->measured->values[i].metric != METRIC_ENERGY;
+}
+
+/* The values that are fitted, at the present estimate; their number. */
+static size_t gather(struct calibration *calibration, struct posterior_value *values)
+{
+    size_t count = 0;
+    for (size_t p = 0; p < calibration->count; p++) {
+        struct calibration_point *point = &calibration->points[p];
+        if (!point->given)
+            continue;
+        linearise(calibration, point);
+        for (int i = 0; i < point->measured->value_count; i++)
+            if (is_fitted(point, i)) {
+                values[count] = point->values[i];
+                values[count++].seen = scalar_log(point->measured->values[i].value);
+            }
+    }
+    return count;
+}
+
+static void iterate(struct calibration *calibration, struct posterior_value *values, size_t count)
+{
+    enum { ROUNDS = 60 };
+    const double longest = 0.6, still = 1e-10;
+    double (*field)[POSTERIOR_FIELDS] = arena_array(calibration->arena, count + 1, sizeof *field);
+    for (int round = 0; round < ROUNDS; round++) {
+        double moved = 0;
+        for (size_t i = 0; i < count && round; i++)
+            for (int m = 0; m < POSTERIOR_FIELDS; m++)
+                field[i][m] = posterior_field(&calibration->posterior, values[i].at, m);
+        struct posterior next;
+        if (!posterior_solve(calibration->arena, &calibration->prior, values, count, calibration->x,
+                             (const double (*)[POSTERIOR_FIELDS])field, &next))
+            return;
+        for (int k = 0; k < POSTERIOR_FACTORS; k++) {
+            const double step = fmax(-longest, fmin(next.x[k] - calibration->x[k], longest));
+            moved = fmax(moved, fabs(step));
+            calibration->x[k] += step;
+        }
+        calibration->posterior = next;
+        if (moved < still && round)
+            return;
+        struct posterior_value *again = arena_array(calibration->arena, count + 1, sizeof *again);
+        calibration->posterior.values = values;
+        gather(calibration, again);
+        values = again;
+    }
+}
+
+static void predict_all(struct calibration *calibration)
+{
+    for (size_t p = 0; p < calibration->count; p++)
+        linearise(calibration, &calibration->points[p]);
+}
+
+static void fit_once(struct calibration *calibration)
+{
+    struct posterior_value *values = arena_array(calibration->arena, MEASURED_VALUES * calibration->count + 1,
+                                                 sizeof *values);
+    memset(calibration->x, 0, sizeof calibration->x);
+    calibration->posterior = (struct posterior){ .prior = &calibration->prior };
+    const size_t count = gather(calibration, values);
+    iterate(calibration, values, count);
+}
+
+/* The value that fits least, if it is an outlier, is set aside; whether one was. */
+static bool set_aside(struct calibration *calibration)
+{
+    double most = calibrated_number("outlier", "most");
+    bool *aside = NULL;
+    size_t at = 0;
+    for (size_t p = 0; p < calibration->count; p++) {
+        struct calibration_point *point = &calibration->points[p];
+        for (int i = 0; i < point->measured->value_count; i++) {
+            if (!is_fitted(point, i))
+                continue;
+            point->outlying[i] = posterior_outlying(&calibration->posterior, at++);
+            if (fabs(point->outlying[i]) > most) {
+                most = fabs(point->outlying[i]);
+                aside = &point->aside[i];
+            }
+        }
+    }
+    if (aside)
+        *aside = true;
+    return aside != NULL;
+}
+
+void calibration_fit(struct calibration *calibration)
+{
+    enum { ENOUGH = 3 };
+    size_t given = 0;
+    for (size_t p = 0; p < calibration->count; p++) {
+        memset(calibration->points[p].aside, 0, sizeof calibration->points[p].aside);
+        given += calibration->points[p].given;
+    }
+    fit_once(calibration);
+    if (given >= ENOUGH && !calibration->keep && set_aside(calibration))
+        fit_once(calibration);
+    for (int kind = 0; kind < POSTERIOR_FIELDS && given; kind++)
+        calibration->wide[kind] = student_quantile(interval_end, calibration->posterior.freedom[kind]);
+    if (given)
+        predict_all(calibration);
+}
+
+double calibration_misfit(const struct calibration *calibration)
+{
+    const struct posterior *posterior = &calibration->posterior;
+    return posterior->count ? (posterior->misfit[0] + posterior->misfit[1]) / (double)posterior->count : 0;
+}
+
+/* ---- which point next -------------------------------------------------------------------------- */
+
+size_t calibration_next(const struct calibration *calibration, double *gain)
+{
+    struct arena scratch = arena_beside(calibration->arena);
+    const double ttft_weight = calibrated_number("choice", "ttft_weight");
+    const size_t most = MEASURED_VALUES * calibration->count + 1;
+    struct posterior_value *targets = arena_array(&scratch, most, sizeof *targets);
+    double *weights = arena_array(&scratch, most, sizeof *weights);
+    size_t count = 0, best = calibration->count;
+    for (size_t p = 0; p < calibration->count; p++)
+        for (int i = 0; i < calibration->points[p].measured->value_count; i++) {
+            weights[count] = calibration->points[p].values[i].kind == KIND_TTFT ? ttft_weight : 1;
+            targets[count++] = calibration->points[p].values[i];
+        }
+    *gain = 0;
+    for (size_t p = 0; p < calibration->count; p++) {
+        const struct calibration_point *point = &calibration->points[p];
+        if (point->given || point->refused)
+            continue;
+        const double here = posterior_gain(&scratch, &calibration->posterior, point->values,
+                                           (size_t)point->measured->value_count, targets, weights, count) /
+                            (double)calibration->count;
+        if (here > *gain || best == calibration->count) {
+            *gain = here;
+            best = p;
+        }
+    }
+    arena_free(&scratch);
+    return best;
+}
+
+double calibration_spread(const struct calibration *calibration)
+{
+    const double ttft_weight = calibrated_number("choice", "ttft_weight");
+    double sum = 0;
+    for (size_t p = 0; p < calibration->count; p++)
+        for (int i = 0; i < calibration->points[p].measured->value_count; i++) {
+            const struct posterior_value *value = &calibration->points[p].values[i];
+            sum += (value->kind == KIND_TTFT ? ttft_weight : 1) * posterior_variance(&calibration->posterior, value);
+        }
+    return calibration->count ? sum / (double)calibration->count : 0;
+}
+
+/* ---- predictions ----------------------------------------------------------------------------- */
+
+void calibration_predict(const struct calibration *calibration, const struct calibration_point *point, int i,
+                         struct prediction *prediction)
+{
+    const struct posterior_value *value = &point->values[i];
+    const double noise = calibration->prior.noise[value->kind];
+    const double sd = sqrt(calibration->posterior.scale[value->kind] *
+                           (posterior_variance(&calibration->posterior, value) + noise * noise));
+    const double wide = calibration->wide[value->kind] * sd;
+    prediction->value = scalar_exp(value->expected);
+    prediction->low = scalar_exp(value->expected - wide);
+    prediction->high = scalar_exp(value->expected + wide);
+    prediction->measured = point->measured->values[i].value;
+}

@@ -1,0 +1,60 @@
+/* calibration -- the factors of one server, from some of its own measured points.
+ *
+ *     points of a server --calibration_add--> candidates --calibration_give--> given ones
+ *         --calibration_fit--> factors, their covariance, a field --calibration_predict--> the other points
+ *
+ * The prior, the noise and the field are data (data/calibration.csv), the derivatives those of the graphs,
+ * the posterior is that of infer/posterior.h. */
+#ifndef SCORE_CALIBRATION_H
+#define SCORE_CALIBRATION_H
+
+#include "scenario/calibrated.h"
+#include "score/physics.h"
+#include "score/predictor.h"
+
+struct calibration_point {
+    const struct measured *measured;
+    struct setup *setup, *load;                 /* load: of an open loop, what runs; NULL: as stated */
+    const char *refused;                        /* by physics or as an outlier, once it was given; or NULL */
+    bool given;
+    struct posterior_value values[MEASURED_VALUES];     /* predicted at the present estimate */
+    double before[MEASURED_VALUES];             /* predicted without a calibration */
+    int factor[POSTERIOR_FACTORS], anchor[POSTERIOR_FIELDS];     /* the graph's inputs; -1: no row reads it */
+    double outlying[MEASURED_VALUES];           /* residual, in standard deviations of a fit without it */
+    bool aside[MEASURED_VALUES];                /* not fitted */
+};
+
+struct calibration {
+    struct arena *arena;
+    struct predictor predictor, loads;
+    struct physics physics;
+    struct posterior_prior prior;
+    struct calibration_point *points;
+    size_t count, room;
+    double x[POSTERIOR_FACTORS];                /* logarithms of the factors */
+    double wide[POSTERIOR_FIELDS];              /* half an interval, in standard deviations */
+    struct posterior posterior;                 /* of the values that are fitted */
+    bool keep;                                  /* outliers are fitted, too */
+};
+
+void calibration_open(struct calibration *calibration, struct arena *arena, const struct command *command);
+/* Forget the points, so that another server can be calibrated with the same graphs. */
+void calibration_clear(struct calibration *calibration);
+/* Add a point, before the first fit. Why its values cannot be predicted, whatever they are, or NULL: then it was added. */
+const char *calibration_add(struct calibration *calibration, const struct measured *measured);
+/* Give the values of a point to the fit. Why physics refuses them, or NULL. */
+const char *calibration_give(struct calibration *calibration, size_t at);
+/* Fit the factors to the points that are given, and predict all points. */
+void calibration_fit(struct calibration *calibration);
+/* The point, of those that are not given, that tells most of all points, by their loads and the values
+ * given so far; `gain`: what it takes off the mean variance. The number of points: none is left. */
+size_t calibration_next(const struct calibration *calibration, double *gain);
+/* The mean of what calibration_next makes smaller: of all points, the variance of their values' logarithms. */
+double calibration_spread(const struct calibration *calibration);
+/* Value i of a point, with the interval of a new measurement. */
+void calibration_predict(const struct calibration *calibration, const struct calibration_point *point, int i,
+                         struct prediction *prediction);
+/* The squared residual of a value in its variance: above the sheet's most it is another server. */
+double calibration_misfit(const struct calibration *calibration);
+
+#endif
