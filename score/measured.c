@@ -54,8 +54,8 @@ enum heading_kind { WORD, INPUT, FIGURE, CHIP_FLOPS, RANK, LINE, REQUESTS, REASO
 
 struct heading {
     enum heading_kind kind;
-    size_t word;                                /* WORD: offset of the member of struct measured; STATISTIC: of
-                                                   struct measured_value */
+    size_t word;                                /* WORD: offset of the member of struct measured;
+                                                   STATISTIC: of struct measured_value */
     const struct row *row;                      /* INPUT, FIGURE, STATISTIC */
     const struct figure *figure;
 };
@@ -233,8 +233,8 @@ static bool read_cell(const struct reading *reading, size_t row, size_t at, stru
     case LINE:
     case REQUESTS:
         text_number(text_of(cell), &number);
-        *(heading->kind == RANK ? &point->rank : heading->kind == REQUESTS ? &point->requests : &(double){ 0 }) =
-            number;
+        if (heading->kind != LINE)
+            *(heading->kind == RANK ? &point->rank : &point->requests) = number;
         point->line = heading->kind == LINE ? (int)number : point->line;
         return true;
     case REASON:

@@ -286,5 +286,5 @@ const struct verb verb_check = {
     "check", "[--measured FILE...]", "Score the predictions against measurements.",
     { "chalkline check --by hardware", "chalkline check --measured points.csv --worst 10" },
     { &check_options, &model_options, &machine_options, &said_options, &cache_options, &engine_options,
-      &chip_options, &layout_options, &rank_options, &length_options, &assume_options, &row_options, &table_options, &plot_options,
-      &output_options }, .ask = ask_check };
+      &chip_options, &layout_options, &rank_options, &length_options, &assume_options, &row_options,
+      &table_options, &plot_options, &output_options }, .ask = ask_check };
