@@ -34,7 +34,8 @@ static const struct { const char *begins, *what, *expected; } refusals[] = {
     { "# HELP", "metrics of a live server", "a benchmark's result" },
     { "# TYPE", "metrics of a live server", "a benchmark's result" },
     { ":::MLLOG", "the detailed log of MLPerf's load generator", "mlperf_log_summary.txt of the same run" },
-    { "Run Info,", "GuideLLM's CSV, which leaves out the names of its percentiles", "its JSON or YAML report" },
+    { "Run Info,", "GuideLLM's CSV, which leaves out the names of its percentiles",
+      "its JSON or YAML report" },
     { "Concurrency,Inferences", "perf_analyzer's CSV, which counts inferences and not tokens",
       "genai-perf's profile_export_genai_perf.json" },
     { "Request Rate,Inferences", "perf_analyzer's CSV, which counts inferences and not tokens",
@@ -274,13 +275,14 @@ static const char *stated(const struct filling *filling, const char *column, boo
 {
     struct arena *arena = filling->opening->arena;
     const int at = csv_column(filling->csv, column);
-    *own = !*csv_cell(filling->csv, filling->row, csv_column(filling->csv, arena_print(arena, "%s_from", column)));
+    const int from = csv_column(filling->csv, arena_print(arena, "%s_from", column));
+    *own = !*csv_cell(filling->csv, filling->row, from);
     return csv_cell(filling->csv, filling->row, at);
 }
 
 /* Of a model or a machine: does the catalog know both names, and as different entries? */
-static bool entries_differ(const struct filling *filling, const char *column, const char *one, const char *other,
-                           bool *same)
+static bool entries_differ(const struct filling *filling, const char *column, const char *one,
+                           const char *other, bool *same)
 {
     struct error ignored;
     const enum catalog_kind kind = strcmp(column, "model") ? CATALOG_MACHINE : CATALOG_MODEL;
@@ -344,7 +346,8 @@ static double given_number(const struct benchmark_facts *given, const char *colu
     return text && text_number(text_of(text), &number) && number > 0 ? number : otherwise;
 }
 
-/* The schema has chips and attention ranks; --tp says one by the other: what it leaves of the chips are ranks. */
+/* The schema has chips and attention ranks; --tp says one by the other: what it leaves of the chips are
+ * ranks. */
 static bool fill_layout(struct filling *filling)
 {
     const struct benchmark_facts *given = filling->opening->given;
@@ -360,7 +363,8 @@ static bool fill_layout(struct filling *filling)
     struct buffer all = { .arena = filling->opening->arena }, rank = all;
     buffer_number(&all, share * ranks);
     buffer_number(&rank, ranks);
-    return (given_text(given, NAME_chips) || fill(filling, &(struct benchmark_fact){ NAME_chips, all.data, "tp" })) &&
+    return (given_text(given, NAME_chips) ||
+            fill(filling, &(struct benchmark_fact){ NAME_chips, all.data, "tp" })) &&
            (given_text(given, NAME_attention_dp) ||
             fill(filling, &(struct benchmark_fact){ NAME_attention_dp, rank.data, "tp" }));
 }
@@ -375,7 +379,8 @@ static bool fill_row(struct filling *filling)
     if (!fill_layout(filling))
         return false;
     for (size_t at = 0; at < filling->csv->columns; at++)
-        record_set(&filling->out, csv_header(filling->csv, at), csv_cell(filling->csv, filling->row, (int)at));
+        record_set(&filling->out, csv_header(filling->csv, at),
+                   csv_cell(filling->csv, filling->row, (int)at));
     return true;
 }
 
@@ -478,8 +483,8 @@ static void keep_lines(struct arena *arena, struct csv *csv)
     csv->lines = lines;
 }
 
-bool benchmark_open(struct arena *arena, const char *path, struct text text, const struct benchmark_facts *given,
-                    struct csv *out, struct error *error)
+bool benchmark_open(struct arena *arena, const char *path, struct text text,
+                    const struct benchmark_facts *given, struct csv *out, struct error *error)
 {
     struct opening opening = { .arena = arena, .path = path, .given = given, .records.arena = arena,
                                .error = error };

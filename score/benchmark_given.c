@@ -25,7 +25,8 @@ void benchmark_given(const struct command *command, struct benchmark_facts *give
         const struct value *value = &command->values[i];
         const char *column = column_of(value->option);
         if (column)
-            given->facts[given->count++] = (struct benchmark_fact){ column, value->text, value->option->name };
+            given->facts[given->count++] =
+                (struct benchmark_fact){ column, value->text, value->option->name };
     }
 }
 

@@ -1,4 +1,5 @@
-/* JSON as programs write it (benchmark_parts.h): values in a row, NaN and Infinity, names that stand twice. */
+/* JSON as programs write it (benchmark_parts.h): values in a row, NaN and Infinity, names that stand
+ * twice. */
 #include "score/benchmark_parts.h"
 
 #include <ctype.h>
@@ -113,7 +114,7 @@ static bool take_string(struct json *json, const char **string)
         return wrong(json, "a name or a text in quotation marks");
     for (;;) {
         const char *from = json->at;
-        while (json->at < json->end && *json->at != '"' && *json->at != '\\' && *json->at != '\n' && *json->at)
+        while (json->at < json->end && *json->at && !strchr("\"\\\n", *json->at))
             json->at++;
         buffer_add(&out, from, (size_t)(json->at - from));
         if (json->at == json->end || *json->at == '\n' || !*json->at)
@@ -169,7 +170,8 @@ static bool take_kids(struct json *json, struct doc *doc, int depth)
     const char end = object ? '}' : ']';
     doc->number = json->line;
     if (depth == DEPTH_MOST)
-        return error_set(json->error, "%s:%d: nested more than %d levels deep", json->file, json->line, DEPTH_MOST);
+        return error_set(json->error, "%s:%d: nested more than %d levels deep", json->file, json->line,
+                         DEPTH_MOST);
     if (take(json, end))
         return true;
     do {

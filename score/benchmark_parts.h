@@ -39,14 +39,16 @@ bool records_sheet(const struct records *records, const char *file, struct csv *
 bool json_next(struct arena *arena, const char *file, struct text *rest, int *line, struct doc **doc,
                struct error *error);
 /* A YAML text of blocks and plain or quoted scalars, as programs write it. */
-bool yaml_read(struct arena *arena, const char *file, struct text text, struct doc **doc, struct error *error);
+bool yaml_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
+               struct error *error);
 /* A table of Markdown; the names of its columns in small letters, other characters as '_'. */
 bool markdown_read(struct text text, const char *file, struct records *records, struct error *error);
 /* INSERT INTO lines of SQL. */
 bool sql_read(struct text text, const char *file, struct records *records, struct error *error);
 /* Lines of "label : value". */
 void labels_read(struct text text, struct records *records);
-/* A row for each metric and a column for each statistic, in several tables: one record of "metric.statistic". */
+/* A row for each metric and a column for each statistic, in several tables: one record of
+ * "metric.statistic". */
 bool metrics_read(struct text text, const char *file, struct records *records, struct error *error);
 
 /* ---- requests -------------------------------------------------------------------------------------- */
@@ -57,6 +59,7 @@ bool requests_told(const struct doc *first);
 bool requests_read(const char *file, struct doc *const *docs, size_t count, struct records *records,
                    struct error *error);
 /* Figures over requests that stand in parallel arrays of a result, beside its own; nothing without them. */
-bool requests_beside(const char *file, const struct doc *result, struct records *records, struct error *error);
+bool requests_beside(const char *file, const struct doc *result, struct records *records,
+                     struct error *error);
 
 #endif

@@ -47,7 +47,8 @@ static uint32_t column_of(struct records *records, const char *name)
 
 void record_add(struct records *records, int line)
 {
-    *(int *)arena_push(records->arena, &records->lines, &records->rows, &records->line_room, sizeof line) = line;
+    *(int *)arena_push(records->arena, &records->lines, &records->rows, &records->line_room,
+                       sizeof line) = line;
 }
 
 void record_column(struct records *records, const char *name)
@@ -57,7 +58,8 @@ void record_column(struct records *records, const char *name)
 
 void record_set(struct records *records, const char *name, const char *text)
 {
-    if (!*text || text_plain(text_of(text), "") != strlen(text) || text_plain(text_of(name), "") != strlen(name))
+    if (!*text || text_plain(text_of(text), "") != strlen(text) ||
+        text_plain(text_of(name), "") != strlen(name))
         return;
     const uint32_t column = column_of(records, name), row = (uint32_t)records->rows;
     if (records->newest[column] == row)
@@ -82,7 +84,8 @@ void record_number(struct records *records, const char *name, double number)
 
 static bool of_objects(const struct doc *doc)
 {
-    return doc->kind == DOC_OBJECT || (doc->kind == DOC_ARRAY && doc->first && doc->first->kind == DOC_OBJECT);
+    return doc->kind == DOC_OBJECT ||
+           (doc->kind == DOC_ARRAY && doc->first && doc->first->kind == DOC_OBJECT);
 }
 
 void record_flatten(struct records *records, const char *path, const struct doc *doc)
@@ -92,8 +95,9 @@ void record_flatten(struct records *records, const char *path, const struct doc 
         return;
     for (const struct doc *kid = of_objects(doc) ? doc->first : NULL; kid; kid = kid->next, at++) {
         const char *dot = *path ? "." : "";
-        const char *name = doc->kind == DOC_OBJECT ? arena_print(records->arena, "%s%s%s", path, dot, kid->key)
-                                                   : arena_print(records->arena, "%s%s%d", path, dot, at);
+        const char *name = doc->kind == DOC_OBJECT
+                               ? arena_print(records->arena, "%s%s%s", path, dot, kid->key)
+                               : arena_print(records->arena, "%s%s%d", path, dot, at);
         if (doc->kind == DOC_ARRAY && at == ELEMENTS_MOST)
             return;
         if (kid->kind == DOC_NUMBER)
@@ -110,8 +114,8 @@ void record_flatten(struct records *records, const char *path, const struct doc 
 bool records_sheet(const struct records *records, const char *file, struct csv *csv, struct error *error)
 {
     if ((records->rows + 1) * records->columns > CELLS_MOST)
-        return error_set(error, "%s: %zu records of %zu cells; at most %d cells are read", file, records->rows,
-                         records->columns, CELLS_MOST);
+        return error_set(error, "%s: %zu records of %zu cells; at most %d cells are read", file,
+                         records->rows, records->columns, CELLS_MOST);
     struct buffer text = { .arena = records->arena };
     uint32_t *cells = arena_array(records->arena, (records->rows + 1) * records->columns + 1, sizeof *cells);
     buffer_add(&text, "", 1);

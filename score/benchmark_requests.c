@@ -83,8 +83,9 @@ static struct request *add_request(struct requests *requests, int line)
 {
     struct request *request = arena_push(requests->arena, &requests->all, &requests->count, &requests->room,
                                          sizeof *request);
-    *request = (struct request){ .sent = NAN, .ttft = NAN, .e2e = NAN, .tpot = NAN, .input = NAN, .output = NAN,
-                                 .cached = NAN, .rate = NAN, .concurrency = NAN, .load = "", .line = line };
+    *request = (struct request){ .sent = NAN, .ttft = NAN, .e2e = NAN, .tpot = NAN, .input = NAN,
+                                 .output = NAN, .cached = NAN, .rate = NAN, .concurrency = NAN, .load = "",
+                                 .line = line };
     return request;
 }
 
@@ -148,8 +149,8 @@ static bool read_own(struct requests *requests, int line, const struct doc *reco
         !need_number(requests, line, record, "output_tokens", request->failed, &request->output) ||
         !need_number(requests, line, record, "cached_tokens", true, &request->cached))
         return false;
-    const bool listed = chunks && chunks->kind == DOC_ARRAY && chunks->first && chunks->first->kind == DOC_NUMBER &&
-                        chunks->last->kind == DOC_NUMBER;
+    const bool listed = chunks && chunks->kind == DOC_ARRAY && chunks->first &&
+                        chunks->first->kind == DOC_NUMBER && chunks->last->kind == DOC_NUMBER;
     first = isnan(first) && listed ? chunks->first->number : first;
     last = isnan(last) && listed ? chunks->last->number : last;
     request->sent = sent, request->ttft = first - sent, request->e2e = last - sent;
@@ -186,8 +187,8 @@ static bool agrees(const struct requests *requests, const struct request *reques
 {
     if (!(fabs(request->tpot - stated) > 0.01 * stated + 1e-5))
         return true;
-    error_set(requests->error, "%s:%d: inter_token_latency is %.4g s, but request_latency and time_to_first_token "
-              "make %.4g s", requests->file, request->line, stated, request->tpot);
+    error_set(requests->error, "%s:%d: inter_token_latency is %.4g s, but request_latency and "
+              "time_to_first_token make %.4g s", requests->file, request->line, stated, request->tpot);
     return error_expected(requests->error, "times that agree within 1 %%");
 }
 
@@ -258,7 +259,8 @@ static bool carries_text(const char *chunk)
 static bool read_raw_request(struct requests *requests, int line, const struct doc *record, double rate,
                              double concurrency)
 {
-    const struct doc *times = doc_get(record, "response_timestamps"), *outputs = doc_get(record, "response_outputs");
+    const struct doc *times = doc_get(record, "response_timestamps");
+    const struct doc *outputs = doc_get(record, "response_outputs");
     double sent, first = NAN, last = NAN;
     struct request *request = add_request(requests, line);
     request->rate = rate, request->concurrency = concurrency, request->output = 0;
@@ -409,7 +411,8 @@ static void add_flight(struct arena *arena, struct records *records, const struc
     record_number(records, "request.running", busy / duration);
     record_number(records, "request.most", most);
     record_number(records, "request.rate", (double)members->count / duration);
-    record_number(records, "request.output_rate", total(members, offsetof(struct request, output)) / duration);
+    record_number(records, "request.output_rate",
+                  total(members, offsetof(struct request, output)) / duration);
 }
 
 static void add_figures(struct arena *arena, struct records *records, const struct members *members)
@@ -434,8 +437,9 @@ static void add_figures(struct arena *arena, struct records *records, const stru
 static void gather_load(const struct requests *requests, size_t first, struct members *members)
 {
     const char *load = requests->all[first].load;
-    *members = (struct members){ .list = arena_array(requests->arena, requests->count - first, sizeof *members->list),
-                                 .values = arena_array(requests->arena, requests->count - first, sizeof(double)) };
+    const size_t most = requests->count - first;
+    *members = (struct members){ .list = arena_array(requests->arena, most, sizeof *members->list),
+                                 .values = arena_array(requests->arena, most, sizeof(double)) };
     for (size_t i = first; i < requests->count; i++) {
         const struct request *request = &requests->all[i];
         if (strcmp(request->load, load))
@@ -535,7 +539,8 @@ static const struct doc *array_at(const struct doc *result, const char *key)
 static double sum_of(const struct doc *array)
 {
     double sum = 0;
-    for (const struct doc *kid = array && array->kind == DOC_ARRAY ? array->first : NULL; kid; kid = kid->next)
+    const struct doc *kid = array && array->kind == DOC_ARRAY ? array->first : NULL;
+    for (; kid; kid = kid->next)
         sum += kid->kind == DOC_NUMBER ? kid->number : 0;
     return sum;
 }
@@ -554,7 +559,8 @@ static bool same_counts(const char *file, const struct doc *result, struct error
         const struct doc *one = array_at(result, keys[0]), *other = array_at(result, keys[i]);
         if (!other || other->count == one->count)
             continue;
-        error_set(error, "%s:%d: %zu ttfts and %zu %s", file, (int)result->number, one->count, other->count, keys[i]);
+        error_set(error, "%s:%d: %zu ttfts and %zu %s", file, (int)result->number, one->count, other->count,
+                  keys[i]);
         return error_expected(error, "one of each for every request");
     }
     return true;
@@ -576,7 +582,8 @@ bool requests_beside(const char *file, const struct doc *result, struct records 
     for (const struct doc *gaps = itls->first; gaps; gaps = gaps->next) {
         struct request *request = add_request(&requests, (int)result->number);
         request->ttft = value_of(&ttft);
-        request->input = value_of(&input), request->output = value_of(&output), request->sent = value_of(&start);
+        request->input = value_of(&input), request->output = value_of(&output);
+        request->sent = value_of(&start);
         request->e2e = request->ttft + sum_of(gaps);
         request->failed = says_error(one) || !isfinite(request->ttft);
         one = one ? one->next : NULL;

@@ -102,7 +102,8 @@ static bool take_list(struct text *line, struct row *row)
     const char *open = line->size ? memchr(line->data, '(', line->size) : NULL;
     const char *end = line->data + line->size;
     row->count = 0;
-    for (const char *at = open ? open + 1 : NULL, *from = at; at && at < end && row->count < COLUMNS_MOST; at++) {
+    const char *at = open ? open + 1 : NULL, *from = at;
+    for (; at && at < end && row->count < COLUMNS_MOST; at++) {
         if (*at == '\'') {
             const char *close = memchr(at + 1, '\'', (size_t)(end - at - 1));
             if (!close)
@@ -175,6 +176,12 @@ void labels_read(struct text text, struct records *records)
 
 /* ---- metrics ------------------------------------------------------------------------------------------ */
 
+static const char *metric_name(struct arena *arena, const struct csv *csv, size_t row, size_t column)
+{
+    return arena_print(arena, "%s.%s", plain_name(arena, text_of(csv_cell(csv, row, 0))),
+                       plain_name(arena, text_of(csv_header(csv, column))));
+}
+
 bool metrics_read(struct text text, const char *file, struct records *records, struct error *error)
 {
     record_add(records, 1);
@@ -187,9 +194,7 @@ bool metrics_read(struct text text, const char *file, struct records *records, s
             return false;
         for (size_t row = 0; text_trim(table).size && row < csv.rows; row++)
             for (size_t column = 1; column < csv.columns; column++)
-                record_set(records, arena_print(records->arena, "%s.%s",
-                                                plain_name(records->arena, text_of(csv_cell(&csv, row, 0))),
-                                                plain_name(records->arena, text_of(csv_header(&csv, column)))),
+                record_set(records, metric_name(records->arena, &csv, row, column),
                            csv_cell(&csv, row, (int)column));
         text.data += table.size, text.size -= table.size;
         while (text.size && strchr("\r\n", *text.data) && *text.data)

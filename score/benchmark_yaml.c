@@ -50,8 +50,8 @@ static void read_lines(struct yaml *yaml, struct text text)
         const struct text content = without_comment(line);
         if (!content.size || text_is(content, "---") || text_is(content, "..."))
             continue;
-        *(struct line *)arena_push(yaml->arena, &yaml->lines, &yaml->count, &yaml->room, sizeof(struct line)) =
-            (struct line){ number, indent, content };
+        *(struct line *)arena_push(yaml->arena, &yaml->lines, &yaml->count, &yaml->room,
+                                   sizeof(struct line)) = (struct line){ number, indent, content };
     }
 }
 
@@ -75,7 +75,8 @@ static size_t name_size(struct text text)
 
 static const char *unquoted(struct arena *arena, struct text text)
 {
-    if (text.size >= 2 && (text.data[0] == '"' || text.data[0] == '\'') && text.data[text.size - 1] == text.data[0])
+    if (text.size >= 2 && (text.data[0] == '"' || text.data[0] == '\'') &&
+        text.data[text.size - 1] == text.data[0])
         text.data++, text.size -= 2;
     return arena_copy(arena, text.data, text.size);
 }
@@ -110,8 +111,8 @@ static bool read_scalar(struct yaml *yaml, const struct line *line, struct text 
 static bool read_block(struct yaml *yaml, int indent, struct doc *doc, int depth);
 
 /* What stands after "name:" or, if that is nothing, the deeper block below it. */
-static bool read_value(struct yaml *yaml, const struct line *line, struct text rest, bool named, struct doc *doc,
-                       int depth)
+static bool read_value(struct yaml *yaml, const struct line *line, struct text rest, bool named,
+                       struct doc *doc, int depth)
 {
     rest = text_trim(rest);
     if (rest.size && (rest.data[0] == '|' || rest.data[0] == '>')) {
@@ -144,15 +145,16 @@ static bool read_item(struct yaml *yaml, struct line *line, struct doc *doc, int
     return read_block(yaml, line->indent, doc, depth + 1);
 }
 
-static bool read_entry(struct yaml *yaml, const struct line *line, const char **key, struct doc *kid, int depth)
+static bool read_entry(struct yaml *yaml, const struct line *line, const char **key, struct doc *kid,
+                       int depth)
 {
     const size_t size = name_size(line->text);
     if (!size)
         return wrong(yaml, line, "name: value");
     *key = unquoted(yaml->arena, text_trim((struct text){ line->text.data, size }));
     yaml->at++;
-    return read_value(yaml, line, (struct text){ line->text.data + size + 1, line->text.size - size - 1 }, true, kid,
-                      depth);
+    const struct text rest = { line->text.data + size + 1, line->text.size - size - 1 };
+    return read_value(yaml, line, rest, true, kid, depth);
 }
 
 static bool read_block(struct yaml *yaml, int indent, struct doc *doc, int depth)

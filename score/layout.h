@@ -6,7 +6,7 @@
  *
  *     has COLUMN...                   columns that tell the sheet
  *     lacks COLUMN...                 columns that it does not have
- *     tool NAME                       the benchmark that writes it (score/benchmark.h); published sheets have none
+ *     tool NAME                       the benchmark that writes it (score/benchmark.h), if one does
  *     let NAME  VALUE  [if CONDITION and ...]
  *     COLUMN  VALUE  [if CONDITION and ...]  [because REASON]
  *     when CONDITION and ...          the lines below it, up to the next such line, are of these rows alone

@@ -65,12 +65,12 @@ double measured_chips(const struct measured *point)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-enum heading_kind { WORD, INPUT, FIGURE, CHIP_FLOPS, RANK, LINE, REQUESTS, REASON, STATISTIC, IGNORED };
+enum heading_kind { WORD, INPUT, FIGURE, CHIP_FLOPS, NUMBER, LINE, REASON, STATISTIC, IGNORED };
 
 struct heading {
     enum heading_kind kind;
-    size_t word;                                /* WORD: offset of the member of struct measured; STATISTIC: of
-                                                   struct measured_value */
+    size_t word;                                /* WORD, NUMBER: offset of the member of struct measured;
+                                                   STATISTIC: of struct measured_value */
     const struct row *row;                      /* INPUT, FIGURE, STATISTIC */
     const struct figure *figure;
 };
@@ -83,19 +83,25 @@ struct reading {
     struct error *error;
 };
 
-static const struct { const char *name; size_t word; } words[] = {
-    { "source", offsetof(struct measured, source) },
-    { "publisher", offsetof(struct measured, publisher) },
-    { "series", offsetof(struct measured, series) },
-    { "kind", offsetof(struct measured, kind) },
-    { "model", offsetof(struct measured, model) },
-    { "machine", offsetof(struct measured, machine) },
-    { "engine", offsetof(struct measured, engine) },
-    { "engine_version", offsetof(struct measured, version) },
-    { "precision", offsetof(struct measured, precision) },
-    { "precision_beside_experts", offsetof(struct measured, beside) },
-    { "kv_precision", offsetof(struct measured, kv) },
-    { "refused", offsetof(struct measured, refused) },
+/* Columns that are no rows. */
+static const struct { const char *name; size_t word; enum heading_kind kind; } words[] = {
+    { "source", offsetof(struct measured, source), WORD },
+    { "publisher", offsetof(struct measured, publisher), WORD },
+    { "series", offsetof(struct measured, series), WORD },
+    { "kind", offsetof(struct measured, kind), WORD },
+    { "model", offsetof(struct measured, model), WORD },
+    { "machine", offsetof(struct measured, machine), WORD },
+    { "engine", offsetof(struct measured, engine), WORD },
+    { "engine_version", offsetof(struct measured, version), WORD },
+    { "precision", offsetof(struct measured, precision), WORD },
+    { "precision_beside_experts", offsetof(struct measured, beside), WORD },
+    { "kv_precision", offsetof(struct measured, kv), WORD },
+    { "refused", offsetof(struct measured, refused), WORD },
+    { "rank", offsetof(struct measured, rank), NUMBER },
+    { "requests", offsetof(struct measured, requests), NUMBER },
+    { "line", 0, LINE },
+    { "id", 0, IGNORED },
+    { "note", 0, IGNORED },
 };
 
 static const struct figure *figure_of(const char *row)
@@ -142,25 +148,15 @@ static bool is_statistic(const struct reading *reading, const char *name, struct
 
 static bool read_header(struct reading *reading, size_t at)
 {
-    static const char *const ignored[] = { "id", "note" };
     const char *name = csv_header(reading->csv, at);
     struct heading *heading = &reading->headings[at];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(words[i].name, name)) {
-            *heading = (struct heading){ .kind = WORD, .word = words[i].word };
+            *heading = (struct heading){ .kind = words[i].kind, .word = words[i].word };
             return true;
         }
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        if (!strcmp(ignored[i], name)) {
-            heading->kind = IGNORED;
-            return true;
-        }
-    if (!strcmp(name, "line") || !strcmp(name, "rank") || is_reason(reading->csv, name, reading->arena)) {
-        heading->kind = !strcmp(name, "line") ? LINE : !strcmp(name, "rank") ? RANK : REASON;
-        return true;
-    }
-    if (!strcmp(name, "requests")) {
-        heading->kind = REQUESTS;
+    if (is_reason(reading->csv, name, reading->arena)) {
+        heading->kind = REASON;
         return true;
     }
     if (is_statistic(reading, name, heading))
@@ -244,13 +240,13 @@ static bool read_cell(const struct reading *reading, size_t row, size_t at, stru
     case WORD:
         memcpy((char *)point + heading->word, &cell, sizeof cell);
         return true;
-    case RANK:
-    case LINE:
-    case REQUESTS:
+    case NUMBER:
         text_number(text_of(cell), &number);
-        *(heading->kind == RANK ? &point->rank : heading->kind == REQUESTS ? &point->requests : &(double){ 0 }) =
-            number;
-        point->line = heading->kind == LINE ? (int)number : point->line;
+        memcpy((char *)point + heading->word, &number, sizeof number);
+        return true;
+    case LINE:
+        text_number(text_of(cell), &number);
+        point->line = (int)number;
         return true;
     case REASON:
         add_reason(reading, at, cell, point);

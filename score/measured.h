@@ -5,7 +5,8 @@
  * One schema (docs/formats.md): what ran as words (model, machine, engine, precision, ...), then columns
  * that are named after rows: inputs that a point sets, and figures, each of which has a row that predicts
  * it (figures.def). A sheet in other columns is written in the schema first (score/layout.h), and so are
- * the files of benchmark tools (score/benchmark.h). A point that cannot be predicted is kept with the reason. */
+ * the files of benchmark tools (score/benchmark.h). A point that cannot be predicted is kept with the
+ * reason. */
 #ifndef SCORE_MEASURED_H
 #define SCORE_MEASURED_H
 

@@ -39,8 +39,7 @@ static bool read_points(struct check *check)
     struct csv csv;
     benchmark_given(command, &given);
     if (!count && given.count) {
-        error_set(check->error, "--%s says what a file of measurements leaves out, and there is none",
-                  given.facts[0].option);
+        error_set(check->error, "--%s without a file", given.facts[0].option);
         return error_expected(check->error, "--measured FILE");
     }
     for (size_t i = 0; i < count; i++)
@@ -286,7 +285,7 @@ static const struct option_group check_options = { "Measurements", check_list };
 static const struct option said_list[] = {
     { "precision", "FORMAT", OPTION_TEXT, .otherwise = "the checkpoint's",
       .help = "format of the weights: bf16, fp8, fp4, int4, ..." },
-    { "concurrency", "N", OPTION_ROW, .row = NAME_concurrency, .otherwise = "as the file says",
+    { "concurrency", "N", OPTION_ROW, .row = NAME_concurrency,
       .help = "requests in flight in one replica" },
     { 0 } };
 static const struct option_group said_options = { "Model and machine", said_list };

@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct benchmark_facts given = {
         { { "model", "llama-3.1-8b", "model" }, { "machine", "h100-sxm", "on" }, { "chips", "4", "gpus" },
-          { "tensor_parallel", "2", "tp" }, { "prompt_tokens", "512", "isl" }, { "output_tokens", "64", "osl" },
+          { "tensor_parallel", "2", "tp" }, { "prompt_tokens", "512", "isl" }, { "output_tokens", "64",
+          "osl" },
           { "concurrency", "8", "concurrency" } }, 7 };
     char *copy = malloc(size ? size : 1);       /* reads beyond the end are seen */
     memcpy(copy, data, size);

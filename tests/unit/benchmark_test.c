@@ -1,6 +1,6 @@
 /* Files of benchmark tools: the figures that each format says, in our units, on small files written here
- * (tests/fixtures/benchmarks) and on published samples; the traps of names, units and failed requests; damaged
- * files; and what is given for what a file does not say. */
+ * (tests/fixtures/benchmarks) and on published samples; the traps of names, units and failed requests;
+ * damaged files; and what is given for what a file does not say. */
 #include "test.h"
 
 #include "score/benchmark.h"
@@ -72,9 +72,11 @@ static void check_cell(const struct csv *csv, const struct wanted *wanted)
 {
     const char *is = cell(csv, wanted->row, wanted->column);
     if (wanted->text && strcmp(is, wanted->text))
-        fail_msg("%s, record %zu: %s is '%s', not '%s'", csv->file, wanted->row, wanted->column, is, wanted->text);
+        fail_msg("%s, record %zu: %s is '%s', not '%s'", csv->file, wanted->row, wanted->column, is,
+                 wanted->text);
     if (!wanted->text && !(fabs(base_value(is) - wanted->number) <= 1e-9 * fabs(wanted->number)))
-        fail_msg("%s, record %zu: %s is '%s', not %.12g", csv->file, wanted->row, wanted->column, is, wanted->number);
+        fail_msg("%s, record %zu: %s is '%s', not %.12g", csv->file, wanted->row, wanted->column, is,
+                 wanted->number);
 }
 
 static void check_cells(struct world *world, const char *folder, const struct wanted *all, size_t count)
@@ -110,16 +112,19 @@ static void test_vllm(void **state)
         { "vllm.json", 0, IN, NULL, 1024 }, { "vllm.json", 0, OUT, NULL, 128 },    /* a request, not in all */
         { "vllm.json", 0, "predicted_throughput", NULL, 320 }, { "vllm.json", 0, "requests", NULL, 160 },
         { "vllm.json", 0, "chips", "2", 0 }, { "vllm.json", 0, "engine", "vllm", 0 },
-        { "vllm.json", 0, "model", "meta-llama/Llama-3.1-8B-Instruct", 0 }, { "vllm.json", 0, "machine", "", 0 },
-        /* Several results in a row: an open loop; one that fell behind; a closed loop in disguise; all at once. */
+        { "vllm.json", 0, "model", "meta-llama/Llama-3.1-8B-Instruct", 0 },
+        { "vllm.json", 0, "machine", "", 0 },
+        /* Several results: an open loop; one that fell behind; a closed loop in disguise; all at once. */
         { "vllm-appended.json", 0, RATE, NULL, 4 }, { "vllm-appended.json", 0, LOAD, "", 0 },
-        { "vllm-appended.json", 0, "predicted_throughput", "", 0 }, { "vllm-appended.json", 0, "kind", "open loop", 0 },
+        { "vllm-appended.json", 0, "predicted_throughput", "", 0 },
+        { "vllm-appended.json", 0, "kind", "open loop", 0 },
         { "vllm-appended.json", 1, "refused", "past saturation, where latency is the length of the run", 0 },
         { "vllm-appended.json", 2, LOAD, NULL, 32 }, { "vllm-appended.json", 2, RATE, "", 0 },
         { "vllm-appended.json", 2, "kind", "closed loop", 0 }, { "vllm-appended.json", 2, "line", "3", 0 },
         { "vllm-appended.json", 3, "kind", "all at once", 0 }, { "vllm-appended.json", 3, TTFT, "", 0 },
         { "vllm-appended.json", 3, "saturated_throughput", NULL, 2560 },
-        { "vllm-appended.json", 4, "refused", "no request succeeded", 0 }, { "vllm-appended.json", 4, TPOT, "", 0 },
+        { "vllm-appended.json", 4, "refused", "no request succeeded", 0 },
+        { "vllm-appended.json", 4, TPOT, "", 0 },
         { "vllm-appended.json", 5, "refused", "more than half of the requests failed", 0 },
         { "vllm-appended.json", 5, TPOT, NULL, 0.007 },             /* the gaps' mean alone, and it says so */
         { "vllm-appended.json", 5, TPOT "_from", "a mean over gaps, which counts long answers more", 0 },
@@ -142,7 +147,8 @@ static void test_requests_of_vllm(void **state)
 {
     static const struct wanted wanted[] = {
         { "vllm-chat.json", 0, TPOT, NULL, 0.040005 / 4 },          /* the file's mean ITL is 8 ms */
-        { "vllm-chat.json", 0, TTFT, NULL, 0.06 },                  /* the file's mean, with the zero, is 48 ms */
+        /* the file's mean, with the zero, is 48 ms */
+        { "vllm-chat.json", 0, TTFT, NULL, 0.06 },
         { "vllm-chat.json", 0, TTFT "_p50", NULL, 0.055 }, { "vllm-chat.json", 0, TTFT "_p90", NULL, 0.074 },
         { "vllm-chat.json", 0, TTFT "_error", NULL, sqrt(0.0006 / 3 / 4) },
         { "vllm-chat.json", 0, "note", "its mean TTFT is another than that of its requests", 0 },
@@ -156,12 +162,15 @@ static void test_others(void **state)
 {
     static const struct wanted wanted[] = {
         { "sglang.jsonl", 0, TPOT, NULL, 0.03 }, { "sglang.jsonl", 0, LOAD, NULL, 64 },     /* not 60 */
-        { "sglang.jsonl", 0, IN, NULL, 1024 }, { "sglang.jsonl", 0, OUT, NULL, 256 },       /* flags: 2048, 512 */
+        { "sglang.jsonl", 0, IN, NULL, 1024 },
+        { "sglang.jsonl", 0, OUT, NULL, 256 },       /* flags: 2048, 512 */
         { "sglang.jsonl", 0, RATE, "", 0 }, { "sglang.jsonl", 0, "chips", NULL, 4 },
         { "sglang.jsonl", 0, "attention_dp", NULL, 4 }, { "sglang.jsonl", 0, "engine_version", "0.5.18", 0 },
-        { "sglang.jsonl", 0, "kv_precision", "fp8", 0 }, { "sglang.jsonl", 0, TPOT "_error", NULL, 0.00253 / sqrt(640) },
+        { "sglang.jsonl", 0, "kv_precision", "fp8", 0 },
+        { "sglang.jsonl", 0, TPOT "_error", NULL, 0.00253 / sqrt(640) },
         { "sglang.jsonl", 0, "model", "meta-llama/Llama-3.1-70B-Instruct", 0 },
-        { "sglang.jsonl", 1, RATE, NULL, 2 }, { "sglang.jsonl", 1, "model", "", 0 }, { "sglang.jsonl", 1, "line", "2", 0 },
+        { "sglang.jsonl", 1, RATE, NULL, 2 }, { "sglang.jsonl", 1, "model", "", 0 },
+        { "sglang.jsonl", 1, "line", "2", 0 },
         { "sglang.jsonl", 2, "refused", "prompts of several turns, whose tokens it does not count", 0 },
         { "guidellm.yaml", 0, TPOT, NULL, 0.012 },                  /* its time_per_output_token holds TTFT */
         { "guidellm.yaml", 0, TPOT "_error", NULL, 0.0001 },        /* over 100 requests, not 12,700 gaps */
@@ -171,7 +180,8 @@ static void test_others(void **state)
         { "guidellm.yaml", 1, "refused", "past saturation, where latency is the length of the run", 0 },
         /* Units stand beside the figures: s, us, ns. */
         { "aiperf.json", 0, TPOT, NULL, 0.015 }, { "aiperf.json", 0, TPOT "_p99", NULL, 0.02 },
-        { "aiperf.json", 0, TPOT "_error", NULL, 1788.854382e-6 / sqrt(320) }, { "aiperf.json", 0, TTFT, NULL, 0.5 },
+        { "aiperf.json", 0, TPOT "_error", NULL, 1788.854382e-6 / sqrt(320) },
+        { "aiperf.json", 0, TTFT, NULL, 0.5 },
         { "aiperf.json", 0, TTFT "_error", NULL, 0.1 / sqrt(320) }, { "aiperf.json", 0, LOAD, NULL, 32 },
         { "aiperf.json", 0, "machine", "H200", 0 }, { "aiperf.json", 0, "predicted_e2e", "", 0 },
         /* Of a name that stands twice the first; no warm-up; the cancelled request enters no mean. */
@@ -188,29 +198,40 @@ static void test_others(void **state)
         { "inferencex.json", 0, TPOT "_error", NULL, 0.001788854382 / sqrt(320) },
         { "inferencex.json", 0, "chips", NULL, 8 },                 /* not times ep */
         { "inferencex.json", 0, "attention_dp", NULL, 8 }, { "inferencex.json", 0, IN, NULL, 900 },
-        { "inferencex.json", 0, "total_throughput_per_chip", NULL, 300 }, { "inferencex.json", 0, "machine", "h200", 0 },
+        { "inferencex.json", 0, "total_throughput_per_chip", NULL, 300 },
+        { "inferencex.json", 0, "machine", "h200", 0 },
         { "inferencex.json", 0, "engine_version", "0.5.6", 0 },
-        { "inferencex-split.json", 0, "disagg_tpot", NULL, 0.0125 }, { "inferencex-split.json", 0, TPOT, "", 0 },
-        { "inferencex-split.json", 0, "chips", NULL, 8 }, { "inferencex-split.json", 0, "decode_workers", NULL, 3 },
-        { "inferencex-split.json", 0, "prefill_chips", NULL, 4 }, { "inferencex-split.json", 0, "draft_tokens", "3", 0 },
+        { "inferencex-split.json", 0, "disagg_tpot", NULL, 0.0125 },
+        { "inferencex-split.json", 0, TPOT, "", 0 },
+        { "inferencex-split.json", 0, "chips", NULL, 8 },
+        { "inferencex-split.json", 0, "decode_workers", NULL, 3 },
+        { "inferencex-split.json", 0, "prefill_chips", NULL, 4 },
+        { "inferencex-split.json", 0, "draft_tokens", "3", 0 },
         { "inferencex-split.json", 0, "split_total_throughput_per_chip", NULL, 3000 },
         { "inferencex-split.json", 1, "refused", "a side file of InferenceX without figures", 0 },
         /* ms/token beside s; the unit is of each statistic; two replicas. */
-        { "llm-d.yaml", 0, TPOT, NULL, 0.022 }, { "llm-d.yaml", 0, TTFT, NULL, 0.35 }, { "llm-d.yaml", 0, RATE, NULL, 3 },
+        { "llm-d.yaml", 0, TPOT, NULL, 0.022 }, { "llm-d.yaml", 0, TTFT, NULL, 0.35 },
+        { "llm-d.yaml", 0, RATE, NULL, 3 },
         { "llm-d.yaml", 0, "chips", NULL, 4 }, { "llm-d.yaml", 0, "machine", "H100", 0 },
         { "llm-d.yaml", 0, "requests", NULL, 280 }, { "llm-d.yaml", 0, "engine", "vllm", 0 },
         { "inference-perf.json", 0, TPOT, NULL, 0.02 }, { "inference-perf.json", 0, RATE, NULL, 10 },
         { "inference-perf.json", 0, "predicted_e2e", NULL, 1.4 },
-        { "inference-perf.json", 0, "note", "most of its gaps are between chunks that were read together", 0 },
+        { "inference-perf.json", 0, "note", "most of its gaps are between chunks that were read together",
+          0 },
         { "inference-perf.json", 1, "refused",
           "the client kept no schedule, so that its latencies leave out a wait", 0 },
         { "inference-perf.json", 2, TPOT, "", 0 },
-        { "inference-perf-requests.json", 0, TTFT, NULL, 0.2 }, { "inference-perf-requests.json", 0, TPOT, NULL, 0.1 },
-        { "inference-perf-requests.json", 0, IN, NULL, 60 }, { "inference-perf-requests.json", 0, "requests", NULL, 2 },
-        { "trtllm.json", 0, TPOT, NULL, 0.014 }, { "trtllm.json", 0, TTFT, NULL, 0.2 }, { "trtllm.json", 0, LOAD, NULL, 63 },
-        { "trtllm.json", 0, RATE, "", 0 },                          /* issue_rate is how fast the client sends */
+        { "inference-perf-requests.json", 0, TTFT, NULL, 0.2 },
+        { "inference-perf-requests.json", 0, TPOT, NULL, 0.1 },
+        { "inference-perf-requests.json", 0, IN, NULL, 60 },
+        { "inference-perf-requests.json", 0, "requests", NULL, 2 },
+        { "trtllm.json", 0, TPOT, NULL, 0.014 }, { "trtllm.json", 0, TTFT, NULL, 0.2 },
+        { "trtllm.json", 0, LOAD, NULL, 63 },
+        /* issue_rate is how fast the client sends */
+        { "trtllm.json", 0, RATE, "", 0 },
         { "trtllm.json", 0, "precision", "fp8", 0 }, { "trtllm.json", 0, "machine", "H100", 0 },
-        { "mlperf.txt", 0, TPOT, NULL, 0.045 }, { "mlperf.txt", 0, TTFT, NULL, 0.4 }, { "mlperf.txt", 0, RATE, NULL, 10.2 },
+        { "mlperf.txt", 0, TPOT, NULL, 0.045 }, { "mlperf.txt", 0, TTFT, NULL, 0.4 },
+        { "mlperf.txt", 0, RATE, NULL, 10.2 },
         { "mlperf.txt", 0, OUT, NULL, 250 }, { "mlperf.txt", 0, "predicted_e2e", NULL, 12 },
     };
     check_cells(*state, FIXTURES, wanted, COUNT(wanted));
@@ -219,7 +240,8 @@ static void test_others(void **state)
 static void test_llama(void **state)
 {
     static const struct wanted wanted[] = {
-        { "llama.jsonl", 0, "prefill_alone", NULL, 5120 },          /* tokens over the mean time, not avg_ts */
+        /* tokens over the mean time, not avg_ts */
+        { "llama.jsonl", 0, "prefill_alone", NULL, 5120 },
         { "llama.jsonl", 0, IN, NULL, 2048 }, { "llama.jsonl", 0, "machine", "RTX 4090", 0 },
         { "llama.jsonl", 1, "decode_alone", NULL, 128 }, { "llama.jsonl", 1, IN, NULL, 4096 },
         { "llama.jsonl", 1, OUT, NULL, 128 }, { "llama.jsonl", 1, "kv_precision", "q8_0", 0 },
@@ -227,21 +249,24 @@ static void test_llama(void **state)
         { "llama.jsonl", 0, "precision", "q4_k", 0 }, { "llama.jsonl", 0, "chunked_prefill_size", NULL, 512 },
         { "llama.csv", 0, "prefill_alone", NULL, 2560 }, { "llama.csv", 1, "decode_alone", NULL, 128 },
         { "llama.md", 0, "prefill_alone", NULL, 7340.20 }, { "llama.md", 1, "decode_alone", NULL, 96.40 },
-        { "llama.md", 1, IN, NULL, 512 }, { "llama.md", 0, "precision", "q8_0", 0 }, { "llama.md", 0, "line", "5", 0 },
+        { "llama.md", 1, IN, NULL, 512 }, { "llama.md", 0, "precision", "q8_0", 0 },
+        { "llama.md", 0, "line", "5", 0 },
         { "llama.md", 2, "refused", "a test of prompt and answer together", 0 },
         { "llama.sql", 0, "decode_alone", NULL, 128 }, { "llama.sql", 0, OUT, NULL, 64 },
         { "llama.log", 0, "decode_alone", NULL, 50 }, { "llama.log", 0, "precision", "fp16", 0 },
-        { "batched.jsonl", 0, "prefill_alone", NULL, 2048 }, { "batched.jsonl", 0, "decode_alone", NULL, 400 },
+        { "batched.jsonl", 0, "prefill_alone", NULL, 2048 },
+        { "batched.jsonl", 0, "decode_alone", NULL, 400 },
         { "batched.jsonl", 1, "prefill_alone", NULL, 2048 },        /* one prompt serves all */
         { "batched.jsonl", 0, LOAD, NULL, 8 }, { "batched.md", 0, LOAD, NULL, 4 },
         { "batched.md", 0, "prefill_alone", NULL, 2048 }, { "batched.md", 0, "decode_alone", NULL, 250 },
-        { "localscore.json", 0, "prefill_alone", NULL, 4000 }, { "localscore.json", 1, "decode_alone", NULL, 110 },
+        { "localscore.json", 0, "prefill_alone", NULL, 4000 },
+        { "localscore.json", 1, "decode_alone", NULL, 110 },
         { "localscore.json", 0, TTFT, NULL, 0.262 }, { "localscore.json", 1, OUT, NULL, 1536 },
     };
     check_cells(*state, FIXTURES, wanted, COUNT(wanted));
 }
 
-/* Our own: loads apart, no warm-up, chunk times for what is not said, TPOT of answers of two tokens and more. */
+/* Our own: loads apart, no warm-up, chunk times for what is not said, TPOT of two tokens and more. */
 static void test_measure(void **state)
 {
     static const struct wanted wanted[] = {
@@ -264,7 +289,8 @@ static void test_samples(void **state)
         { "vllm/bench_serve_v0.25.1.json", 0, TPOT, NULL, 11.265828258331112e-3 },
         { "vllm/bench_serve_v0.25.1.json", 0, TTFT, NULL, 215.53594200008774e-3 },
         { "vllm/bench_serve_v0.25.1.json", 0, TTFT "_error", NULL, 292.06819504885306e-3 / sqrt(8) },
-        { "vllm/bench_serve_v0.25.1.json", 0, OUT, NULL, 16 }, { "vllm/bench_serve_v0.25.1.json", 0, LOAD, NULL, 2 },
+        { "vllm/bench_serve_v0.25.1.json", 0, OUT, NULL, 16 },
+        { "vllm/bench_serve_v0.25.1.json", 0, LOAD, NULL, 2 },
         { "vllm/bench_serve_all_failed_v0.25.1.json", 0, "refused", "no request succeeded", 0 },
         { "vllm/bench_serve_detailed_chat.json", 0, LOAD, NULL, 2 },
         { "vllm/bench_serve_detailed_chat.json", 0, TTFT, NULL, 51.314400199953525e-3 },
@@ -272,10 +298,12 @@ static void test_samples(void **state)
         { "vllm/bench_serve_detailed_completions.json", 0, TTFT, NULL, 51.52990440001304e-3 },
         { "vllm/bench_serve_detailed_completions.json", 0, TTFT "_p99", NULL, 53.58110180022777e-3 },
         { "vllm/bench_serve_detailed_completions.json", 0, "requests", NULL, 5 },
-        { "vllm/sweep_summary_v0.25.1.json", 0, "refused", "the first of several runs, with cold kernels", 0 },
+        { "vllm/sweep_summary_v0.25.1.json", 0, "refused", "the first of several runs, with cold kernels",
+          0 },
         { "vllm/sweep_summary_v0.25.1.json", 1, TTFT, NULL, 39.30731637592544e-3 },
         { "vllm/bench_serve_console.txt", 0, TPOT, NULL, 10.00e-3 },
-        { "sglang/bench_serving.jsonl", 0, LOAD, NULL, 2 }, { "sglang/bench_serving.jsonl", 1, LOAD, NULL, 2 },
+        { "sglang/bench_serving.jsonl", 0, LOAD, NULL, 2 },
+        { "sglang/bench_serving.jsonl", 1, LOAD, NULL, 2 },
         { "sglang/bench_serving.jsonl", 1, TPOT, NULL, 10.006156834624482e-3 },
         { "sglang/bench_serving_details.jsonl", 0, TTFT, NULL, 51.04443660002289e-3 },
         { "sglang/bench_serving_console.txt", 0, "engine", "sglang", 0 },
@@ -318,7 +346,8 @@ static void test_samples(void **state)
         { "mlperf/mlperf_log_summary_Server.txt", 0, TPOT, NULL, 0.061742335 },
         { "mlperf/mlperf_log_summary_Server.txt", 0, TTFT, NULL, 0.58906455 },
         { "mlperf/mlperf_log_summary_Offline.txt", 0, "saturated_throughput", NULL, 819.624 },
-        { "trtllm/trtllm-bench_report.json", 0, TPOT, NULL, 0.010 }, { "trtllm/trtllm-bench_report.json", 0, TTFT, "", 0 },
+        { "trtllm/trtllm-bench_report.json", 0, TPOT, NULL, 0.010 },
+        { "trtllm/trtllm-bench_report.json", 0, TTFT, "", 0 },
         { "trtllm/trtllm-bench_report.json", 0, LOAD, NULL, 3.9 },
     };
     check_cells(*state, NULL, wanted, COUNT(wanted));
@@ -357,38 +386,46 @@ static void test_damaged(void **state)
     wrong(*state, "{\n\"a\": 1,\n\"b\"", "x:3: the text ends inside a JSON value", "':' after a name");
     wrong(*state, "{\"a\": 1 \"b\": 2}", "x:1: '\"b\": 2}' is not JSON", "',' or '}'");
     wrong(*state, "[1, 2\n", "x:2: the text ends inside a JSON value", "',' or ']'");
-    wrong(*state, "{\"a\": \"b", "x:1: the text ends inside a JSON value", "a text that ends in a quotation mark");
+    wrong(*state, "{\"a\": \"b", "x:1: the text ends inside a JSON value",
+          "a text that ends in a quotation mark");
     wrong(*state, "{\"a\": nil}", "x:1: 'nil}' is not JSON", "a number, a text");
     wrong(*state, "{\"a\": \"\\q\"}", "x:1: '\"}' is not JSON", "an escape");
     wrong(*state, "{\"a\": 1}", "x: not a benchmark's result that is known", "vllm bench serve");
     wrong(*state, "[]", "x: no record", "");
     wrong(*state, "", "x: the file is empty", "");
-    wrong(*state, "# HELP vllm:prompt_tokens_total a\n", "x: metrics of a live server", "a benchmark's result");
-    wrong(*state, ":::MLLOG {}\n", "x: the detailed log of MLPerf's load generator", "mlperf_log_summary.txt");
-    wrong(*state, "Run Info,a\n", "x: GuideLLM's CSV, which leaves out the names of its percentiles", "its JSON");
-    wrong(*state, "a: 1\n  b: 2\n", "x:2: 'b: 2' is not understood as YAML", "the indentation of the lines above");
+    wrong(*state, "# HELP vllm:prompt_tokens_total a\n", "x: metrics of a live server",
+          "a benchmark's result");
+    wrong(*state, ":::MLLOG {}\n", "x: the detailed log of MLPerf's load generator",
+          "mlperf_log_summary.txt");
+    wrong(*state, "Run Info,a\n", "x: GuideLLM's CSV, which leaves out the names of its percentiles",
+          "its JSON");
+    wrong(*state, "a: 1\n  b: 2\n", "x:2: 'b: 2' is not understood as YAML",
+          "the indentation of the lines above");
     wrong(*state, "a:\n- b\n- c\n  d\n", "x:4: 'd' is not understood as YAML", "the indentation");
     wrong(*state, "a: &b 1\n", "x:1: 'a: &b 1' is not understood as YAML", "without anchors");
     wrong(*state, "| a | b |\n|---|---|\n| 1 |\n", "x:3: 1 cells", "2 cells, as in the header");
     wrong(*state, "INSERT INTO test (a, b) VALUES ('1');\n", "x:1: 1 values", "2 values, as there are names");
     wrong(*state, "{\"sent\": 1, " REQUEST "}\n{\"sent\": \"2\", " REQUEST "}", "x:2: sent is not a number",
           "a number");
-    wrong(*state, "{\"sent\": 1, \"prompt_tokens\": 5, \"output_tokens\": null}", "x:1: output_tokens is missing",
+    wrong(*state, "{\"sent\": 1, \"prompt_tokens\": 5, \"output_tokens\": null}",
+          "x:1: output_tokens is missing",
           "a number");
     wrong(*state, "{\"sent\": 1, \"first\": 0.5, \"last\": 2, " REQUEST "}",
           "x:1: a token before the request was sent, or the last before the first", "times in order");
     wrong(*state, "{\"sent\": 1, \"first\": 3, \"last\": 2, " REQUEST "}",
           "x:1: a token before the request was sent, or the last before the first", "times in order");
-    wrong(*state, "{\"sent\": 1, " REQUEST "}\n{\"a\": 1}", "x:2: not a record of chalkline measure, as the first is",
+    wrong(*state, "{\"sent\": 1, " REQUEST "}\n{\"a\": 1}",
+          "x:2: not a record of chalkline measure, as the first is",
           "sent, output_tokens and prompt_tokens in each");
     wrong(*state, "{\"mean_ttft_ms\": 1, \"ttfts\": [1, 2], \"itls\": [[1]], \"output_lens\": [1, 2]}",
           "x:1: 2 ttfts and 1 itls", "one of each for every request");
 }
 
-#define AIPERF(ttft, latency, itl, unit)                                                                       \
-    "{\"metadata\": {\"request_start_ns\": 1, \"benchmark_phase\": \"profiling\"}, \"metrics\": {"             \
-    "\"time_to_first_token\": {\"value\": " ttft ", \"unit\": \"" unit "\"}, \"request_latency\": {\"value\": " latency \
-    ", \"unit\": \"ms\"}, \"inter_token_latency\": {\"value\": " itl ", \"unit\": \"ms\"}, "                   \
+#define AIPERF(ttft, latency, itl, unit) \
+    "{\"metadata\": {\"request_start_ns\": 1, \"benchmark_phase\": \"profiling\"}, \"metrics\": {" \
+    "\"time_to_first_token\": {\"value\": " ttft ", \"unit\": \"" unit "\"}, " \
+    "\"request_latency\": {\"value\": " latency ", \"unit\": \"ms\"}, " \
+    "\"inter_token_latency\": {\"value\": " itl ", \"unit\": \"ms\"}, " \
     "\"output_sequence_length\": {\"value\": 11, \"unit\": \"tokens\"}}, \"error\": null}"
 
 /* What a record says twice must agree. */
@@ -396,15 +433,18 @@ static void test_contradictions(void **state)
 {
     struct world *world = *state;
     struct csv csv;
-    assert_true(benchmark_open(&world->arena, "x", text_of(AIPERF("100", "200", "10", "ms")), NULL, &csv, &world->error));
-    wrong(world, AIPERF("5", "200", "10", "ms"), "x:1: inter_token_latency is 0.01 s, but request_latency and "
+    assert_true(benchmark_open(&world->arena, "x", text_of(AIPERF("100", "200", "10", "ms")), NULL, &csv,
+                               &world->error));
+    wrong(world, AIPERF("5", "200", "10", "ms"),
+          "x:1: inter_token_latency is 0.01 s, but request_latency and "
           "time_to_first_token make 0.0195 s", "times that agree within 1 %");
-    wrong(world, AIPERF("100", "200", "10", "min"), "x:1: time_to_first_token is in 'min'", "ns, us, ms or s");
+    wrong(world, AIPERF("100", "200", "10", "min"), "x:1: time_to_first_token is in 'min'",
+          "ns, us, ms or s");
     wrong(world, AIPERF("\"1\"", "200", "10", "ms"), "x:1: value is not a number", "a number");
 }
 
-/* Every fixture, cut short anywhere: an error that names the file, or a sheet. A JSON text of one value that is
- * cut is an error. */
+/* Every fixture, cut short anywhere: an error that names the file, or a sheet. A JSON text of one value that
+ * is cut is an error. */
 static void test_cut(void **state)
 {
     struct world *world = *state;
@@ -417,14 +457,16 @@ static void test_cut(void **state)
         const char *path = arena_print(&world->arena, FIXTURES "%s", entry->d_name);
         const struct text text = read_text(world, path);
         const bool one = text.data[0] == '{' && strcmp(entry->d_name, "vllm-appended.json") &&
-                         strcmp(entry->d_name, "inferencex-split.json") && strcmp(entry->d_name, "inference-perf.json") &&
+                         strcmp(entry->d_name, "inferencex-split.json") && strcmp(entry->d_name,
+                                                                                  "inference-perf.json") &&
                          strstr(entry->d_name, ".json") && !strstr(entry->d_name, ".jsonl");
         files++;
         for (size_t size = 1; size + 3 < text.size; size += 1 + text.size / 150) {
             struct arena arena = { 0 };
             struct error error = { .what = "" };
             struct csv csv;
-            const bool read = benchmark_open(&arena, path, (struct text){ text.data, size }, NULL, &csv, &error);
+            const bool read = benchmark_open(&arena, path, (struct text){ text.data, size }, NULL, &csv,
+                                             &error);
             if (read ? one : !strstr(error.what, path))
                 fail_msg("%s cut after %zu bytes: '%s'", path, size, error.what);
             arena_free(&arena);
@@ -434,7 +476,7 @@ static void test_cut(void **state)
     assert_true(files > 25);
 }
 
-/* ---- what is given -------------------------------------------------------------------------------------- */
+/* ---- what is given ------------------------------------------------------------ */
 
 static struct benchmark_facts facts_of(size_t count, const struct benchmark_fact *facts)
 {
@@ -443,7 +485,8 @@ static struct benchmark_facts facts_of(size_t count, const struct benchmark_fact
     return given;
 }
 
-static void refuses(struct world *world, const char *name, const struct benchmark_facts *given, const char *what,
+static void refuses(struct world *world, const char *name, const struct benchmark_facts *given,
+                    const char *what,
                     const char *hint)
 {
     const char *path = arena_print(&world->arena, FIXTURES "%s", name);
@@ -472,7 +515,8 @@ static void test_asked(void **state)
     refuses(*state, "vllm-chat.json", &chips, "%s:1: unknown model 'served'",
             "--model NAME says which it is, by our name");
     /* What the file says is not overruled. */
-    refuses(*state, "vllm.json", &model, "%s:1: chips is 2 in the file, not 4", "without --gpus, what the file says holds");
+    refuses(*state, "vllm.json", &model, "%s:1: chips is 2 in the file, not 4",
+            "without --gpus, what the file says holds");
     refuses(*state, "sweep.csv", &model, "%s:2: model is llama-3.1-8b in the file, not llama-3.1-70b",
             "without --model, what the file says holds");
     refuses(*state, "vllm.json", &engine, "%s:1: engine is vllm in the file, not sglang",
@@ -489,7 +533,8 @@ static void test_asked(void **state)
 static void test_given(void **state)
 {
     static const struct benchmark_fact facts[] = {
-        { "model", "llama-3.1-70b", "model" }, { "machine", "h100-sxm", "on" }, { "tensor_parallel", "4", "tp" },
+        { "model", "llama-3.1-70b", "model" }, { "machine", "h100-sxm", "on" }, { "tensor_parallel", "4",
+        "tp" },
         { "attention_dp", "2", "dp" }, { "precision", "fp8", "precision" },
     };
     const struct benchmark_facts given = facts_of(COUNT(facts), facts);
@@ -507,7 +552,8 @@ static void test_given(void **state)
     struct world *world = *state;
     struct csv plain;
     const struct benchmark_facts machine = facts_of(1, &facts[1]);
-    const char sheet[] = "model,machine,chips,predicted_tpot\nllama-3.1-8b,,,9ms\nllama-3.1-8b,H100 SXM,2,9ms\n";
+    const char sheet[] = "model,machine,chips,predicted_tpot\nllama-3.1-8b,,,9ms\n"
+                         "llama-3.1-8b,H100 SXM,2,9ms\n";
     assert_true(benchmark_open(&world->arena, "x", text_of(sheet), &machine, &plain, &world->error));
     assert_string_equal(cell(&plain, 0, "machine"), "h100-sxm");
     assert_string_equal(cell(&plain, 1, "machine"), "H100 SXM");
@@ -526,18 +572,23 @@ static struct csv opened_text(struct world *world, const char *text, const struc
 /* Tools that do not say lengths or batch: figures follow from what is given. */
 static void test_lengths_given(void **state)
 {
-    static const char latency[] = "{\"avg_latency\": 2.56, \"latencies\": [2.5, 2.62], \"percentiles\": {\"50\": 2.56}}";
-    static const char throughput[] = "{\"elapsed_time\": 10.0, \"num_requests\": 1000, \"total_num_tokens\": 1152000,"
-                                     " \"requests_per_second\": 100.0, \"tokens_per_second\": 115200.0}";
+    static const char latency[] = "{\"avg_latency\": 2.56, \"latencies\": [2.5, 2.62], "
+                                  "\"percentiles\": {\"50\": 2.56}}";
+    static const char throughput[] = "{\"elapsed_time\": 10.0, \"num_requests\": 1000, "
+                                     "\"total_num_tokens\": 1152000, \"requests_per_second\": 100.0, "
+                                     "\"tokens_per_second\": 115200.0}";
     static const struct benchmark_fact facts[] = {
-        { "output_tokens", "128", "osl" }, { "prompt_tokens", "1024", "isl" }, { "concurrency", "8", "concurrency" },
+        { "output_tokens", "128", "osl" }, { "prompt_tokens", "1024", "isl" }, { "concurrency", "8",
+        "concurrency" },
         { "model", "llama-3.1-8b", "model" }, { "machine", "h100-sxm", "on" }, { "chips", "1", "gpus" },
     };
     const struct benchmark_facts given = facts_of(COUNT(facts), facts);
-    const struct csv batch = opened_text(*state, latency, &given), all = opened_text(*state, throughput, &given);
+    const struct csv batch = opened_text(*state, latency, &given), all = opened_text(*state, throughput,
+                                                                                     &given);
     const struct csv bare = opened_text(*state, latency, NULL);
     static const struct wanted of_batch[] = {
-        { NULL, 0, "static_batch_tpot", NULL, 0.02 }, { NULL, 0, LOAD, NULL, 8 }, { NULL, 0, "refused", "", 0 },
+        { NULL, 0, "static_batch_tpot", NULL, 0.02 }, { NULL, 0, LOAD, NULL, 8 },
+        { NULL, 0, "refused", "", 0 },
     }, of_all[] = {
         { NULL, 0, "saturated_throughput", NULL, 12800 },           /* tokens_per_second counts prompts */
         { NULL, 0, "requests", NULL, 1000 }, { NULL, 0, "refused", "", 0 },
@@ -549,8 +600,8 @@ static void test_lengths_given(void **state)
     assert_string_equal(cell(&bare, 0, "refused"), "prompt length not stated: --isl");
 }
 
-#define RESULT "\"mean_ttft_ms\": 20, \"mean_tpot_ms\": 5, \"request_rate\": \"inf\", \"max_concurrency\": 4, " \
-    "\"completed\": 10, \"total_input_tokens\": 1000, \"total_output_tokens\": 500"
+#define RESULT "\"mean_ttft_ms\": 20, \"mean_tpot_ms\": 5, \"request_rate\": \"inf\", " \
+    "\"max_concurrency\": 4, \"completed\": 10, \"total_input_tokens\": 1000, \"total_output_tokens\": 500"
 
 /* Drafts a step and tokens a step, its own included. */
 static void test_drafts(void **state)
@@ -559,7 +610,8 @@ static void test_drafts(void **state)
         { NULL, 0, "draft_tokens", NULL, 3 }, { NULL, 0, "acceptance_length", NULL, 2.5 },
     };
     const struct csv vllm = opened_text(*state, "{" RESULT ", \"spec_decode_acceptance_rate\": 50.0, "
-        "\"spec_decode_acceptance_length\": 2.5, \"spec_decode_num_drafts\": 100, \"spec_decode_draft_tokens\": 300}", NULL);
+        "\"spec_decode_acceptance_length\": 2.5, \"spec_decode_num_drafts\": 100, "
+        "\"spec_decode_draft_tokens\": 300}", NULL);
     const struct csv sglang = opened_text(*state, "{" RESULT ", \"total_output_tokens_retokenized\": 500, "
         "\"accept_length\": 2.5}", NULL);
     for (size_t i = 0; i < COUNT(of_vllm); i++)
@@ -569,17 +621,21 @@ static void test_drafts(void **state)
 
 static void test_small_formats(void **state)
 {
-    const struct csv batch = opened_text(*state, "{\"run_name\": \"a\", \"batch_size\": 16, \"input_len\": 512, "
+    const struct csv batch = opened_text(*state,
+                                         "{\"run_name\": \"a\", \"batch_size\": 16, \"input_len\": 512, "
         "\"output_len\": 64, \"prefill_latency\": 0.25, \"prefill_throughput\": 32768.0, "
         "\"median_decode_latency\": 0.01, \"median_decode_throughput\": 1600.0}", NULL);
-    const struct csv old = opened_text(*state, "version: '0.1'\nscenario:\n  model:\n    name: llama-3.1-8b\n", NULL);
+    const struct csv old = opened_text(*state, "version: '0.1'\n"
+        "scenario:\n  model:\n    name: llama-3.1-8b\n", NULL);
     const struct csv side = opened_text(*state, "{\"infmax_model_prefix\": \"a\", \"hw\": \"h200\"}", NULL);
     const struct csv server = opened_text(*state, "{\"load_summary\": {}, \"successes\": {\"count\": 3, "
         "\"request_latency\": {\"mean\": 1.7}}}", NULL);
-    const struct csv many = opened_text(*state, "{\"metadata\": {\"guidellm_version\": \"0.9\", \"version\": 3}, "
-        "\"benchmarks\": [{\"metrics\": {\"request_latency\": {\"successful\": {\"mean\": 1, \"count\": 4}}}}]}", NULL);
+    const struct csv many = opened_text(*state, "{\"metadata\": {\"guidellm_version\": \"0.9\", "
+        "\"version\": 3}, \"benchmarks\": [{\"metrics\": {\"request_latency\": "
+        "{\"successful\": {\"mean\": 1, \"count\": 4}}}}]}", NULL);
     static const struct wanted of_batch[] = {
-        { NULL, 0, "prefill_alone", NULL, 32768 }, { NULL, 0, "decode_alone", NULL, 1600 }, { NULL, 0, LOAD, NULL, 16 },
+        { NULL, 0, "prefill_alone", NULL, 32768 }, { NULL, 0, "decode_alone", NULL, 1600 },
+        { NULL, 0, LOAD, NULL, 16 },
     };
     for (size_t i = 0; i < COUNT(of_batch); i++)
         check_cell(&batch, &of_batch[i]);
@@ -593,7 +649,8 @@ static void test_small_formats(void **state)
 static void test_layout_given(void **state)
 {
     static const struct benchmark_fact facts[] = {
-        { "model", "llama-3.1-70b", "model" }, { "machine", "h100-sxm", "on" }, { "tensor_parallel", "2", "tp" },
+        { "model", "llama-3.1-70b", "model" }, { "machine", "h100-sxm", "on" }, { "tensor_parallel", "2",
+        "tp" },
         { "chips", "8", "gpus" },
     };
     const struct benchmark_facts given = facts_of(COUNT(facts), facts), less = facts_of(3, facts);
@@ -615,11 +672,12 @@ static void test_layout_given(void **state)
     assert_string_equal(cell(&ranks, 0, "attention_dp"), "2");
 }
 
-/* ---- points --------------------------------------------------------------------------------------------- */
+/* ---- points ------------------------------------------------------------ */
 
 static void test_points(void **state)
 {
-    static const struct benchmark_fact facts[] = { { "machine", "h100-sxm", "on" }, { "chips", "1", "gpus" } };
+    static const struct benchmark_fact facts[] = { { "machine", "h100-sxm", "on" }, { "chips", "1",
+        "gpus" } };
     const struct benchmark_facts given = facts_of(COUNT(facts), facts);
     struct world *world = *state;
     const struct csv csv = opened(world, FIXTURES "sweep.csv", &given);
@@ -665,8 +723,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_vllm), TEST(test_requests_of_vllm), TEST(test_others), TEST(test_llama), TEST(test_measure),
-        TEST(test_samples), TEST(test_chat_sample), TEST(test_damaged), TEST(test_contradictions), TEST(test_cut),
-        TEST(test_asked), TEST(test_given), TEST(test_lengths_given), TEST(test_small_formats), TEST(test_drafts),
+        TEST(test_samples), TEST(test_chat_sample), TEST(test_damaged), TEST(test_contradictions),
+        TEST(test_cut),
+        TEST(test_asked), TEST(test_given), TEST(test_lengths_given), TEST(test_small_formats),
+        TEST(test_drafts),
         TEST(test_layout_given), TEST(test_points), TEST(test_statistics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
