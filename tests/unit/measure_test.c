@@ -259,9 +259,57 @@ static void test_interrupted(void **state)
     unlink(path);
 }
 
+/* ---- this machine ------------------------------------------------------------------------------- */
+
+static double fact(const struct doc *facts, const char *row)
+{
+    const struct doc *figure = doc_get(facts, row), *value = figure ? doc_get(figure, "value") : NULL;
+    if (!value || value->kind != DOC_NUMBER || !(value->number > 0))
+        fail_msg("no %s of this machine", row);
+    return value->number;
+}
+
+/* What is measured is a machine that --on reads back, by its file and as `this`. */
+static void test_machine(void **state)
+{
+    (void)state;
+    static const char *const rows[] = { "hbm_capacity", "hbm_bandwidth", "peak_fp32", "peak_bf16", "peak_int8" };
+    char words[300], out[1 << 14], folder[] = "/tmp/chalkline-state-XXXXXX";
+    struct arena arena = { 0 };
+    struct error error;
+    struct doc *measured, *read;
+    assert_non_null(mkdtemp(folder));
+    setenv("XDG_STATE_HOME", folder, 1);
+    snprintf(words, sizeof words, "measure -o %s/machine.csv --json", folder);
+    assert_int_equal(run(words, out, sizeof out), 0);
+    assert_true(json_read(&arena, "measure", text_of(out), &measured, &error));
+    const struct doc *facts = doc_get(measured, "facts");
+    for (int on_this = 0; on_this < 2; on_this++) {
+        snprintf(words, sizeof words, "eval hbm_capacity hbm_bandwidth peak_fp32 peak_bf16 peak_int8 --json --on "
+                 "%s%s 2>/dev/null </dev/null; true", on_this ? "this" : folder, on_this ? "" : "/machine.csv");
+        assert_int_equal(run(words, out, sizeof out), 0);
+        assert_true(json_read(&arena, "eval", text_of(out), &read, &error));
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            const double here = fact(facts, rows[i]), there = fact(read, rows[i]);
+            if (!(there > 0.9999 * here && there < 1.0001 * here))
+                fail_msg("%s: measured %g, read back %g", rows[i], here, there);
+        }
+    }
+    assert_int_equal(run("measure --loads 3", out, sizeof out), 2);
+    snprintf(words, sizeof words, "%s/machine.csv", folder);
+    unlink(words);
+    snprintf(words, sizeof words, "%s/chalkline/this.csv", folder);
+    assert_int_equal(unlink(words), 0);
+    snprintf(words, sizeof words, "%s/chalkline", folder);
+    rmdir(words);
+    rmdir(folder);
+    unsetenv("XDG_STATE_HOME");
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_manners), cmocka_unit_test(test_nobody_there),
-                                        cmocka_unit_test(test_interrupted) };
+                                        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_machine) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
