@@ -110,8 +110,8 @@ static void numbers_agree(void **state)
         assert_string_equal(answer_text(&arena, posted.body), said.data);
         assert_string_equal(answer_text(&arena, got.body), said.data);
     }
-    /* Every question but `import` and `merge`, which need files, is among them. */
-    assert_int_equal(COUNT(same) + 2, route_count() - ROUTE_VERBS);
+    /* Every question but `import`, `merge` and `calibrate`, which need files, is among them. */
+    assert_int_equal(COUNT(same) + 3, route_count() - ROUTE_VERBS);
     assert_true(metric(&arena, server.port, "chalkline_requests_total{route=\"/v1/step\","
                                             "status=\"200\"}") == 2);
     end(server, SIGTERM);
