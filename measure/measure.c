@@ -435,7 +435,8 @@ static bool ask_endpoint(struct arena *arena, const struct command *command, str
     measure_endpoint(measure, answer, path);
     sigaction(SIGINT, &before, NULL);
     client_close(measure->client);
-    if (measure->file && fclose(measure->file)) {
+    const bool lost = measure->file && ferror(measure->file);
+    if (measure->file && (fclose(measure->file) || lost)) {
         error_set(error, "--output: %.200s: %s", path, strerror(errno));
         return error_expected(error, "a file that can be written");
     }

@@ -9,6 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { VALUES_MOST = 400 };             /* given values of a file */
+
+static const char *or_null(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
 const char *const calibrated_factors[POSTERIOR_FACTORS] = {
     NAME_fixed_factor, NAME_sequence_factor, NAME_work_factor, NAME_prefill_factor, NAME_ttft_base_factor,
     NAME_ttft_work_factor };
@@ -139,14 +146,11 @@ static bool read_value(struct reader *reader, const char *text)
     value.expected = numbers[2 + POSTERIOR_AXES];
     memcpy(value.slope, numbers + 3 + POSTERIOR_AXES, sizeof value.slope);
     memcpy(value.reach, numbers + 3 + POSTERIOR_AXES + POSTERIOR_FACTORS, sizeof value.reach);
-    const size_t count = calibrated->count;
+    if (calibrated->count == VALUES_MOST)
+        return wrong(reader, "a given value beyond the 400th");
+    calibrated->weight[calibrated->count] = numbers[NUMBERS - 1];
     *(struct posterior_value *)arena_push(reader->arena, &calibrated->values, &calibrated->count, &reader->room,
                                           sizeof value) = value;
-    double *weight = arena_array(reader->arena, count + 1, sizeof *weight);
-    for (size_t i = 0; i < count; i++)
-        weight[i] = calibrated->weight[i];
-    weight[count] = numbers[NUMBERS - 1];
-    calibrated->weight = weight;
     return true;
 }
 
@@ -218,12 +222,13 @@ static bool make_posterior(struct arena *arena, struct calibrated *calibrated, s
 
 bool calibrated_read(struct arena *arena, const char *path, struct calibrated *calibrated, struct error *error)
 {
-    enum { LIMIT = 8 << 20, MOST = 400 };
+    enum { LIMIT = 8 << 20 };
     struct text text;
     struct csv *csv = arena_alloc(arena, sizeof *csv);
     struct reader reader = { .arena = arena, .csv = csv, .calibrated = calibrated, .error = error };
     *calibrated = (struct calibrated){ .file = path, .title = path, .scale = { 1, 1 }, .server = {
         .weight_bytes = NAN, .chunk = NAN, .size = { 1, 1, 1, 1 } } };
+    calibrated->weight = arena_array(arena, VALUES_MOST, sizeof *calibrated->weight);
     calibrated_prior(&calibrated->prior);
     calibrated->freedom[0] = calibrated->freedom[1] = calibrated->prior.freedom;
     memcpy(calibrated->covariance, calibrated->prior.covariance, sizeof calibrated->covariance);
@@ -237,9 +242,9 @@ bool calibrated_read(struct arena *arena, const char *path, struct calibrated *c
     for (reader.row = 0; reader.row < csv->rows; reader.row++)
         if (!read_fact(&reader, csv_cell(csv, reader.row, fact), csv_cell(csv, reader.row, value)))
             return false;
-    if (calibrated->count > MOST) {
-        error_set(error, "%s: %zu given values", path, calibrated->count);
-        return error_expected(error, "%d at most", MOST);
+    if (!or_null(calibrated->server.model) || !or_null(calibrated->server.machine)) {
+        error_set(error, "%s: states no model or no machine", path);
+        return error_expected(error, "a file that `chalkline calibrate ... -o FILE` wrote");
     }
     return make_posterior(arena, calibrated, error);
 }
@@ -263,11 +268,6 @@ static bool same_formats(const struct scenario *scenario, const struct calibrate
     const bool weights_same = !weights || isnan(server->weight_bytes) ||
                               fabs(weights->value - server->weight_bytes) < 0.02 * server->weight_bytes;
     return weights_same && (!kv || !server->kv || name_same(kv, server->kv));
-}
-
-static const char *or_null(const char *text)
-{
-    return text && *text ? text : NULL;
 }
 
 /* Multiply the correlations of one difference, for the same and for another layout. */

@@ -460,16 +460,17 @@ static bool told_before(const struct requests *requests, size_t at)
     return false;
 }
 
-static void write_loads(const struct requests *requests, struct records *records)
+static bool write_loads(const struct requests *requests, struct records *records)
 {
     enum { LOADS_MOST = 1000 };
     size_t loads = 0;
-    for (size_t i = 0; i < requests->count && loads < LOADS_MOST; i++) {
+    for (size_t i = 0; i < requests->count; i++) {
         const struct request *first = &requests->all[i];
         struct members members;
         if ((i && !strcmp(first->load, first[-1].load)) || told_before(requests, i))
             continue;
-        loads++;
+        if (++loads > LOADS_MOST)
+            return error_set(requests->error, "%s: more than %d loads", requests->file, LOADS_MOST);
         gather_load(requests, i, &members);
         record_add(records, first->line);
         record_set(records, "request.tool", requests->tool);
@@ -479,6 +480,7 @@ static void write_loads(const struct requests *requests, struct records *records
         record_number(records, "request.concurrency", first->concurrency);
         add_figures(requests->arena, records, &members);
     }
+    return true;
 }
 
 /* ---- files ------------------------------------------------------------------------------------------- */
@@ -526,8 +528,7 @@ bool requests_read(const char *file, struct doc *const *docs, size_t count, stru
     }
     if (!requests.count)
         return error_set(error, "%s: no requests but those of a warm-up", file);
-    write_loads(&requests, records);
-    return true;
+    return write_loads(&requests, records);
 }
 
 static const struct doc *array_at(const struct doc *result, const char *key)
@@ -554,7 +555,7 @@ static double value_of(const struct doc **array)
 
 static bool same_counts(const char *file, const struct doc *result, struct error *error)
 {
-    static const char *const keys[] = { "ttfts", "itls", "input_lens", "output_lens", "errors" };
+    static const char *const keys[] = { "ttfts", "itls", "input_lens", "output_lens", "errors", "start_times" };
     for (size_t i = 1; i < sizeof keys / sizeof *keys; i++) {
         const struct doc *one = array_at(result, keys[0]), *other = array_at(result, keys[i]);
         if (!other || other->count == one->count)

@@ -231,6 +231,13 @@ static void add_reason(const struct reading *reading, size_t at, const char *rea
         point->inferred = reason;
 }
 
+static bool wrong_number(const struct reading *reading, size_t row, size_t at, const char *cell)
+{
+    error_set(reading->error, "%s:%d: %s: invalid number '%.40s'", reading->csv->file, reading->csv->lines[row],
+              csv_header(reading->csv, at), cell);
+    return error_expected(reading->error, "a number, e.g. 64");
+}
+
 static bool read_cell(const struct reading *reading, size_t row, size_t at, struct measured *point)
 {
     const struct heading *heading = &reading->headings[at];
@@ -241,11 +248,13 @@ static bool read_cell(const struct reading *reading, size_t row, size_t at, stru
         memcpy((char *)point + heading->word, &cell, sizeof cell);
         return true;
     case NUMBER:
-        text_number(text_of(cell), &number);
+        if (!text_number(text_of(cell), &number))
+            return wrong_number(reading, row, at, cell);
         memcpy((char *)point + heading->word, &number, sizeof number);
         return true;
     case LINE:
-        text_number(text_of(cell), &number);
+        if (!text_number(text_of(cell), &number))
+            return wrong_number(reading, row, at, cell);
         point->line = (int)number;
         return true;
     case REASON:

@@ -259,15 +259,17 @@ static void add_flags(struct watch *watch, const struct change *changes, size_t 
         const struct change *change = &changes[i];
         struct doc *one = doc_add(watch->arena, list, NULL, DOC_OBJECT);
         const char *none = "the server would not keep up with its arrivals";
+        const char *seen = isfinite(watch->load.seen[LOAD_ARRIVAL_RATE].value) ? "predicted at the arrivals seen"
+                                                                               : "predicted at the assumed load";
         doc_add_string(watch->arena, one, "flag", change->flag->flag);
         doc_add_number(watch->arena, one, "from", change->from);
         doc_add_number(watch->arena, one, "to", change->to);
         add_figure(watch, one, "throughput", change->at[CAPACITY] * (double)watch->load.replicas, "token/s",
                    "most output tokens a second, predicted");
         add_figure(watch, one, "tpot", change->at[TPOT], "s",
-                   isfinite(change->at[TPOT]) ? "predicted at the arrivals seen" : none);
+                   isfinite(change->at[TPOT]) ? seen : none);
         add_figure(watch, one, "ttft", change->at[TTFT], "s",
-                   isfinite(change->at[TTFT]) ? "predicted at the arrivals seen" : none);
+                   isfinite(change->at[TTFT]) ? seen : none);
     }
 }
 
@@ -317,7 +319,7 @@ static void add_json(struct watch *watch, const struct change *changes, size_t c
     add_flags(watch, changes, count, doc);
     struct doc *replicas = doc_add(arena, doc, "replicas", DOC_OBJECT);
     const double arrivals = load->seen[LOAD_ARRIVAL_RATE].value;
-    doc_add_number(arena, replicas, "now", watch->predicted
+    doc_add_number(arena, replicas, "now", watch->predicted && isfinite(arrivals)
                    ? fmax(1, ceil(arrivals / (watch->saturation / (double)load->replicas))) : NAN);
     doc_add_number(arena, replicas, "in_an_hour", NAN);
     watch->unknown = doc_add(arena, doc, "unknown", DOC_ARRAY);
@@ -347,10 +349,14 @@ static void add_text(const struct watch *watch, const struct change *changes, si
     } else {
         buffer_print(out, "  saturation: %s\n", watch->not_predicted);
     }
-    for (size_t i = 0; i < count; i++)
-        buffer_print(out, "  %s %.0f -> %.0f: at most %.4g tokens/s, TPOT %.4g ms\n", changes[i].flag->flag,
-                     changes[i].from, changes[i].to, changes[i].at[CAPACITY] * (double)load->replicas,
-                     1e3 * changes[i].at[TPOT]);
+    for (size_t i = 0; i < count; i++) {
+        buffer_print(out, "  %s %.0f -> %.0f: at most %.4g tokens/s, ", changes[i].flag->flag,
+                     changes[i].from, changes[i].to, changes[i].at[CAPACITY] * (double)load->replicas);
+        if (isfinite(changes[i].at[TPOT]))
+            buffer_print(out, "TPOT %.4g ms\n", 1e3 * changes[i].at[TPOT]);
+        else
+            buffer_print(out, "less than arrives\n");
+    }
     for (const struct doc *one = watch->unknown->first; one; one = one->next)
         buffer_print(out, "  unknown: %s\n", one->string);
 }

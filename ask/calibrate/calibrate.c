@@ -49,10 +49,10 @@ static void complete(const struct calibrate *calibrate, struct measured *point)
         point->refused = measured_missing(point);
 }
 
-static bool several(struct calibrate *calibrate, const char *one, const char *other, size_t line)
+static bool several(struct calibrate *calibrate, const struct measured *point, const char *one, const char *other)
 {
-    error_set(calibrate->error, "%s:%zu: points of more than one server: '%.120s' and '%.120s'",
-              calibrate->command->words[0], line, one, other);
+    error_set(calibrate->error, "%s:%d: points of more than one server: '%.120s' and '%.120s'", point->file,
+              point->line, one, other);
     return error_expected(calibrate->error, "--series TEXT, which the series of one server contains");
 }
 
@@ -99,7 +99,7 @@ static bool add_points(struct calibrate *calibrate, struct section *outliers)
         first = first ? first : point;
         const char *of = measured_server(calibrate->arena, point);
         if (server && strcmp(server, of) && !point->refused)
-            return several(calibrate, server, of, (size_t)point->line);
+            return several(calibrate, point, server, of);
         if (!nothing_known(calibrate, point))
             return false;
         const char *why = calibration_add(&calibrate->calibration, point);

@@ -1,8 +1,8 @@
 /* Prediction intervals: how measured and predicted differ on sources that a fit has not seen.
  *
  * A residual is ln(measured / predicted), over the exponent of its row, which widens the interval of what is
- * less well known: a model that no other source measured, and prefill and decode on servers apart. Each
- * exponent is the spread of such residuals over that of the plain ones. The interval is made of quantiles of
+ * less well known: a model that no other source measured, or prefill and decode on servers apart (of such a
+ * server of an unmeasured model, of which there are too few here, rows take both). Each exponent is the spread of such residuals over that of the plain ones. The interval is made of quantiles of
  * what is left; each series has the weight of one, however many its loads. */
 #include "score/fit/fit.h"
 
@@ -141,7 +141,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Of the sorted residuals of a metric, without those of a publisher if one is given; their number. */
-static size_t weighed_quantile(const struct residuals *all, int metric, const char *without, double share,
+static size_t weighted_quantile(const struct residuals *all, int metric, const char *without, double share,
                                double *quantile)
 {
     double sum = 0, below = 0;
@@ -168,9 +168,9 @@ static size_t count_of(const struct residuals *all, int metric, const char *publ
     return count;
 }
 
-/* An interval of 80 % for a source that is not among the K of a fit: of K sources alike the new one is the
- * (K+1)-th, so it holds 0.8 (K + 1) / K of these (conformal prediction over groups). `without` is not
- * counted. */
+/* What an interval leaves out at each end. If a new source is exchangeable with the K that were fitted, the
+ * interval must hold 0.8 (K + 1) / K of those K to hold 80 % of the new one (conformal prediction over
+ * groups). `without` is not counted. */
 static double tail_of(const struct residuals *all, int metric, const char *without)
 {
     const double held = 0.8, most = 0.88;
@@ -187,9 +187,9 @@ static void print_coverage(const struct residuals *all, int metric, const char *
 {
     const double tail = tail_of(all, metric, publisher);
     double low, high, mean = 0;
-    if (!count_of(all, metric, publisher) || !weighed_quantile(all, metric, publisher, tail, &low))
+    if (!count_of(all, metric, publisher) || !weighted_quantile(all, metric, publisher, tail, &low))
         return;
-    weighed_quantile(all, metric, publisher, 1 - tail, &high);
+    weighted_quantile(all, metric, publisher, 1 - tail, &high);
     double *sizes = calloc(all->count + 1, sizeof *sizes);
     size_t count = 0, inside = 0;
     for (size_t i = 0; i < all->count; i++) {
@@ -215,7 +215,7 @@ static void print_band(const struct residuals *all, int metric)
     for (int e = 0; e < 2; e++) {
         const double share = e ? 1 - tail : tail;
         double end;
-        const size_t count = weighed_quantile(all, metric, NULL, share, &end);
+        const size_t count = weighted_quantile(all, metric, NULL, share, &end);
         if (count)
             printf("any,%s_%s,%.3f,1,\"`make fit`, source left out: %.1f %% of the residuals, each series "
                    "with equal weight\",%s,,of %zu\n", metric_names[metric], ends[e], exp(end), 100 * share,
