@@ -205,8 +205,12 @@ static const char *rule_text(const struct choice *choice, const struct found *fo
         [LAYOUT_STARTABLE] = "startable layout", [LAYOUT_EVEN] = "evenly divided layout (none of these packs into hosts)",
         [LAYOUT_ANY] = "layout (no engine can start one of this size)" };
     const char *kind = kinds[choice->servers.rule];
+    const struct calibrated *calibrated = choice->scenario->calibrated;
+    const struct fact *chips = facts_find(&choice->scenario->facts, NAME_chips);
     if (!found->any)
         return "nothing fits";
+    if (calibrated && chips && chips->source && !strcmp(chips->source, calibrated->file))
+        return "that of the measured server";
     if (!found->met)
         return arena_print(arena, "the %s nearest to %s: %.3g x of it", kind, limits_text(choice),
                            found->miss_by);

@@ -10,6 +10,7 @@
 #include "scenario/server.h"
 #include "build/row_names.h"
 #include "ask/simulate/simulate.h"
+#include "scenario/calibrated.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -133,6 +134,7 @@ static bool choose_server(struct simulate *simulate, struct scenario *scenario,
     const bool whole = free_replicas && (command_given(simulate->command, "min-gpus") ||
                                          (!facts_find(facts, NAME_chips) &&
                                           !facts_find(facts, NAME_tensor_parallel)));
+    calibrated_layout(scenario);
     trial.facts = facts_copy(facts);
     facts_remove(&trial.facts, NAME_batch);
     facts_remove(&trial.facts, NAME_context);
