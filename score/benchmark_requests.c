@@ -351,9 +351,12 @@ static void add_figure(struct records *records, const char *name, double *values
                       percentile(values, count, ranks[i].share));
 }
 
+static const char tools_own[] = "chalkline measure";
+
 struct members {
     const struct request **list;                    /* that were answered with a token */
     size_t count, failed, empty;
+    bool steady;                                    /* without those that ended after the last was sent */
     double *values;                                 /* room for `count` */
 };
 
@@ -410,6 +413,8 @@ static void add_flight(struct arena *arena, struct records *records, const struc
     record_number(records, "request.duration", duration);
     record_number(records, "request.running", busy / duration);
     record_number(records, "request.most", most);
+    if (members->steady)                            /* tokens of other requests came meanwhile */
+        return;
     record_number(records, "request.rate", (double)members->count / duration);
     record_number(records, "request.output_rate",
                   total(members, offsetof(struct request, output)) / duration);
@@ -433,6 +438,27 @@ static void add_figures(struct arena *arena, struct records *records, const stru
     add_flight(arena, records, members);
 }
 
+/* Without the requests of a closed loop that ended when no further one was sent, so that fewer were in flight
+ * beside them; with all where only a handful is left. */
+static void keep_steady(struct members *members)
+{
+    enum { HANDFUL = 3 };
+    double last = -INFINITY;
+    size_t kept = 0;
+    for (size_t i = 0; i < members->count; i++)
+        last = fmax(last, members->list[i]->sent);
+    for (size_t i = 0; i < members->count; i++)
+        kept += members->list[i]->sent + members->list[i]->e2e <= last;
+    if (kept < HANDFUL || kept == members->count)
+        return;
+    members->steady = true;
+    kept = 0;
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i]->sent + members->list[i]->e2e <= last)
+            members->list[kept++] = members->list[i];
+    members->count = kept;
+}
+
 /* The requests of one load: those from `first` on with its text. */
 static void gather_load(const struct requests *requests, size_t first, struct members *members)
 {
@@ -450,6 +476,8 @@ static void gather_load(const struct requests *requests, size_t first, struct me
         if (!request->failed && !empty)
             members->list[members->count++] = request;
     }
+    if (requests->tool && !strcmp(requests->tool, tools_own))
+        keep_steady(members);
 }
 
 static bool told_before(const struct requests *requests, size_t at)
@@ -490,7 +518,7 @@ static const struct {
     const char *paths[3];                           /* what its records have */
     bool (*read)(struct requests *requests, int line, const struct doc *record);
 } tools[] = {
-    { "chalkline measure", { "sent", "output_tokens", "prompt_tokens" }, read_own },
+    { tools_own, { "sent", "output_tokens", "prompt_tokens" }, read_own },
     { "AIPerf", { "metadata.request_start_ns", "metrics", "metadata.benchmark_phase" }, read_aiperf },
     { "inference-perf", { "scheduled_time", "start_time", "info" }, read_inference_perf },
     { "genai-perf", { "service_kind", "experiments", "experiments" }, read_raw },
