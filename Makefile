@@ -147,7 +147,7 @@ setup:                          ## install what tools/packages.txt lists (GROUPS
 demo:                           ## the main job on a fresh machine: set up, build with the page, DeepSeek-V3 on GB200 NVL72
 	@tools/setup.sh core page
 	@$(MAKE) --no-print-directory -s -j$(shell nproc) build/page/chalkline.html.gz chalkline
-	@$(MAKE) --no-print-directory -s chalkline
+	@$(MAKE) --no-print-directory -s chalkline tools/convert
 	@echo '$$ ./chalkline deepseek-v3 --on gb200-nvl72'
 	@./chalkline deepseek-v3 --on gb200-nvl72
 	@echo; echo '$$ ./chalkline serve          # the page, at http://127.0.0.1:8080/'
@@ -158,7 +158,7 @@ $(B)/tests/%: tests/unit/%.c $(B)/libchalkline.a
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -MP $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
 $(B)/tests/scheduler_test: tests/unit/sample_scheduler.c
 
-tests: $(B)/chalkline $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
+tests: $(B)/chalkline $(B)/tools/convert.o $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
 
 check:                          ## set up, build with warnings as errors, run every test (SHARED=DIR: published files)
