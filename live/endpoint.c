@@ -623,13 +623,11 @@ static bool read_endpoint(struct endpoint *endpoint, struct arena *arena, const 
     return true;
 }
 
-bool live_serve(struct arena *arena, const struct command *command, void (*ready)(const char *url),
-                struct error *error)
+/* From the first run to the last request. */
+static bool serve_runs(struct endpoint *endpoint, struct arena *arena, const struct command *command,
+                       void (*ready)(const char *url), struct error *error)
 {
-    struct endpoint *endpoint = arena_alloc(arena, sizeof *endpoint);
     const char *address = command_text(command, "bind");
-    if (!read_endpoint(endpoint, arena, command, error))
-        return false;
     endpoint->streams = arena_array(arena, RUN_MOST, sizeof *endpoint->streams);
     endpoint->clock_began = clock_of(CLOCK_MONOTONIC);
     endpoint->unix_began = clock_of(CLOCK_REALTIME);
@@ -646,6 +644,16 @@ bool live_serve(struct arena *arena, const struct command *command, void (*ready
         serve_until_signal(endpoint, ready);
     else
         close(endpoint->listener);
+    return good;
+}
+
+bool live_serve(struct arena *arena, const struct command *command, void (*ready)(const char *url),
+                struct error *error)
+{
+    struct endpoint *endpoint = arena_alloc(arena, sizeof *endpoint);
+    if (!read_endpoint(endpoint, arena, command, error))
+        return false;
+    const bool good = serve_runs(endpoint, arena, command, ready, error);
     simulate_give_back(&endpoint->options.server);
     simulate_give_back(&endpoint->options.split.server);
     arena_free(&endpoint->run_arena);
