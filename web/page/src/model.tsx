@@ -3,7 +3,7 @@
 import type { App } from "./app";
 import type { Reply } from "./engine";
 import { Figure } from "./figure";
-import { boundAt, chosen, type Deployment, front, MEASURED, type Measured, planCommand, speedOf, usersOf } from "./model_asks";
+import { boundAt, chosen, type Deployment, front, MEASURED, type Measured, planCommand, speedOf, bandOf, tpotBandOf, usersOf } from "./model_asks";
 import { Num } from "./num";
 import type { Numbers } from "./numbers";
 import { evenLog, type Kind, lin, type Line, log, nice, type Picture } from "./picture_type";
@@ -80,7 +80,7 @@ export function waterfall(point: Deployment, bound: Record<string, { value: numb
   if (host) host.value += left;
   rest = kept;
   bars.push(...rest.map(r => ({ name: r.name, parts: [{ kind: r.kind, value: ms(r.value), beyond: r.beyond }] })));
-  const low = ms(total * point.tpot_band_low), high = ms(total * point.tpot_band_high);
+  const [low, high] = tpotBandOf(point).map(end => ms(total * end)) as [number, number];
   bars.push({ name: "predicted", total: true, parts: [{ kind: "result", value: ms(total) }], band: [low, high], ...(near ? { measured: undefined } : {}) });
   if (near) bars.push({ name: "measured", total: true, parts: [], measured: 1e3 / near.speed, text: three(1e3 / near.speed) });
   return { title: bound ? `The bound is ${three(ms(least))} ms a token; a real server needs ${three(ms(total))} ms, 80 % between ${three(low)} and ${three(high)}` : `A real server needs ${three(ms(total))} ms a token, 80 % between ${three(low)} and ${three(high)}`,
@@ -101,7 +101,7 @@ const thinned = (points: readonly Deployment[], n = 90): Deployment[] => points.
 export function frontier(app: App, at: Deployment | null, pairsA: Pair[], pairsB: Pair[], nearest: Pair | null): Picture {
   const A = front(app, "A").points, B = app.state.B ? front(app, "B").points : [], nameA = app.numbers.live.doc.machine ?? app.state.A.on, nameB = app.lecture.live.doc.machine ?? app.state.B?.on ?? "";
   const toLine = (points: Deployment[], of: "A" | "B", name: string): Line => ({ name, kind: "result", role: "predicted", of, points: thinned(points).map(p => [speedOf(p), p.per_gpu]),
-    band: thinned(points).map(p => [speedOf(p), p.per_gpu * p.throughput_band_low, p.per_gpu * p.throughput_band_high]) });
+    band: thinned(points).map(p => [speedOf(p), ...bandOf(p)]) });
   const low = 5, all = [...A, ...B], most = Math.max(50, ...all.map(speedOf), ...[...pairsA, ...pairsB].map(p => p.speed));
   const to = [50, 100, 200, 500, 1000, 2000, 5000, 10000, 1e5].find(v => v >= most * 1.05)!;
   const lines: Line[] = [];
@@ -153,7 +153,7 @@ export function ModelScreen({ app }: { app: App }) {
       : !at ? <>A token takes at least <b data-first>{n.write("bound_step")}</b> on {commas(n.value("chips"))} GPUs; what a server needs is being searched.</>
       : fast ? <>{deploymentName(at)} <b data-first>{two(usersOf(at))} {usersOf(at) === 1 ? "user" : "users"}</b> at once, for <b>{two(1e6 * at.cost)} USD</b> of rent a million tokens of output.</>
       : <>No layout gives {two(state.speed)} token/s; the fastest is <b data-first>{two(speedOf(at))}</b>, for {usersOf(at) === 1 ? "one user" : `${two(usersOf(at))} users`}.</>}</h1>
-    <p class={`detail${A.fresh ? "" : " old"}`}>{at && <><b>{three(at.per_gpu)}</b> token/s a GPU, 80 % between {two(at.per_gpu * at.throughput_band_low)} and {two(at.per_gpu * at.throughput_band_high)}. First token after <b>{app.engine.write(at.ttft, "s")}</b>. {layoutWords(at)}.{" "}
+    <p class={`detail${A.fresh ? "" : " old"}`}>{at && <><b>{three(at.per_gpu)}</b> token/s a GPU, 80 % between {two(bandOf(at)[0])} and {two(bandOf(at)[1])}. First token after <b>{app.engine.write(at.ttft, "s")}</b>. {layoutWords(at)}.{" "}
       {nearest ? `Measured nearby: ${three(nearest.perGpu)} a GPU at ${three(nearest.speed)} token/s (${sourceOf(nearest)})${a.marked ? `, ${a.marked}` : ""}.` : "The catalog has no measurement of this model on this machine."}</>}</p>
     <div class="two">
       <div class="pane">{fall ? <Figure app={app} id="waterfall" picture={fall} old={!bound.fresh} /> : <div class="reserved" />}</div>

@@ -8,7 +8,8 @@ export interface Server { role: string; count: number; machine: string; chips: n
 export interface Deployment {
   deployment: string; kind: string; machine: string; words: string[]; servers: Server[]; per_gpu: number; tpot: number; ttft: number; cost: number;
   speed_per_user?: number; disagg_speed_per_user?: number; deployment_chips: number; chips_paid: number; engine: string; startable: boolean;
-  tpot_band_low: number; tpot_band_high: number; throughput_band_low: number; throughput_band_high: number;
+  tpot_band_low?: number; tpot_band_high?: number; disagg_tpot_band_low?: number; disagg_tpot_band_high?: number;
+  throughput_band_low?: number; throughput_band_high?: number; disagg_throughput_band_low?: number; disagg_throughput_band_high?: number;
   parts?: Record<string, { label: string; time: number }>;
 }
 export interface Measured { model: string; machine: string; metric: string; measured: number; predicted: number; chips: number; concurrency: number; source: string; file: string; line: number; inputs: Record<string, number>; engine?: string; date?: string }
@@ -22,6 +23,12 @@ export const frontOf = (of: Scenario): Question => ({ kind: "ask", words: ["plan
 export const planCommand = (of: Scenario, speed: number): string[] => [...words(planned(of)), "--speed", String(Number(speed.toPrecision(4)))];
 
 export const speedOf = (p: Deployment): number => p.disagg_speed_per_user ?? p.speed_per_user ?? NaN;
+/* Both ends of the interval of tokens per second and GPU. */
+export const bandOf = (p: Deployment): [number, number] => [p.per_gpu * (p.disagg_throughput_band_low ?? p.throughput_band_low ?? NaN),
+                                                            p.per_gpu * (p.disagg_throughput_band_high ?? p.throughput_band_high ?? NaN)];
+/* What the time of a token is multiplied with at both ends of its interval. */
+export const tpotBandOf = (p: Deployment): [number, number] => [p.disagg_tpot_band_low ?? p.tpot_band_low ?? NaN,
+                                                                p.disagg_tpot_band_high ?? p.tpot_band_high ?? NaN];
 /* Requests in flight where answers are made. */
 export const usersOf = (p: Deployment): number => p.servers.filter(s => s.role !== "prefill").reduce((sum, s) => sum + s.count * s.concurrency, 0);
 
