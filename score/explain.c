@@ -39,12 +39,12 @@ static const char *const beside_rows[BESIDE] = {
 /* Tokens below which a wait says nothing: an engine's own steps to the first token and the noise of a mean
  * are that long. */
 static const double few_tokens = 5;
-/* No engine is told to send so many tokens together: their manuals have 10 to 50. */
+/* More tokens than any engine is told to send together: the manuals have 10 to 50. */
 static const double many_tokens = 64;
-/* Answers that are so many times as long are another load's, and not drawn around the same mean. */
+/* Answers longer by this factor belong to another load; shorter ones may be drawn around the same mean. */
 static const double other_answers = 1.9;
 /* A wait is the same under every load where it is within this factor of the median of most loads, and
- * at least so many loads show it. */
+ * at least this many loads show it. */
 static const double same_wait = 1.4, most_loads = 0.75;
 enum { LOADS = 3 };
 
