@@ -26,7 +26,7 @@ static const char *mixer_name(const struct plan *plan)
     case MIXER_FULL:
     case MIXER_NONE:    break;
     }
-    return plan->sparse ? "sparse_attention" : "full_attention";
+    return plan->crossed ? "cross_attention" : plan->sparse ? "sparse_attention" : "full_attention";
 }
 
 /* Entries kept: all, or those of a window. */
@@ -34,6 +34,8 @@ static void cache_span(struct model *model, const struct plan *plan, struct cach
 {
     struct config *config = model->config;
     cache->window_fill = plan->mixer == MIXER_CHUNKED ? 0.5 : 1;
+    if (plan->crossed)
+        return;                         /* entries of images, and none of the text */
     if (plan->mixer == MIXER_SLIDING)
         cache->window = config_count(config, FIELD_window);
     else if (plan->mixer == MIXER_CHUNKED)
@@ -81,12 +83,26 @@ static void heads_other(struct config *config, const struct plan *plan, struct h
     heads->key = heads->value = config_count_in(config, other, FIELD_head_dim);
 }
 
+/* Falcon gave its number of key heads two meanings; others say that there is one. */
+static double kv_heads(struct model *model, double query)
+{
+    struct config *config = model->config;
+    const struct doc *attention = config_get(config, "attn_config");
+    const struct doc *type = doc_get(attention, "attn_type");
+    bool grouped = config_flag(config, "new_decoder_architecture", config_get(config, "n_head_kv") != NULL);
+    if (model_has(model, TRAIT_BIT(multi_query)) && !grouped)
+        return config_flag(config, "multi_query", true) ? 1 : query;
+    if (type && type->kind == DOC_STRING && !strcmp(type->string, "multiquery_attention"))
+        return 1;
+    return config_count_or(config, FIELD_kv_heads, query);
+}
+
 static struct heads heads_read(struct model *model, const struct plan *plan)
 {
     struct config *config = model->config;
-    struct heads heads = { .query = config_count(config, FIELD_heads) };
-    heads.kv = plan->kv_heads > 0 ? plan->kv_heads
-             : config_count_or(config, FIELD_kv_heads, heads.query);
+    struct heads heads = { .query = plan->query_heads > 0 ? plan->query_heads
+                                                          : config_count(config, FIELD_heads) };
+    heads.kv = plan->kv_heads > 0 ? plan->kv_heads : kv_heads(model, heads.query);
     if (!config_has(config, FIELD_head_dim) && (size_t)model->hidden % (size_t)heads.query)
         config_fail(config, "no head_dim, and hidden_size %.0f is not a multiple of "
                     "num_attention_heads %.0f", model->hidden, heads.query);
@@ -102,40 +118,36 @@ static struct heads heads_read(struct model *model, const struct plan *plan)
 
 static void grouped_biases(struct model *model, const struct heads *heads, bool borrowed)
 {
-    struct config *config = model->config;
-    bool asked = config_flag(config, "attention_bias", model_biased(model, BIASED))
-              || config_flag(config, "qkv_bias", false);
-    if (!asked && !model_has(model, QKV_BIAS))
-        return;
-    weight_vector(model, "self_attn.q_proj.bias", heads->query * heads->key);
-    if (!borrowed) {
-        weight_vector(model, "self_attn.k_proj.bias", heads->kv * heads->key);
-        if (!heads->key_is_value)
+    if (model_rule(model, model->family->qkv_bias) || config_flag(model->config, "qkv_bias", false)) {
+        weight_vector(model, "self_attn.q_proj.bias", heads->query * heads->key);
+        if (!borrowed)
+            weight_vector(model, "self_attn.k_proj.bias", heads->kv * heads->key);
+        if (!borrowed && !heads->key_is_value)
             weight_vector(model, "self_attn.v_proj.bias", heads->kv * heads->value);
     }
-    if (!model_has(model, QKV_BIAS) && !model_has(model, BIAS_QKV_ONLY))
+    if (model_rule(model, model->family->output_bias))
         weight_vector(model, "self_attn.o_proj.bias", model->hidden);
 }
 
-static void grouped_norms(struct model *model, const struct heads *heads, bool borrowed)
+static void grouped_norms(struct model *model, const struct plan *plan, const struct heads *heads)
 {
     struct config *config = model->config;
     const char *type = config_string(config, "qk_norm_type");
-    bool wide = model_has(model, QK_NORM_WIDE);
-    bool usual = wide || model_has(model, QK_NORM), asked = model_has(model, QK_NORM_ASKED);
+    bool wide = model->family->qk_wide;
     if (type)
         wide = !strcmp(type, "per_layer") || !strcmp(type, "multi_head");
-    if (!(usual || asked) || !config_flag(config, "use_qk_norm", usual))
+    if (!model_rule(model, model->family->qk_norm) && !plan->crossed)
         return;
-    weight_vector(model, "self_attn.q_norm", (wide ? heads->query : 1) * heads->key);
-    if (!borrowed)
-        weight_vector(model, "self_attn.k_norm", (wide ? heads->kv : 1) * heads->key);
+    double vectors = model_has(model, TRAIT_BIT(qk_norm_bias)) ? 2 : 1;
+    weight_vector(model, "self_attn.q_norm", vectors * (wide ? heads->query : 1) * heads->key);
+    if (!plan->borrowed)
+        weight_vector(model, "self_attn.k_norm", vectors * (wide ? heads->kv : 1) * heads->key);
 }
 
 static void grouped_sinks(struct model *model, const struct plan *plan, double heads)
 {
     struct config *config = model->config;
-    bool sinks = model_has(model, SINKS);
+    bool sinks = model_has(model, TRAIT_BIT(sinks));
     if (plan->mixer == MIXER_SLIDING)
         sinks = config_flag(config, "add_swa_attention_sink_bias", sinks);
     else
@@ -168,7 +180,7 @@ void attention_grouped(struct model *model, const struct plan *plan)
     struct config *config = model->config;
     struct heads heads = heads_read(model, plan);
     double hidden = model->hidden;
-    bool gated = model_has(model, GATED_QUERY) && config_flag(config, "attn_output_gate", true);
+    bool gated = model_has(model, TRAIT_BIT(gated_query)) && config_flag(config, "attn_output_gate", true);
     weight_matrix(model, "self_attn.q_proj", hidden, heads.query * heads.key * (gated ? 2 : 1));
     if (!plan->borrowed) {
         weight_matrix(model, "self_attn.k_proj", hidden, heads.kv * heads.key);
@@ -178,8 +190,12 @@ void attention_grouped(struct model *model, const struct plan *plan)
     weight_matrix(model, "self_attn.o_proj", heads.query * heads.value, hidden);
     if (config_flag(config, "use_head_wise_attn_gate", false))
         weight_matrix(model, "self_attn.g_proj", hidden, heads.query);
+    if (model_has(model, TRAIT_BIT(head_gate)))
+        weight_matrix(model, "self_attn.gate_proj", hidden, heads.query * heads.value);
+    if (model_has(model, TRAIT_BIT(sub_norms)))
+        weight_vector(model, "self_attn.attn_sub_norm", heads.query * heads.value);
     grouped_biases(model, &heads, plan->borrowed);
-    grouped_norms(model, &heads, plan->borrowed);
+    grouped_norms(model, plan, &heads);
     grouped_sinks(model, plan, heads.query);
     struct cache cache = {
         .name = mixer_name(plan), .elements = heads.kv * (heads.key + heads.value),
@@ -187,6 +203,8 @@ void attention_grouped(struct model *model, const struct plan *plan)
         .top = 1e12, .index_bytes = 2, .query_heads = heads.query,
         .score = heads.key, .value = heads.value,
         .prefill_score = heads.key, .prefill_value = heads.value };
+    if (model_has(model, TRAIT_BIT(encoder)))        /* every token attends to all, not to those before it */
+        cache.prefill_score = cache.prefill_value = 2 * heads.key;
     cache_span(model, plan, &cache);
     grouped_index(model, plan, &cache);
     cache_add(model, plan, cache);
@@ -237,7 +255,7 @@ void attention_latent(struct model *model, const struct plan *plan)
     double query_rank = config_count_or(config, FIELD_query_rank, 0);
     double latent = config_count(config, FIELD_kv_rank);
     double nope = config_count(config, FIELD_nope_dim), rope = config_count(config, FIELD_rope_dim);
-    double value = config_count(config, FIELD_value_dim);
+    double value = config_count_or(config, FIELD_value_dim, model->hidden / heads);
     struct cache cache = {
         .name = plan->sparse && !plan->indexed ? "latent_attention_shared_index"
               : plan->sparse ? "latent_attention_indexed" : "latent_attention",
@@ -252,6 +270,39 @@ void attention_latent(struct model *model, const struct plan *plan)
     if (config_flag(config, "mla_use_output_gate", false))
         weight_matrix(model, "self_attn.g_proj", hidden, heads * value);
     latent_index(model, plan, query_rank, &cache);
+    cache_add(model, plan, cache);
+}
+
+/* LongCat-Flash: a layer has two attentions and two dense feed-forwards beside its experts. */
+void attention_twice(struct model *model, const struct plan *plan)
+{
+    for (int i = 0; i < 2; i++) {
+        attention_latent(model, plan);
+        ffn_dense(model, plan);
+    }
+}
+
+/* ---- factored queries (Step-3) -------------------------------------------------------- */
+
+/* Queries of all heads come from one narrower vector, keys and values are those of one head. */
+void attention_factored(struct model *model, const struct plan *plan)
+{
+    struct config *config = model->config;
+    struct heads heads = heads_read(model, plan);
+    double hidden = model->hidden, width = config_count(config, FIELD_query_width);
+    heads.kv = config_count_or(config, FIELD_kv_heads, 1);
+    weight_matrix(model, "self_attn.q_proj", hidden, width);
+    weight_vector(model, "self_attn.inter_norm", width);
+    weight_matrix(model, "self_attn.wq", width, heads.query * heads.key);
+    weight_matrix(model, "self_attn.k_proj", hidden, heads.kv * heads.key);
+    weight_matrix(model, "self_attn.v_proj", hidden, heads.kv * heads.value);
+    weight_matrix(model, "self_attn.o_proj", heads.query * heads.value, hidden);
+    struct cache cache = {
+        .name = mixer_name(plan), .elements = heads.kv * (heads.key + heads.value), .cut = heads.kv,
+        .kernels = NAME_small_kernels_grouped, .top = 1e12, .index_bytes = 2, .query_heads = heads.query,
+        .score = heads.key, .value = heads.value,
+        .prefill_score = heads.key, .prefill_value = heads.value };
+    cache_span(model, plan, &cache);
     cache_add(model, plan, cache);
 }
 

@@ -12,12 +12,13 @@
 #include <string.h>
 
 struct field_row {
+    const char *name;
     double least, most;
-    const char *keys[8];
+    const char *keys[14];
 };
 
 static const struct field_row rows[FIELD_COUNT] = {
-#define FIELD(name, least, most, ...) [FIELD_##name] = { least, most, { __VA_ARGS__ } },
+#define FIELD(name, least, most, ...) [FIELD_##name] = { #name, least, most, { __VA_ARGS__ } },
 #include "import/fields.def"
 #undef FIELD
 };
@@ -48,51 +49,57 @@ bool config_expected(struct config *config, const char *format, ...)
     return error_expected(config->error, "%s", message);
 }
 
+static const struct doc *part_of(const struct doc *object, const char *key)
+{
+    const struct doc *part = doc_get(object, key);
+    return part && part->kind == DOC_OBJECT ? part : NULL;
+}
+
 bool config_open(struct config *config, const struct doc *root)
 {
-    static const char *const parts[] = { "text_config", "llm_config", "language_config" };
+    static const char *const parts[] = { "text_config", "llm_config", "language_config", "thinker_config" };
     if (!root || root->kind != DOC_OBJECT)
         return config_fail(config, "not a configuration: the file is not one JSON object");
     config->root = config->text = root;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const struct doc *part = doc_get(root, parts[i]);
-        if (part && part->kind == DOC_OBJECT)
-            config->text = part;
+        const struct doc *part = part_of(root, parts[i]);
+        if (part)
+            config->text = part_of(part, "text_config") ? part_of(part, "text_config") : part;
     }
     return true;
 }
 
-const struct doc *config_get(const struct config *config, const char *key)
+const struct doc *config_get(struct config *config, const char *key)
 {
-    const struct doc *doc = doc_get(config->text, key);
+    const struct doc *const places[] = { config->text, config->root, part_of(config->text, "attn_config"),
+                                         part_of(config->text, "ffn_config") };
+    const struct doc *doc = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places && (!doc || doc->kind == DOC_NULL); i++)
+        doc = doc_get(places[i], key);
     if (!doc || doc->kind == DOC_NULL)
-        doc = doc_get(config->root, key);
-    return doc && doc->kind != DOC_NULL ? doc : NULL;
+        return NULL;
+    const struct doc **place = arena_push(config->arena, &config->read, &config->read_count,
+                                          &config->read_room, sizeof *config->read);
+    *place = doc;
+    return doc;
 }
 
 /* ---- counts -------------------------------------------------------------------------- */
 
-/* What the family's own class would put there. */
+/* What the family's own class would put there. A null is an answer, though, and a file that is no part of
+ * another gives its layers and its width. */
 static const struct doc *field_default(struct config *config, enum field field)
 {
-    static const struct {
-        const char *family;
-        enum field field;
-        double value;
-    } defaults[] = {
-#define DEFAULT(family, field, value) { family, FIELD_##field, value },
-#include "import/defaults.def"
-#undef DEFAULT
-    };
-    for (size_t i = 0; config->family && i < sizeof defaults / sizeof *defaults; i++)
-        if (defaults[i].field == field && !strcmp(defaults[i].family, config->family)) {
-            struct doc *doc = doc_new(config->arena, DOC_NUMBER);
-            doc->number = defaults[i].value;
-            facts_note(config->facts, "no %s: %.0f, the default of %s", rows[field].keys[0],
-                       doc->number, config->family);
-            return doc;
-        }
-    return NULL;
+    const struct doc *said = doc_get(config->text, rows[field].keys[0]);
+    double value;
+    bool shape = (field == FIELD_layers || field == FIELD_hidden) && config->text == config->root;
+    if (!config->family || said || shape || !family_default(config->family, rows[field].name, &value))
+        return NULL;
+    struct doc *doc = doc_new(config->arena, DOC_NUMBER);
+    doc->number = value;
+    facts_note(config->facts, "no %s: %.0f, the default of %s", rows[field].keys[0], value,
+               config->family->name);
+    return doc;
 }
 
 static const struct field_place *field_find(struct config *config, enum field field)
@@ -111,10 +118,22 @@ static const struct field_place *field_find(struct config *config, enum field fi
     return place;
 }
 
+/* One number, or a list with the same one for each layer. */
+static const struct doc *same_number(const struct doc *doc)
+{
+    if (doc->kind != DOC_ARRAY || doc->count < 2)
+        return doc;
+    for (const struct doc *item = doc->first; item; item = item->next)
+        if (item->kind != DOC_NUMBER || item->number != doc->first->number)
+            return doc;
+    return doc->first;
+}
+
 static double field_number(struct config *config, enum field field, const char *key,
                            const struct doc *doc)
 {
     double least = rows[field].least, most = rows[field].most;
+    doc = same_number(doc);
     if (doc->kind == DOC_NUMBER && doc->number >= least && doc->number <= most
         && floor(doc->number) == doc->number)
         return doc->number;
@@ -174,6 +193,66 @@ double config_count_in(struct config *config, const struct doc *object, enum fie
     }
     field_missing(config, field);
     return fmax(rows[field].least, 1);
+}
+
+/* ---- what was left unread ------------------------------------------------------------ */
+
+static bool was_read(const struct config *config, const struct doc *doc)
+{
+    for (size_t i = 0; i < config->read_count; i++)
+        if (config->read[i] == doc)
+            return true;
+    return false;
+}
+
+/* Numbers that change neither a shape nor a byte: dropout, initial values, tokens, rotations, losses. */
+static bool harmless(const char *key)
+{
+    static const char *const parts[] = {
+        "dropout", "pdrop", "initializer", "init_", "_std", "token_id", "token_index", "rope", "rotary", "eps", "loss",
+        "coef", "scal", "multiplier", "softcap", "max_length", "min_length", "pretraining_tp", "position",
+        "version", "temperature", "clip", "_limit", "theta", "alpha", "norm_topk", "topk_group", "n_group",
+        "num_labels", "num_beams", "top_p", "length_penalty", "max_window_layers", "seed", "chunk_size_feed_forward",
+        "noise", "pruned_heads", "suppress", "image_", "video_", "vision", "audio", "quantization", "task_", "auto_map", "seq_len", "seq_length", "context_length", "drop", "pad_", "bos_",
+        "eos_", "ep_size", "label" };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(key, parts[i]))
+            return true;
+    return false;
+}
+
+static bool not_plain(struct config *config, const char *what, const char *key)
+{
+    config_plain(config, "a key", key);
+    config_fail(config, "%s %.100s: an unknown architecture cannot be read as a plain transformer", what, key);
+    return config_expected(config, "a known model_type, or the model as GGUF, whose header has all shapes");
+}
+
+/* A plain transformer has a gate, which goes with silu, and says whether its head is tied. */
+static bool plain_transformer(struct config *config)
+{
+    static const char *const gated[] = { "silu", "swish", "swiglu" };
+    const char *activation = config_string(config, "hidden_act");
+    if (!activation)
+        return not_plain(config, "no", "hidden_act");
+    bool found = false;
+    for (size_t i = 0; i < sizeof gated / sizeof *gated; i++)
+        found |= !strcmp(activation, gated[i]);
+    if (!found)
+        return not_plain(config, "not silu, as of gated blocks, is", "hidden_act");
+    return config_get(config, "tie_word_embeddings") || not_plain(config, "no", "tie_word_embeddings");
+}
+
+bool config_all_read(struct config *config)
+{
+    if (!plain_transformer(config))
+        return false;
+    for (const struct doc *item = config->text->first; item; item = item->next)
+        if ((item->kind == DOC_NUMBER || item->kind == DOC_ARRAY || item->kind == DOC_OBJECT) && item->key &&
+            !harmless(item->key) && !(item->kind == DOC_NUMBER && item->number == 0) && item != config->text &&
+            !was_read(config, item) && strcmp(item->key, "architectures"))
+            return not_plain(config, "not understood:", item->key);
+    return true;
 }
 
 /* ---- flags and names ----------------------------------------------------------------- */

@@ -1,45 +1,213 @@
+/* Architectures: one row of data/families.csv each, found by model_type or by the class that a
+ * configuration names, and read into a struct family.
+ *
+ * Only the row that is wanted is split into its cells: a question that names a model of the catalog
+ * imports it each time. */
 #include "import/model.h"
 
+#include "base/embedded.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-static const struct family families[] = {
-#define FAMILY(name, prefix, attention, linear, experts, traits) \
-    { name, prefix, attention, linear, experts, traits },
-#include "import/families.def"
-#undef FAMILY
-};
+enum column { NAME, CLASS, ATTENTION, STATE, QKV_BIAS, OUTPUT_BIAS, QK_NORM, FFN, FFN_BIAS, NORM, NORM_BIAS,
+              NORMS, TIED, HEAD_BIAS, WINDOW, TRAITS, DEFAULTS, COLUMNS };
 
-enum { family_count = sizeof families / sizeof *families };
+/* ---- the sheet ----------------------------------------------------------------------- */
 
-bool model_has(const struct model *model, unsigned trait)
+static struct text sheet(void)
+{
+    const struct embedded *file = embedded_data;
+    while (file->path && strcmp(file->path, "data/families.csv"))
+        file++;
+    return (struct text){ file->data, file->path ? file->size : 0 };
+}
+
+static struct text cut(struct text *rest, char mark)
+{
+    const char *end = rest->size ? memchr(rest->data, mark, rest->size) : NULL;
+    struct text head = { rest->data, end ? (size_t)(end - rest->data) : rest->size };
+    size_t taken = head.size + (end != NULL);
+    *rest = (struct text){ rest->data + taken, rest->size - taken };
+    return head;
+}
+
+/* The next row of the sheet that is no remark and not the names of its columns. */
+static bool next_row(struct text *rest, struct text *row)
+{
+    while (rest->size) {
+        *row = cut(rest, '\n');
+        if (row->size && *row->data != '#' && strncmp(row->data, "name,", 5))
+            return true;
+    }
+    return false;
+}
+
+static bool equal(struct text text, const char *string)
+{
+    return text.size == strlen(string) && !memcmp(text.data, string, text.size);
+}
+
+/* ---- a row --------------------------------------------------------------------------- */
+
+/* "0", "1", "attention_bias(0)", "!no_bias(1)". */
+static struct rule rule_read(struct arena *arena, struct text cell)
+{
+    struct rule rule = { .denied = cell.size && *cell.data == '!' };
+    struct text rest = { cell.data + rule.denied, cell.size - rule.denied };
+    struct text key = cut(&rest, '(');
+    rule.absent = rest.size ? *rest.data == '1' : equal(key, "1");
+    if (rest.size)
+        rule.key = arena_copy(arena, key.data, key.size);
+    return rule;
+}
+
+/* "head", or "use_qk_norm(0):head" where a field says whether. */
+static void norms_of_queries(struct arena *arena, struct text cell, struct family *family)
+{
+    const char *colon = cell.size ? memchr(cell.data, ':', cell.size) : NULL;
+    struct text width = cell;
+    family->qk_norm = (struct rule){ .absent = cell.size > 0, .key = cell.size ? "use_qk_norm" : NULL };
+    if (colon) {
+        width = (struct text){ colon + 1, (size_t)(cell.data + cell.size - colon - 1) };
+        family->qk_norm = rule_read(arena, (struct text){ cell.data, (size_t)(colon - cell.data) });
+    }
+    family->qk_wide = equal(width, "wide");
+}
+
+static void builders(struct text attention, struct text state, struct family *family)
+{
+    static const struct { const char *name; layer_builder *build; } layers[] = {
+        { "grouped", attention_grouped }, { "latent", attention_latent }, { "latent twice", attention_twice },
+        { "compressed", attention_compressed }, { "factored", attention_factored },
+        { "delta", state_delta }, { "kimi", state_kimi }, { "mamba", state_mamba }, { "mamba1", state_mamba1 },
+        { "lightning", state_lightning }, { "convolution", state_convolution },
+        { "recurrent", state_recurrent }, { "rwkv", state_rwkv } };
+    static const struct { const char *name; model_builder *build; } wholes[] = {
+        { "t5", t5_build }, { "bart", bart_build } };
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        if (equal(attention, layers[i].name))
+            family->attention = layers[i].build;
+        if (equal(state, layers[i].name))
+            family->linear = layers[i].build;
+    }
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        if (equal(attention, wholes[i].name))
+            family->whole = wholes[i].build;
+}
+
+static uint64_t traits_read(struct text cell)
+{
+    static const char *const names[] = {
+#define TRAIT(name) #name,
+#include "import/traits.def"
+#undef TRAIT
+    };
+    uint64_t traits = 0;
+    while (cell.size) {
+        struct text word = cut(&cell, ' ');
+        for (int i = 0; i < TRAIT_COUNT; i++)
+            if (equal(word, names[i]))
+                traits |= (uint64_t)1 << i;
+    }
+    return traits;
+}
+
+/* "all", "4" (every fourth layer is full), "chunks 4". */
+static void window_read(struct text cell, struct family *family)
+{
+    static const char chunks[] = "chunks ";
+    family->windowed = equal(cell, "all");
+    family->chunked = cell.size >= sizeof chunks && !memcmp(cell.data, chunks, sizeof chunks - 1);
+    if (cell.size && !family->windowed)
+        family->window_pattern = cell.data[cell.size - 1] - '0';
+}
+
+static const struct family *row_read(struct arena *arena, struct text row)
+{
+    struct text cell[COLUMNS];
+    for (int i = 0; i < COLUMNS; i++)
+        cell[i] = cut(&row, ',');
+    struct family *family = arena_array(arena, 1, sizeof *family);
+    *family = (struct family){
+        .name = arena_copy(arena, cell[NAME].data, cell[NAME].size),
+        .qkv_bias = rule_read(arena, cell[QKV_BIAS]), .output_bias = rule_read(arena, cell[OUTPUT_BIAS]),
+        .ffn_bias = rule_read(arena, cell[FFN_BIAS]), .norm_bias = rule_read(arena, cell[NORM_BIAS]),
+        .head_bias = rule_read(arena, cell[HEAD_BIAS]), .down_bias = equal(cell[FFN_BIAS], "down"),
+        .ffn_kind = equal(cell[FFN], "gated") ? FFN_GATED : equal(cell[FFN], "plain") ? FFN_PLAIN : FFN_ABSENT,
+        .norm_weights = !equal(cell[NORM], "none"), .norms = *cell[NORMS].data - '0',
+        .tied = equal(cell[TIED], "1"), .traits = traits_read(cell[TRAITS]), .defaults = cell[DEFAULTS] };
+    norms_of_queries(arena, cell[QK_NORM], family);
+    builders(cell[ATTENTION], cell[STATE], family);
+    window_read(cell[WINDOW], family);
+    return family;
+}
+
+bool model_has(const struct model *model, uint64_t trait)
 {
     return (model->family->traits & trait) != 0;
 }
 
-/* "qwen3_vl" is the whole model, "qwen3_vl_text" its language part: either names the row. */
-static const struct family *by_type(const char *type)
+bool model_rule(struct model *model, struct rule rule)
 {
-    for (size_t i = 0; type && i < family_count; i++) {
-        const char *name = families[i].name;
-        size_t size = strlen(type);
-        if (!strcmp(name, type) || (!strncmp(name, type, size) && !strcmp(name + size, "_text")))
-            return &families[i];
+    if (!rule.key)
+        return rule.absent;
+    return config_flag(model->config, rule.key, rule.absent) != rule.denied;
+}
+
+bool family_default(const struct family *family, const char *field, double *value)
+{
+    struct text rest = family->defaults;
+    while (rest.size) {
+        struct text pair = cut(&rest, ' '), name = cut(&pair, '=');
+        if (equal(name, field))
+            return text_number(pair, value);
+    }
+    return false;
+}
+
+/* ---- which row ----------------------------------------------------------------------- */
+
+/* "qwen3_vl" is the whole model, "qwen3_vl_text" its language part: either names the row. */
+static bool type_matches(struct text name, const char *type)
+{
+    static const char part[] = "_text", whole[] = "_text_model";
+    size_t size = strlen(type);
+    if (name.size < size || memcmp(name.data, type, size))
+        return false;
+    struct text rest = { name.data + size, name.size - size };
+    return !rest.size || equal(rest, part) || equal(rest, whole);
+}
+
+static const struct family *by_type(struct arena *arena, const char *type)
+{
+    struct text rest = sheet(), row;
+    while (type && *type && next_row(&rest, &row)) {
+        struct text cells = row;
+        if (type_matches(cut(&cells, ','), type))
+            return row_read(arena, row);
     }
     return NULL;
 }
 
 /* The longest prefix of a class name wins: "DeepseekV32" before "DeepseekV3". */
-static const struct family *by_class(const struct doc *list)
+static const struct family *by_class(struct arena *arena, const struct doc *list)
 {
-    const struct family *best = NULL;
-    for (const struct doc *item = list ? list->first : NULL; item; item = item->next)
-        for (size_t i = 0; i < family_count && item->kind == DOC_STRING; i++) {
-            const char *prefix = families[i].class_prefix;
-            if (prefix && !strncmp(item->string, prefix, strlen(prefix))
-                && (!best || strlen(prefix) > strlen(best->class_prefix)))
-                best = &families[i];
+    struct text best = { NULL, 0 };
+    size_t longest = 0;
+    for (const struct doc *item = list ? list->first : NULL; item; item = item->next) {
+        struct text rest = sheet(), row;
+        while (item->kind == DOC_STRING && next_row(&rest, &row)) {
+            struct text cells = row;
+            cut(&cells, ',');
+            struct text prefix = cut(&cells, ',');
+            if (prefix.size > longest && !strncmp(item->string, prefix.data, prefix.size)) {
+                best = row;
+                longest = prefix.size;
+            }
         }
-    return best;
+    }
+    return longest ? row_read(arena, best) : NULL;
 }
 
 static const char *type_in(const struct doc *object)
@@ -52,45 +220,60 @@ static const char *type_in(const struct doc *object)
 static const struct family *assumed(struct config *config, const char *type)
 {
     bool latent = config_has(config, FIELD_kv_rank);
+    config->assumed = true;
     facts_note(config->facts, "unknown architecture '%s' read as %s: norms, biases and gates are "
                "assumed to be the same", type, latent ? "deepseek_v3" : "mistral");
-    return by_type(latent ? "deepseek_v3" : "mistral");
+    return by_type(config->arena, latent ? "deepseek_v3" : "mistral");
 }
 
 static const struct family *unknown(struct config *config, const char *type)
 {
     if (config->assume)
         return assumed(config, type);
-    const char *names[family_count];
-    for (size_t i = 0; i < family_count; i++)
-        names[i] = families[i].name;
-    const char *near = name_nearest(type, names, family_count);
+    const char **names = NULL;
+    size_t count = 0, room = 0;
+    struct text rest = sheet(), row;
     struct buffer all = { .arena = config->arena };
-    for (size_t i = 0; i < family_count && all.size < 400; i++)
-        buffer_print(&all, "%s, ", names[i]);
+    while (next_row(&rest, &row)) {
+        struct text name = cut(&row, ',');
+        const char **place = arena_push(config->arena, &names, &count, &room, sizeof *names);
+        *place = arena_copy(config->arena, name.data, name.size);
+        if (all.size < 400)
+            buffer_print(&all, "%s, ", *place);
+    }
+    const char *near = name_nearest(type, names, count);
     config_fail(config, "unknown model_type '%.100s'%s%s%s", type, near ? " (did you mean " : "",
                 near ? near : "", near ? "?)" : "");
     config_expected(config, "one of: %s...; or --assume, to read it as a plain transformer", all.data);
     return NULL;
 }
 
+/* Two models have the same model_type: the first ChatGLM has an inner width of its own name. */
+static const char *type_meant(const struct config *config, const char *type)
+{
+    if (type && !strcmp(type, "chatglm") && doc_get(config->root, "inner_hidden_size"))
+        return "chatglm-v1";
+    return type;
+}
+
 const struct family *family_find(struct config *config)
 {
-    const struct family *family = by_type(type_in(config->text));
+    struct arena *arena = config->arena;
+    const struct family *family = by_type(arena, type_meant(config, type_in(config->text)));
     if (!family)
-        family = by_type(type_in(config->root));
+        family = by_type(arena, type_in(config->root));
     if (family)
         return family;
-    family = by_class(doc_get(config->text, "architectures"));
+    family = by_class(arena, doc_get(config->text, "architectures"));
     if (!family)
-        family = by_class(doc_get(config->root, "architectures"));
+        family = by_class(arena, doc_get(config->root, "architectures"));
     const char *type = type_in(config->text) ? type_in(config->text) : type_in(config->root);
     config_plain(config, "model_type", type ? type : "");
     if (family && type)
         facts_note(config->facts, "model_type '%.60s' is unknown: read by its architecture, "
                    "as %s", type, family->name);
     if (!family && doc_get(config->root, "n_activated_experts"))
-        family = by_type("deepseek-native");    /* DeepSeek's own files do not say */
+        family = by_type(arena, "deepseek-native");    /* DeepSeek's own files do not say */
     if (family)
         return family;
     return unknown(config, type ? type : "");

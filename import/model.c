@@ -9,37 +9,48 @@
 
 #include "build/row_names.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- the parts around attention and feed-forward ------------------------------------- */
 
-/* MPT says for all of its biases that there are none. */
-bool model_biased(struct model *model, unsigned trait)
-{
-    return model_has(model, trait) && !config_flag(model->config, "no_bias", false);
-}
-
 static void norm_add(struct model *model, const char *name)
 {
+    if (!model->family->norm_weights)
+        return;
     weight_vector(model, name, model->hidden);
-    if (model_biased(model, NORM_BIAS))
+    if (model_rule(model, model->family->norm_bias))
         weight_vector(model, arena_print(model->config->arena, "%s.bias", name), model->hidden);
+}
+
+/* Attention and feed-forward of Falcon-7B share one norm, those of the larger ones have two. */
+static double falcon_norms(struct config *config)
+{
+    if (config_flag(config, "new_decoder_architecture", config_get(config, "n_head_kv") != NULL)) {
+        const struct doc *count = config_get(config, "num_ln_in_parallel_attn");
+        return count && count->kind == DOC_NUMBER && count->number == 1 ? 1 : 2;
+    }
+    return config_flag(config, "parallel_attn", true) ? 1 : 2;
+}
+
+static double norm_count(struct model *model)
+{
+    double norms = model->family->norms;
+    if (model_has(model, TRAIT_BIT(falcon_norms)))
+        return falcon_norms(model->config);
+    if (model_has(model, TRAIT_BIT(parallel_asked)))
+        norms -= config_flag(model->config, "use_parallel_residual", false);
+    return norms;
 }
 
 static void layer_norms(struct model *model)
 {
-    double hidden = model->hidden;
-    if (model_has(model, NORM_ONE)) {
-        weight_vector(model, "norm", hidden);
-        return;
-    }
-    norm_add(model, "input_layernorm");
-    norm_add(model, "post_attention_layernorm");
-    if (model_has(model, NORMS_FOUR)) {
-        weight_vector(model, "pre_feedforward_layernorm", hidden);
-        weight_vector(model, "post_feedforward_layernorm", hidden);
-    }
-    if (model_has(model, LAYER_SCALE))
+    static const char *const names[] = { "input_layernorm", "post_attention_layernorm",
+                                         "pre_feedforward_layernorm", "post_feedforward_layernorm" };
+    const double norms = norm_count(model);
+    for (size_t i = 0; i < norms && i < sizeof names / sizeof *names; i++)
+        norm_add(model, model_has(model, TRAIT_BIT(halves)) ? "norm" : names[i]);
+    if (model_has(model, TRAIT_BIT(layer_scale)))
         weight_vector(model, "layer_scalar", 1);
 }
 
@@ -78,53 +89,84 @@ static void model_inputs(struct model *model)
     weight_vector(model, "per_layer_projection_norm", size);
 }
 
-/* DeepSeek-V4: each half reads n residual streams through weights made from them. */
-static void float_weight(struct model *model, const char *name, double in, double out)
+/* Gemma-3n: of several copies of the residual stream one runs through a layer, the others are predicted
+ * from it; a branch of low rank runs beside the attention. */
+static void layer_altup(struct model *model)
 {
-    weight_add(model, (struct weight){ .name = name, .in = in, .out = out, .role = ROLE_FLOAT });
+    if (!model_has(model, TRAIT_BIT(altup)))
+        return;
+    double hidden = model->hidden, rank = config_count(model->config, FIELD_low_rank);
+    double n = config_count(model->config, FIELD_copies);
+    weight_matrix(model, "laurel.linear_left", hidden, rank);
+    weight_matrix(model, "laurel.linear_right", rank, hidden);
+    weight_vector(model, "laurel.post_laurel_norm", hidden);
+    weight_vector(model, "altup.router_norm", hidden);
+    weight_matrix(model, "altup.modality_router", hidden, n);
+    weight_matrix(model, "altup.prediction_coefs", n, n * n);
+    weight_matrix(model, "altup.correction_coefs", n, n);
+    weight_vector(model, "altup.correct_output_scale", hidden);
 }
 
+static void model_altup(struct model *model)
+{
+    if (!model_has(model, TRAIT_BIT(altup)))
+        return;
+    double others = config_count(model->config, FIELD_copies) - 1;
+    weight_matrix(model, "altup_projections", model->hidden, others * model->hidden);
+    weight_matrix(model, "altup_unembed_projections", others * model->hidden, model->hidden);
+}
+
+/* DeepSeek-V4: each half reads n residual streams through weights made from them. */
 static void layer_streams(struct model *model)
 {
-    if (!model_has(model, STREAMS))
+    if (!model_has(model, TRAIT_BIT(streams)))
         return;
     double n = model->streams, mixed = (2 + n) * n;
-    float_weight(model, "attn_hc.fn", n * model->hidden, mixed);
-    float_weight(model, "attn_hc.base", mixed, 1);
-    float_weight(model, "attn_hc.scale", 3, 1);
-    float_weight(model, "ffn_hc.fn", n * model->hidden, mixed);
-    float_weight(model, "ffn_hc.base", mixed, 1);
-    float_weight(model, "ffn_hc.scale", 3, 1);
+    weight_float(model, "attn_hc.fn", n * model->hidden, mixed);
+    weight_float(model, "attn_hc.base", mixed, 1);
+    weight_float(model, "attn_hc.scale", 3, 1);
+    weight_float(model, "ffn_hc.fn", n * model->hidden, mixed);
+    weight_float(model, "ffn_hc.base", mixed, 1);
+    weight_float(model, "ffn_hc.scale", 3, 1);
 }
 
 static void model_streams(struct model *model)
 {
-    if (!model_has(model, STREAMS))
+    if (!model_has(model, TRAIT_BIT(streams)))
         return;
     double n = model->streams;
-    float_weight(model, "hc_head.hc_fn", n * model->hidden, n);
-    float_weight(model, "hc_head.hc_base", n, 1);
-    float_weight(model, "hc_head.hc_scale", 1, 1);
+    weight_float(model, "hc_head.hc_fn", n * model->hidden, n);
+    weight_float(model, "hc_head.hc_base", n, 1);
+    weight_float(model, "hc_head.hc_scale", 1, 1);
 }
 
 /* ---- layers -------------------------------------------------------------------------- */
+
+static void layer_mixer(struct model *model, const struct plan *plan)
+{
+    const struct family *family = model->family;
+    if (plan->mixer == MIXER_LINEAR || plan->recurrent)
+        family->linear(model, plan);
+    if (plan->mixer != MIXER_LINEAR && plan->mixer != MIXER_NONE)
+        family->attention(model, plan);
+    if (plan->crossed)
+        weight_vector(model, "cross_attn_gates", 2);
+}
 
 static bool build_layer(struct model *model, const struct plan *plan)
 {
     const struct family *family = model->family;
     layer_norms(model);
+    layer_altup(model);
     layer_residuals(model);
     layer_streams(model);
     layer_inputs(model);
     if (plan->mixer == MIXER_LINEAR && !family->linear)
         return config_fail(model->config, "a linear_attention layer, which model_type %s does "
                            "not have", family->name);
-    if (plan->mixer == MIXER_LINEAR)
-        family->linear(model, plan);
-    else if (plan->mixer != MIXER_NONE)
-        family->attention(model, plan);
+    layer_mixer(model, plan);
     if (plan->ffn == FFN_MOE)
-        family->experts(model, plan);
+        ffn_experts(model, plan);
     else if (plan->ffn == FFN_DENSE)
         ffn_dense(model, plan);
     model->moe_layers += plan->ffn == FFN_MOE;
@@ -141,7 +183,7 @@ static bool build_layers(struct model *model)
 }
 
 /* MPT may say where words stand in the scores (ALiBi, rotation): then it has no table. */
-static bool scores_have_positions(const struct config *config)
+static bool scores_have_positions(struct config *config)
 {
     const struct doc *attention = config_get(config, "attn_config");
     const struct doc *alibi = doc_get(attention, "alibi"), *rope = doc_get(attention, "rope");
@@ -151,32 +193,78 @@ static bool scores_have_positions(const struct config *config)
 
 static void model_positions(struct model *model)
 {
-    if (!model_has(model, POSITIONS) || !config_flag(model->config, "learned_pos_emb", true) ||
+    if (!model_has(model, TRAIT_BIT(positions)) || !config_flag(model->config, "learned_pos_emb", true) ||
         scores_have_positions(model->config))
         return;
+    double more = model_has(model, TRAIT_BIT(positions_offset)) ? 2 : 0;
     weight_add(model, (struct weight){ .name = "embed_positions", .out = model->hidden,
-                                       .in = config_count(model->config, FIELD_context),
+                                       .in = config_count(model->config, FIELD_context) + more,
                                        .role = ROLE_BASE, .lookup = true });
+}
+
+/* A file that wraps a language model says for the whole whether head and embedding are one. */
+static bool tied(struct model *model)
+{
+    static const char key[] = "tie_word_embeddings";
+    const struct doc *outer = doc_get(model->config->root, key);
+    if (outer && outer->kind == DOC_BOOL)
+        return outer->boolean;
+    return config_flag(model->config, key, model->family->tied);
+}
+
+/* OPT-350M: words are narrower than the model, with a projection on either side. */
+static double embedding_width(struct model *model)
+{
+    if (!model_has(model, TRAIT_BIT(opt_projection)))
+        return model->hidden;
+    double width = config_count_or(model->config, FIELD_embedding, model->hidden);
+    if (width != model->hidden) {
+        weight_matrix(model, "project_in", width, model->hidden);
+        weight_matrix(model, "project_out", model->hidden, width);
+    }
+    return width;
+}
+
+static void final_norm(struct model *model)
+{
+    if (model_has(model, TRAIT_BIT(embedding_norm)))
+        norm_add(model, "embed_norm");
+    if (!model_has(model, TRAIT_BIT(no_final_norm)) && !(model_has(model, TRAIT_BIT(opt_projection)) &&
+        !config_flag(model->config, "do_layer_norm_before", true)))
+        norm_add(model, "norm");
+}
+
+static void head_add(struct model *model, double width)
+{
+    if (model_has(model, TRAIT_BIT(reward_head))) {
+        weight_matrix(model, "score", model->hidden, 1);
+        return;
+    }
+    weight_add(model, (struct weight){ .name = "lm_head", .in = width,
+                                       .out = model->vocabulary, .role = ROLE_BASE });
+    if (model_rule(model, model->family->head_bias))
+        weight_vector(model, "lm_head.bias", model->vocabulary);
 }
 
 static void build_ends(struct model *model)
 {
-    bool tied = config_flag(model->config, "tie_word_embeddings", model_has(model, TIED));
-    struct weight embedding = { .name = "embed_tokens", .in = model->vocabulary,
-                                .out = model->hidden, .role = ROLE_BASE, .lookup = true };
-    if (!tied)
-        weight_add(model, embedding);
+    const bool one = tied(model) && !model_has(model, TRAIT_BIT(reward_head));
+    /* Llama 3.2 Vision: eight more rows, for images, which are no outputs. */
+    const double more = model_has(model, TRAIT_BIT(crossed)) ? 8 : 0, width = embedding_width(model);
+    if (!one)
+        weight_add(model, (struct weight){ .name = "embed_tokens", .in = model->vocabulary + more,
+                                           .out = width, .role = ROLE_BASE, .lookup = true });
     model_positions(model);
-    norm_add(model, "norm");
+    final_norm(model);
     if (config_has(model->config, FIELD_residual_block)) {
         weight_vector(model, "output_attn_res_norm", model->hidden);
         weight_vector(model, "output_attn_res_proj", model->hidden);
     }
     model_streams(model);
     model_inputs(model);
-    weight_add(model, (struct weight){ .name = "lm_head", .in = model->hidden,
-                                       .out = model->vocabulary, .role = ROLE_BASE });
-    if (tied)
+    model_altup(model);
+    head_add(model, width);
+    if (one)
         facts_note(model->config->facts, "lm_head and the input embedding are one matrix");
 }
 
@@ -184,7 +272,6 @@ static void build_ends(struct model *model)
 
 static void note_left_out(struct model *model)
 {
-    static const char *const towers[] = { "vision_config", "audio_config", "visual" };
     struct config *config = model->config;
     double extra = config_count_or(config, FIELD_prediction_layers, 0);
     if (extra > 0)
@@ -196,16 +283,17 @@ static void note_left_out(struct model *model)
     if (hashed > 0)
         facts_note(config->facts, "%.0f layers choose experts by a table of token numbers, which "
                    "is left out", hashed);
-    for (size_t i = 0; i < sizeof towers / sizeof *towers; i++)
-        if (config_get(config, towers[i]))
-            facts_note(config->facts, "the tower of %s is left out", towers[i]);
 }
 
-/* Nemotron-3 Ultra gives its layers as a list only. */
-static double layer_count(struct config *config)
+/* Nemotron-3 Ultra gives its layers as a list only; LongCat-Flash counts its attentions, two in each. */
+static double layer_count(struct model *model)
 {
-    const struct doc *list = config_get(config, "layers_block_type");
-    if (!config_has(config, FIELD_layers) && list && list->count)
+    struct config *config = model->config;
+    const bool twice = model->family->attention == attention_twice;
+    const struct doc *list = config_get(config, "layers_block_type"), *pairs = config_get(config, "num_layers");
+    if (twice && pairs && pairs->kind == DOC_NUMBER && pairs->number >= 1 && pairs->number <= 1e3)
+        return floor(pairs->number);
+    if (!doc_get(config->text, "num_hidden_layers") && list && list->count)
         return (double)list->count;
     return config_count(config, FIELD_layers);
 }
@@ -213,11 +301,11 @@ static double layer_count(struct config *config)
 static bool model_read(struct model *model)
 {
     struct config *config = model->config;
-    model->layers = layer_count(config);
+    model->layers = layer_count(model);
     model->hidden = config_count(config, FIELD_hidden);
     model->vocabulary = config_count(config, FIELD_vocabulary);
     model->experts = config_count_or(config, FIELD_experts, 1);
-    model->streams = model_has(model, STREAMS) ? config_count(config, FIELD_streams) : 1;
+    model->streams = model_has(model, TRAIT_BIT(streams)) ? config_count(config, FIELD_streams) : 1;
     model->top_k = 1;
     if (model->experts > 1)
         model->top_k = config_count(config, FIELD_top_k);
@@ -236,13 +324,22 @@ bool model_build(struct model *model, const struct doc *root, const struct model
     model->family = family_find(config);
     if (!model->family)
         return false;
-    config->family = config->assume ? NULL : model->family->name;
-    if (!precision_read(config, options, &model->precision)
-        || !model_read(model) || !plan_layers(model) || !build_layers(model))
+    config->family = config->assumed ? NULL : model->family;
+    if (!precision_read(config, options, &model->precision) || !model_read(model))
         return false;
-    build_ends(model);
+    if (model->family->whole) {
+        model->family->whole(model);
+        return !config->failed;
+    }
+    if (!plan_layers(model) || !build_layers(model))
+        return false;
+    if (model_has(model, TRAIT_BIT(encoder)))
+        encoder_ends(model);
+    else
+        build_ends(model);
+    towers_add(model);
     note_left_out(model);
-    return !config->failed;
+    return !config->failed && (!config->assumed || config_all_read(config));
 }
 
 bool model_finish(struct model *model, const struct model_options *options)

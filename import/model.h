@@ -4,8 +4,8 @@
  *
  * config.c reads fields, patterns.c finds the kind of each layer, attention.c, state.c and ffn.c are
  * the builders that add weights and caches, weights.c groups those that are equal, precision.c finds
- * the format of each weight in the checkpoint, and families.def lists the builders and traits of each
- * architecture.
+ * the format of each weight in the checkpoint, and data/families.csv lists the builders and traits of
+ * each architecture.
  *
  * The first error is kept: a reader that fails returns the smallest valid value, so that the code
  * after it can go on; model_config then discards the result. */
@@ -23,6 +23,7 @@ enum field {
 };
 
 /* A configuration file that is being read. */
+struct family;
 struct config {
     struct arena *arena;
     const char *file;
@@ -30,25 +31,29 @@ struct config {
     const struct doc *text;         /* the language model in it: "text_config" or the root */
     struct facts *facts;            /* for notes */
     struct error *error;
-    const char *family;             /* whose defaults apply; NULL: none */
-    bool assume;
+    const struct family *family;    /* whose defaults apply; NULL: none */
+    bool assume, assumed;           /* an unknown architecture may be read, and was read, as a plain one */
     bool failed;
     struct field_place {        /* where a field was found, once it was looked for */
         bool looked;
         const char *key;
         const struct doc *doc;
     } places[FIELD_COUNT];
+    const struct doc **read;    /* the values that were looked at */
+    size_t read_count, read_room;
 };
 
 bool config_open(struct config *config, const struct doc *root);
 /* The value of a key in the language model's part or else in the whole file; NULL if absent or null. */
-const struct doc *config_get(const struct config *config, const char *key);
+const struct doc *config_get(struct config *config, const char *key);
 bool config_has(struct config *config, enum field field);
 double config_count(struct config *config, enum field field);
 double config_count_or(struct config *config, enum field field, double absent);
 /* A count inside an object of the configuration, such as one layer's. */
 double config_count_in(struct config *config, const struct doc *object, enum field field);
 bool config_flag(struct config *config, const char *key, bool absent);
+/* An unknown architecture that is assumed to be a known one must leave no number unread that could matter. */
+bool config_all_read(struct config *config);
 const char *config_string(struct config *config, const char *key);      /* NULL: absent */
 /* An error unless a name from the file is plain text. */
 void config_plain(struct config *config, const char *key, const char *string);
@@ -67,7 +72,10 @@ struct plan {
     bool sparse;            /* sparse attention: reads only the tokens that an indexer selects */
     bool indexed;           /* the layer has that indexer itself; false: another layer's */
     bool borrowed;          /* reads another layer's KV cache instead of one of its own */
+    bool recurrent;         /* a recurrent half beside the attention (Falcon-H1) */
+    bool crossed;           /* attends to the tokens of images instead of the text's (Llama 3.2) */
     double compression;     /* tokens per cache entry; 0: only the sliding window is cached */
+    double query_heads;     /* 0: the model's */
     double kv_heads;        /* 0: the model's */
     double intermediate;    /* 0: the model's */
 };
@@ -120,7 +128,6 @@ struct cache {
     double state_size, state_macs;
 };
 
-struct family;
 struct model {
     struct config *config;
     const struct family *family;
@@ -137,6 +144,8 @@ struct model {
 };
 
 void weight_add(struct model *model, struct weight weight);
+/* A matrix, or a vector of one output, that every quantiser leaves in 32 bits. */
+void weight_float(struct model *model, const char *name, double in, double out);
 void weight_matrix(struct model *model, const char *name, double in, double out);
 void weight_vector(struct model *model, const char *name, double size);
 void cache_add(struct model *model, const struct plan *plan, struct cache cache);
@@ -148,54 +157,58 @@ bool model_build(struct model *model, const struct doc *root, const struct model
 bool model_finish(struct model *model, const struct model_options *options);
 
 /* ---- families ------------------------------------------------------------------------ */
+/* What data/families.csv calls traits, in its words; docs/models.md says what each means. */
 enum {
-    QK_NORM        = 1 << 0,    /* norms of head size over queries and keys */
-    QK_NORM_WIDE   = 1 << 1,    /* ... or over all heads together */
-    QKV_BIAS       = 1 << 2,    /* always, whatever attention_bias says */
-    BIAS_QKV_ONLY  = 1 << 3,    /* attention_bias does not reach the output projection */
-    SINKS          = 1 << 4,
-    GATED_QUERY    = 1 << 5,    /* the query projection also makes an output gate */
-    NORMS_FOUR     = 1 << 6,    /* before and after both halves of a layer */
-    NORM_ONE       = 1 << 7,    /* a layer is one mixer or one feed-forward */
-    TIED           = 1 << 8,    /* head and embedding are one unless the file says not */
-    CHUNKED        = 1 << 9,    /* every fourth layer is full, the others in chunks */
-    WINDOWED       = 1 << 10,   /* sliding_window applies without a pattern */
-    ALTERNATE      = 1 << 11,   /* windows in layers 1, 3, 5, ... unless a pattern is given */
-    SIXTH          = 1 << 24,   /* ... in all but every sixth */
-    ROUTER_BIAS    = 1 << 12,   /* added to the logits */
-    CORRECTION     = 1 << 13,   /* added to choose experts only */
-    EXPERT_BIAS    = 1 << 14,
-    SHARED_GATE    = 1 << 15,   /* a gate of one output before the shared expert */
-    UNGATED        = 1 << 16,   /* two matrices: no gate beside the up-projection */
-    MIXTRAL_NAMES  = 1 << 17,   /* block_sparse_moe.experts.w1, w3, w2 */
-    SPARSE_MLA     = 1 << 18,   /* latent attention with an index */
-    LAYER_SCALE    = 1 << 19,   /* a number that scales what a layer adds */
-    STREAMS        = 1 << 20,   /* hyper-connections: several residual streams */
-    QK_NORM_ASKED  = 1 << 21,   /* QK_NORM where use_qk_norm says so */
-    SHARED_ONE     = 1 << 22,   /* one shared expert of the routed ones' size, unsaid */
-    BACKBONE       = 1 << 23,   /* modules are named backbone.layers, not model.layers */
-    BIASED         = 1 << 25,   /* matrices have biases unless the file says not */
-    NORM_BIAS      = 1 << 26,   /* norms have them too, likewise */
-    POSITIONS      = 1 << 27,   /* a table of positions beside that of words, likewise */
+#define TRAIT(name) TRAIT_BIT_##name,
+#include "import/traits.def"
+#undef TRAIT
+    TRAIT_COUNT
+};
+#define TRAIT_BIT(name) ((uint64_t)1 << TRAIT_BIT_##name)
+
+/* Whether a family has something: always, never, or as a field of the configuration says. */
+struct rule {
+    const char *key;            /* the field; NULL: `absent` always */
+    bool absent;                /* the answer where there is no such field */
+    bool denied;                /* the field says that it has not */
 };
 
 typedef void layer_builder(struct model *model, const struct plan *plan);
+/* All that is not the same in each layer, or the whole of a model that has no such layers. */
+typedef void model_builder(struct model *model);
 
-/* An architecture: a row of families.def. */
+/* An architecture: a row of data/families.csv. */
 struct family {
     const char *name;           /* its model_type */
-    const char *class_prefix;   /* of its name in "architectures", or NULL */
-    layer_builder *attention, *linear, *experts;
-    unsigned traits;
+    layer_builder *attention, *linear;
+    model_builder *whole;       /* NULL: layer by layer */
+    struct rule qkv_bias, output_bias, ffn_bias, norm_bias, head_bias, qk_norm;
+    bool down_bias;             /* of the feed-forward, the last matrix alone has one */
+    bool qk_wide;               /* its norms of queries and keys are over all heads, not over each */
+    enum { FFN_ABSENT, FFN_GATED, FFN_PLAIN } ffn_kind;      /* three matrices or two */
+    bool norm_weights;
+    double norms;               /* of the model's width, in a layer */
+    bool tied;                  /* head and embedding are one unless the file says not */
+    bool windowed, chunked;     /* sliding_window applies without a pattern; its layers are chunked */
+    double window_pattern;      /* every n-th layer is full; 0: none */
+    uint64_t traits;
+    struct text defaults;       /* "heads=8 kv_heads=4": counts that a file may leave out */
 };
 
+/* The family of a configuration, or NULL and an error. */
 const struct family *family_find(struct config *config);
-bool model_has(const struct model *model, unsigned trait);
-bool model_biased(struct model *model, unsigned trait);     /* the trait, and biases not denied */
+/* The value that the class gives a field that is absent; false: none. */
+bool family_default(const struct family *family, const char *field, double *value);
+bool model_has(const struct model *model, uint64_t trait);
+bool model_rule(struct model *model, struct rule rule);
 
-layer_builder attention_grouped, attention_latent, attention_compressed;
-layer_builder state_delta, state_kimi, state_mamba, state_lightning;
-layer_builder ffn_experts, ffn_gemma;
+layer_builder attention_grouped, attention_latent, attention_twice, attention_compressed, attention_factored;
+layer_builder state_delta, state_kimi, state_mamba, state_mamba1, state_lightning, state_convolution;
+layer_builder state_recurrent, state_rwkv;
+model_builder encoder_ends, t5_build, bart_build;
 void ffn_dense(struct model *model, const struct plan *plan);
+void ffn_experts(struct model *model, const struct plan *plan);
+/* Vision and audio towers beside the language model: the fact tower_params, and notes. */
+void towers_add(struct model *model);
 
 #endif

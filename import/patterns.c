@@ -3,6 +3,7 @@
  * later, by attention.c and state.c. */
 #include "import/model.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Configurations describe the kind of each layer in a dozen ways. Each way is a row: a key that must be
@@ -11,7 +12,7 @@
 typedef bool pattern_reader(struct model *model, const struct doc *doc);
 struct pattern {
     const char *key;            /* NULL: always */
-    unsigned trait;             /* 0: any family */
+    uint64_t trait;             /* 0: any family */
     pattern_reader *read;
 };
 
@@ -61,9 +62,12 @@ static const struct kind {
 } kinds[] = {
     { "full_attention", MIXER_FULL, 1 },
     { "attention", MIXER_FULL, 1 },
+    { "deepseek_sparse_attention", MIXER_FULL, 1 },
     { "sliding_attention", MIXER_SLIDING, 0 },
     { "chunked_attention", MIXER_CHUNKED, 1 },
     { "linear_attention", MIXER_LINEAR, 1 },
+    { "mamba", MIXER_LINEAR, 1 },
+    { "conv", MIXER_LINEAR, 1 },
     { "compressed_sparse_attention", MIXER_FULL, 4 },
     { "heavily_compressed_attention", MIXER_FULL, 128 },
 };
@@ -104,7 +108,7 @@ static bool read_layer_types(struct model *model, const struct doc *list)
                                        "chunked_attention, linear_attention, compressed_sparse_attention "
                                        "or heavily_compressed_attention");
         }
-        if (model_has(model, STREAMS))
+        if (model_has(model, TRAIT_BIT(streams)))
             set_compression(&model->plan[layer], kinds[i].compression);
         model->plan[layer++].mixer = kinds[i].mixer;
     }
@@ -285,29 +289,27 @@ static bool read_full_interval(struct model *model, const struct doc *doc)
     return every(model, config_count(model->config, FIELD_full_interval), MIXER_LINEAR);
 }
 
+static bool read_global_interval(struct model *model, const struct doc *doc)
+{
+    (void)doc;
+    double n = config_count(model->config, FIELD_full_interval);
+    if (!model_has(model, TRAIT_BIT(encoder)))
+        return every(model, n, MIXER_SLIDING);
+    for (size_t layer = 0; layer < count_of(model); layer++)        /* ModernBERT begins with a full one */
+        model->plan[layer].mixer = layer % (size_t)n ? MIXER_SLIDING : MIXER_FULL;
+    return true;
+}
+
+/* A number, or a letter per layer, over and over: "LLLG" (EXAONE). */
 static bool read_window_pattern(struct model *model, const struct doc *doc)
 {
-    (void)doc;
-    return every(model, config_count(model->config, FIELD_window_pattern), MIXER_SLIDING);
-}
-
-/* Llama-4: no_rope_layer_interval is 4 in every published model. */
-static bool read_chunks(struct model *model, const struct doc *doc)
-{
-    (void)doc;
-    return every(model, 4, MIXER_CHUNKED);
-}
-
-static bool read_alternate(struct model *model, const struct doc *doc)
-{
-    (void)doc;
-    return every(model, 2, MIXER_SLIDING);
-}
-
-static bool read_sixth(struct model *model, const struct doc *doc)
-{
-    (void)doc;
-    return every(model, 6, MIXER_SLIDING);
+    if (!config_has(model->config, FIELD_window))
+        return true;
+    size_t period = doc->kind == DOC_STRING ? strlen(doc->string) : 0;
+    for (size_t layer = 0; period && layer < count_of(model); layer++)
+        if (doc->string[layer % period] == 'L')
+            model->plan[layer].mixer = MIXER_SLIDING;
+    return period || every(model, config_count(model->config, FIELD_window_pattern), MIXER_SLIDING);
 }
 
 /* A window without a pattern: Qwen has a switch and a first windowed layer; Mistral windows
@@ -324,6 +326,104 @@ static bool read_window(struct model *model, const struct doc *doc)
     return true;
 }
 
+/* What the class of the family does where its configuration says nothing. */
+static bool read_family_windows(struct model *model, const struct doc *doc)
+{
+    const struct family *family = model->family;
+    struct config *config = model->config;
+    (void)doc;
+    for (size_t layer = 1; model_has(model, TRAIT_BIT(alternating_state)) && layer < count_of(model); layer += 2)
+        model->plan[layer].mixer = MIXER_LINEAR;
+    if (family->chunked)
+        return every(model, family->window_pattern, MIXER_CHUNKED);
+    if (family->window_pattern > 0 && config_has(config, FIELD_window))
+        return every(model, family->window_pattern, MIXER_SLIDING);
+    return !family->windowed || !config_get(config, "sliding_window") || read_window(model, doc);
+}
+
+/* ---- other mixers -------------------------------------------------------------------- */
+
+/* Jamba: one attention in each period, the rest recurrent. */
+static bool read_attention_period(struct model *model, const struct doc *doc)
+{
+    (void)doc;
+    struct config *config = model->config;
+    double period = config_count(config, FIELD_attention_period);
+    double offset = config_count_or(config, FIELD_attention_offset, 0);
+    for (size_t layer = 0; layer < count_of(model); layer++)
+        model->plan[layer].mixer = fmod((double)layer - offset, period) == 0 ? MIXER_FULL : MIXER_LINEAR;
+    return true;
+}
+
+/* `named` for the layers that the list names, from 0, `rest` for the others. */
+static bool read_numbered(struct model *model, const struct doc *list, const char *key,
+                          enum mixer named, enum mixer rest)
+{
+    if (list->kind != DOC_ARRAY)
+        return config_fail(model->config, "%s is not a list", key);
+    for (size_t layer = 0; layer < count_of(model); layer++)
+        model->plan[layer].mixer = rest;
+    for (const struct doc *item = list->first; item; item = item->next) {
+        if (item->kind != DOC_NUMBER || item->number < 0 || item->number >= model->layers)
+            return config_fail(model->config, "%s names a layer that is not there", key);
+        model->plan[(size_t)item->number].mixer = named;
+    }
+    return true;
+}
+
+static bool read_attention_numbers(struct model *model, const struct doc *list)
+{
+    return read_numbered(model, list, "attn_layer_indices", MIXER_FULL, MIXER_LINEAR);
+}
+
+static bool read_full_numbers(struct model *model, const struct doc *list)
+{
+    return read_numbered(model, list, "full_attn_idxs", MIXER_FULL, MIXER_LINEAR);
+}
+
+/* Llama 3.2 Vision: layers that attend to the tokens of images. */
+static bool read_crossed(struct model *model, const struct doc *list)
+{
+    for (const struct doc *item = list->first; item; item = item->next) {
+        if (item->kind != DOC_NUMBER || item->number < 0 || item->number >= model->layers)
+            return config_fail(model->config, "cross_attention_layers names a layer that is not there");
+        model->plan[(size_t)item->number].crossed = true;
+    }
+    return true;
+}
+
+/* RecurrentGemma: names of kinds, over and over. */
+static bool read_block_types(struct model *model, const struct doc *list)
+{
+    const struct doc *item = list->first;
+    if (list->kind != DOC_ARRAY || !item)
+        return config_fail(model->config, "block_types is not a list of kinds of layers");
+    for (size_t layer = 0; layer < count_of(model); layer++, item = item->next ? item->next : list->first) {
+        const char *name = item->kind == DOC_STRING ? item->string : "";
+        model->plan[layer].mixer = !strcmp(name, "attention") ? MIXER_SLIDING : MIXER_LINEAR;
+    }
+    return true;
+}
+
+/* OpenELM: heads and width of each layer. */
+static bool read_openelm(struct model *model, const struct doc *list)
+{
+    struct config *config = model->config;
+    const struct doc *kv = config_get(config, "num_kv_heads"), *factor = config_get(config, "ffn_multipliers");
+    double multiple = config_count_or(config, FIELD_width_multiple, 256);
+    if (!kv || !factor || !list_integers(model, list, "num_query_heads") ||
+        !list_integers(model, kv, "num_kv_heads") || !list_length(model, factor, "ffn_multipliers"))
+        return config_fail(config, "num_query_heads, num_kv_heads and ffn_multipliers are no lists of layers");
+    const struct doc *query = list->first, *key = kv->first, *width = factor->first;
+    for (size_t layer = 0; layer < count_of(model); layer++, query = query->next, key = key->next, width = width->next) {
+        double inner = multiple * floor((width->number * model->hidden + multiple / 2) / multiple);
+        model->plan[layer].query_heads = query->number;
+        model->plan[layer].kv_heads = key->number;
+        model->plan[layer].intermediate = fmax(inner, multiple);
+    }
+    return true;
+}
+
 static const struct pattern mixer_patterns[] = {
     { "layer_types", 0, read_layer_types },
     { "hybrid_layer_pattern", 0, read_hybrid },
@@ -335,10 +435,15 @@ static const struct pattern mixer_patterns[] = {
     { "full_attention_interval", 0, read_full_interval },
     { "compress_ratios", 0, read_ratios },
     { "sliding_window_pattern", 0, read_window_pattern },
-    { NULL, ALTERNATE, read_alternate },
-    { NULL, SIXTH, read_sixth },
-    { NULL, CHUNKED, read_chunks },
-    { "sliding_window", WINDOWED, read_window },
+    { "global_attn_every_n_layers", 0, read_global_interval },
+    { "attn_layer_period", 0, read_attention_period },
+    { "attn_layer_indices", 0, read_attention_numbers },
+    { "full_attn_idxs", 0, read_full_numbers },
+    { "cross_attention_layers", TRAIT_BIT(crossed), read_crossed },
+    { "block_types", 0, read_block_types },
+    { "_block_types", 0, read_block_types },
+    { "num_query_heads", 0, read_openelm },
+    { NULL, 0, read_family_windows },
 };
 
 /* ---- feed-forward -------------------------------------------------------------------- */
@@ -380,6 +485,14 @@ static bool read_ffn_frequency(struct model *model, const struct doc *doc)
     return true;
 }
 
+/* The first layers may be dense though only the class says so. */
+static bool read_ffn_default(struct model *model, const struct doc *doc)
+{
+    static const struct doc none = { .kind = DOC_NULL };
+    (void)doc;
+    return config_count_or(model->config, FIELD_dense_first, 0) == 0 || read_ffn_frequency(model, &none);
+}
+
 /* Llama-4 and Qwen count the layers from 1; Qwen also lists dense ones by number from 0. */
 static bool read_ffn_step(struct model *model, const struct doc *doc)
 {
@@ -418,6 +531,32 @@ static bool read_ffn_numbers(struct model *model, const struct doc *doc)
     return true;
 }
 
+/* Jamba: experts in one layer of each period. */
+static bool read_expert_period(struct model *model, const struct doc *doc)
+{
+    (void)doc;
+    struct config *config = model->config;
+    double period = config_count(config, FIELD_expert_period);
+    double offset = config_count_or(config, FIELD_expert_offset, 0);
+    for (size_t layer = 0; layer < count_of(model); layer++)
+        model->plan[layer].ffn = fmod((double)layer - offset, period) == 0 ? FFN_MOE : FFN_DENSE;
+    return true;
+}
+
+/* ERNIE: experts between two layers, in every n-th. */
+static bool read_expert_range(struct model *model, const struct doc *doc)
+{
+    (void)doc;
+    struct config *config = model->config;
+    const struct doc *end = config_get(config, "moe_layer_end_index");
+    double first = config_count(config, FIELD_expert_start), step = config_count_or(config, FIELD_moe_interval, 1);
+    double last = end && end->kind == DOC_NUMBER && end->number >= 0 ? end->number : model->layers - 1;
+    for (size_t layer = 0; layer < count_of(model); layer++)
+        model->plan[layer].ffn = (double)layer >= first && (double)layer <= last &&
+                                 (layer + 1) % (size_t)step == 0 ? FFN_MOE : FFN_DENSE;
+    return true;
+}
+
 static const struct pattern ffn_patterns[] = {
     { "mlp_layer_types", 0, read_ffn_types },
     { "moe_layers_enum", 0, read_ffn_numbers },
@@ -426,6 +565,9 @@ static const struct pattern ffn_patterns[] = {
     { "moe_layer_freq", 0, read_ffn_frequency },
     { "first_k_dense_replace", 0, read_ffn_frequency },
     { "n_dense_layers", 0, read_ffn_frequency },
+    { "expert_layer_period", 0, read_expert_period },
+    { "moe_layer_start_index", 0, read_expert_range },
+    { NULL, 0, read_ffn_default },
 };
 
 /* ---- which layers attend to what an index chose -------------------------------------- */
@@ -452,7 +594,7 @@ static bool read_sparse_config(struct model *model, const struct doc *doc)
 }
 
 static const struct pattern index_patterns[] = {
-    { "indexer_types", SPARSE_MLA, read_index_types },
+    { "indexer_types", TRAIT_BIT(sparse), read_index_types },
     { "sparse_attention_config", 0, read_sparse_config },
 };
 
@@ -478,7 +620,7 @@ static void share_caches(struct model *model)
 /* A family that has recurrent layers must say which they are. */
 static bool plan_checked(struct model *model)
 {
-    bool linear = !model->family->linear;
+    bool linear = !model->family->linear || model_has(model, TRAIT_BIT(parallel_state));
     for (size_t layer = 0; layer < count_of(model); layer++)
         linear |= model->plan[layer].mixer == MIXER_LINEAR;
     if (linear)
@@ -491,12 +633,15 @@ static bool plan_checked(struct model *model)
 
 bool plan_layers(struct model *model)
 {
+    const struct family *family = model->family;
     model->plan = arena_array(model->config->arena, count_of(model), sizeof *model->plan);
     for (size_t layer = 0; layer < count_of(model); layer++)
         model->plan[layer] = (struct plan){
-            .mixer = MIXER_FULL, .ffn = model->experts > 1 ? FFN_MOE : FFN_DENSE,
-            .compression = 1, .sparse = model_has(model, SPARSE_MLA),
-            .indexed = model_has(model, SPARSE_MLA) };
+            .mixer = family->attention ? MIXER_FULL : MIXER_LINEAR,
+            .ffn = family->ffn_kind == FFN_ABSENT ? FFN_NONE : model->experts > 1 ? FFN_MOE : FFN_DENSE,
+            .recurrent = model_has(model, TRAIT_BIT(parallel_state)),
+            .compression = 1, .sparse = model_has(model, TRAIT_BIT(sparse)),
+            .indexed = model_has(model, TRAIT_BIT(sparse)) };
     bool good = apply_first(model, mixer_patterns, sizeof mixer_patterns / sizeof *mixer_patterns)
              && apply_first(model, index_patterns, sizeof index_patterns / sizeof *index_patterns);
     if (good && model->experts > 1)

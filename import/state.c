@@ -2,6 +2,8 @@
  * lightning attention. Adds their matrices to the operators and one state of fixed size to the caches. */
 #include "import/model.h"
 
+#include <math.h>
+
 /* Layers whose memory of the past is a state of fixed size.
  *
  * The state is kept in 32 bits by all of them; beside it the last inputs of the short
@@ -87,30 +89,150 @@ void state_kimi(struct model *model, const struct plan *plan)
     state_cache(model, plan, heads * size * size, delta_macs, 3 * all * (kernel - 1));
 }
 
-/* Mamba-2 (modeling_nemotron_h.py). */
+/* The width of a Mamba's inside: given, as heads of a size, or as a multiple of the model's. */
+static double state_inner(struct model *model, double heads)
+{
+    struct config *config = model->config;
+    const struct doc *size = config_get(config, "mamba_d_head");
+    if (config_has(config, FIELD_state_inner))
+        return config_count(config, FIELD_state_inner);
+    if (size && size->kind == DOC_NUMBER)
+        return heads * size->number;
+    if (config_has(config, FIELD_state_head_dim) && !size)
+        return heads * config_count(config, FIELD_state_head_dim);
+    return floor(config_count(config, FIELD_state_expansion) * model->hidden);
+}
+
+/* Mamba-2 (modeling_nemotron_h.py, modeling_mamba2.py). */
 void state_mamba(struct model *model, const struct plan *plan)
 {
     struct config *config = model->config;
     double hidden = model->hidden;
     double heads = config_count(config, FIELD_state_heads);
-    double inner = heads * config_count(config, FIELD_state_head_dim);
+    double inner = state_inner(model, heads);
     double size = config_count(config, FIELD_state_size);
     double kernel = config_count(config, FIELD_convolution);
     double channels = inner + 2 * config_count(config, FIELD_state_groups) * size;
     weight_matrix(model, "mixer.in_proj", hidden, inner + channels + heads);
     convolution(model, "mixer.conv1d", channels, kernel, ROLE_BASE);
-    if (config_flag(config, "use_conv_bias", true))
+    if (config_flag(config, "use_conv_bias", config_flag(config, "mamba_conv_bias", true)))
         weight_vector(model, "mixer.conv1d.bias", channels);
-    if (config_flag(config, "mamba_proj_bias", false)) {
+    if (config_flag(config, "mamba_proj_bias", config_flag(config, "use_bias", false))) {
         weight_vector(model, "mixer.in_proj.bias", inner + channels + heads);
         weight_vector(model, "mixer.out_proj.bias", hidden);
     }
     float_vector(model, "mixer.dt_bias", heads);
     float_vector(model, "mixer.A_log", heads);
     float_vector(model, "mixer.D", heads);
-    weight_vector(model, "mixer.norm", inner);
+    if (config_flag(config, "mamba_rms_norm", !model_has(model, TRAIT_BIT(parallel_state))))
+        weight_vector(model, "mixer.norm", inner);
     weight_matrix(model, "mixer.out_proj", inner, hidden);
     state_cache(model, plan, inner * size, sum_macs, channels * (kernel - 1));
+}
+
+/* The rank of the step, a sixteenth of the width where the file says "auto". */
+static double state_rank(struct model *model)
+{
+    static const char *const keys[] = { "mamba_dt_rank", "time_step_rank" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct doc *rank = config_get(model->config, keys[i]);
+        if (rank && rank->kind == DOC_NUMBER)
+            return config_count(model->config, FIELD_state_rank);
+    }
+    return ceil(model->hidden / 16);
+}
+
+static void mamba1_inner(struct model *model, double inner, double size, double rank)
+{
+    weight_matrix(model, "mixer.x_proj", inner, rank + 2 * size);
+    weight_matrix(model, "mixer.dt_proj", rank, inner);
+    weight_vector(model, "mixer.dt_proj.bias", inner);
+    weight_float(model, "mixer.A_log", size, inner);
+    float_vector(model, "mixer.D", inner);
+    if (!model_has(model, TRAIT_BIT(state_norms)))
+        return;
+    weight_vector(model, "mixer.dt_layernorm", rank);
+    weight_vector(model, "mixer.b_layernorm", size);
+    weight_vector(model, "mixer.c_layernorm", size);
+}
+
+/* Mamba (modeling_mamba.py, modeling_jamba.py): a decay for each channel and element of the state. */
+void state_mamba1(struct model *model, const struct plan *plan)
+{
+    struct config *config = model->config;
+    double hidden = model->hidden;
+    bool alone = model->family->attention == NULL && config_has(config, FIELD_intermediate);
+    double inner = alone ? config_count(config, FIELD_intermediate)
+                         : floor(config_count(config, FIELD_state_expansion) * hidden);
+    double size = config_count(config, FIELD_state_size);
+    double kernel = config_count(config, FIELD_convolution);
+    bool biased = config_flag(config, "mamba_proj_bias", config_flag(config, "use_bias", false));
+    weight_matrix(model, "mixer.in_proj", hidden, 2 * inner);
+    convolution(model, "mixer.conv1d", inner, kernel, ROLE_BASE);
+    if (config_flag(config, "mamba_conv_bias", config_flag(config, "use_conv_bias", true)))
+        weight_vector(model, "mixer.conv1d.bias", inner);
+    mamba1_inner(model, inner, size, state_rank(model));
+    weight_matrix(model, "mixer.out_proj", inner, hidden);
+    if (biased)
+        weight_vector(model, "mixer.in_proj.bias", 2 * inner);
+    if (biased)
+        weight_vector(model, "mixer.out_proj.bias", hidden);
+    state_cache(model, plan, inner * size, sum_macs, inner * (kernel - 1));
+}
+
+/* Gated short convolution (modeling_lfm2.py): its last inputs are all the state there is. */
+void state_convolution(struct model *model, const struct plan *plan)
+{
+    double hidden = model->hidden, kernel = config_count(model->config, FIELD_convolution);
+    weight_matrix(model, "conv.in_proj", hidden, 3 * hidden);
+    convolution(model, "conv.conv", hidden, kernel, ROLE_BASE);
+    weight_matrix(model, "conv.out_proj", hidden, hidden);
+    if (config_flag(model->config, "conv_bias", false)) {
+        weight_vector(model, "conv.in_proj.bias", 3 * hidden);
+        weight_vector(model, "conv.conv.bias", hidden);
+        weight_vector(model, "conv.out_proj.bias", hidden);
+    }
+    state_cache(model, plan, 0, sum_macs, hidden * (kernel - 1));
+}
+
+/* Real-gated linear recurrence (modeling_recurrent_gemma.py), gates in blocks, one a head. */
+void state_recurrent(struct model *model, const struct plan *plan)
+{
+    struct config *config = model->config;
+    double hidden = model->hidden, heads = config_count(config, FIELD_heads);
+    double width = config_count_or(config, FIELD_state_width, hidden), block = width / heads;
+    double kernel = config_count(config, FIELD_convolution);
+    weight_matrix(model, "temporal_block.linear_y", hidden, width);
+    weight_matrix(model, "temporal_block.linear_x", hidden, width);
+    weight_matrix(model, "temporal_block.linear_out", width, hidden);
+    weight_vector(model, "temporal_block.biases", 2 * width + hidden);
+    convolution(model, "temporal_block.conv_1d", width, kernel, ROLE_BASE);
+    weight_vector(model, "temporal_block.conv_1d.bias", width);
+    weight_vector(model, "temporal_block.rg_lru.recurrent_param", width);
+    weight_add(model, (struct weight){ .name = "temporal_block.rg_lru.gates", .in = block, .out = block,
+                                       .copies = 2 * heads });
+    weight_vector(model, "temporal_block.rg_lru.biases", 2 * width);
+    state_cache(model, plan, width, sum_macs, width * (kernel - 1));
+}
+
+/* RWKV-4 (modeling_rwkv.py): both halves of a layer mix a token with the one before it. */
+void state_rwkv(struct model *model, const struct plan *plan)
+{
+    struct config *config = model->config;
+    double hidden = model->hidden, width = config_count_or(config, FIELD_state_width, hidden);
+    double inner = config_count_or(config, FIELD_intermediate, 4 * hidden);
+    weight_vector(model, "attention.time_decay", width);
+    weight_vector(model, "attention.time_first", width);
+    weight_vector(model, "attention.time_mix", 3 * hidden);
+    weight_matrix(model, "attention.key", hidden, width);
+    weight_matrix(model, "attention.value", hidden, width);
+    weight_matrix(model, "attention.receptance", hidden, width);
+    weight_matrix(model, "attention.output", width, hidden);
+    weight_vector(model, "feed_forward.time_mix", 2 * hidden);
+    weight_matrix(model, "feed_forward.key", hidden, inner);
+    weight_matrix(model, "feed_forward.receptance", hidden, hidden);
+    weight_matrix(model, "feed_forward.value", inner, hidden);
+    state_cache(model, plan, 3 * width, sum_macs, 2 * hidden);
 }
 
 /* Lightning attention (modeling_minimax_m1.py): no convolution, a fixed decay per head. */
@@ -118,7 +240,7 @@ void state_lightning(struct model *model, const struct plan *plan)
 {
     struct config *config = model->config;
     double hidden = model->hidden, heads = config_count(config, FIELD_heads);
-    double size = config_count(config, FIELD_head_dim), all = heads * size;
+    double size = config_count_or(config, FIELD_head_dim, hidden / heads), all = heads * size;
     weight_matrix(model, "self_attn.qkv_proj", hidden, 3 * all);
     weight_matrix(model, "self_attn.output_gate", hidden, all);
     weight_vector(model, "self_attn.norm", all);

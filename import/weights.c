@@ -26,7 +26,7 @@ static bool weight_same(const struct weight *a, const struct weight *b)
 static const char *weight_module(const struct model *model, const char *name)
 {
     struct arena *arena = model->config->arena;
-    const char *top = model_has(model, BACKBONE) ? "backbone" : "model";
+    const char *top = model_has(model, TRAIT_BIT(backbone)) ? "backbone" : "model";
     if (model->layer < 0)
         return arena_print(arena, "%s.%s", top, name);
     return arena_print(arena, "%s.layers.%.0f.%s", top, model->layer, name);
@@ -60,6 +60,11 @@ void weight_add(struct model *model, struct weight weight)
     struct weight *place = arena_push(model->config->arena, &model->weights, &model->weight_count,
                                       &model->weight_room, sizeof *model->weights);
     *place = weight;
+}
+
+void weight_float(struct model *model, const char *name, double in, double out)
+{
+    weight_add(model, (struct weight){ .name = name, .in = in, .out = out, .role = ROLE_FLOAT });
 }
 
 void weight_matrix(struct model *model, const char *name, double in, double out)
@@ -102,7 +107,7 @@ void cache_add(struct model *model, const struct plan *plan, struct cache cache)
         *place = cache;
     }
     place->alike++;
-    place->storing += !plan->borrowed;
+    place->storing += !plan->borrowed && !plan->crossed && !model_has(model, TRAIT_BIT(encoder));
 }
 
 /* ---- facts --------------------------------------------------------------------------- */

@@ -288,7 +288,8 @@ static void test_options(struct tally *tally, const struct formats *formats)
     check(tally, !good && strstr(error.hint, "nvfp4"), "weights nvfp5: %s (%s)", error.what,
           error.hint);
     options = (struct model_options){ .formats = formats, .assume = true };
-    good = small_open(&arena, text_of("llama {\"model_type\": \"novel\", \"torch_dtype\": null}"),
+    good = small_open(&arena, text_of("llama {\"model_type\": \"novel\", \"torch_dtype\": null, \"hidden_act\": "
+                                        "\"silu\", \"tie_word_embeddings\": false}"),
                       &options, &facts, &error);
     check(tally, good && facts.note_count >= 3, "assume: %s, %zu notes", error.what,
           facts.note_count);

@@ -1,0 +1,235 @@
+/* families_test -- models of every family against published totals (cases/families.cases), against a second
+ * count of the same configurations where published files lie beside the tree, and --assume against both. */
+#include "test.h"
+
+#include "build/row_names.h"
+#include "import/import.h"
+
+#include <math.h>
+
+struct counts {
+    double weights, cache, state;
+};
+
+static struct formats *formats_of(struct arena *arena)
+{
+    struct text text;
+    struct csv csv;
+    struct error error;
+    struct formats *formats = arena_array(arena, 1, sizeof *formats);
+    assert_true(file_read(arena, "data/formats.csv", 1 << 20, &text, &error));
+    assert_true(csv_read(arena, "data/formats.csv", text, &csv, &error));
+    assert_true(formats_read(arena, &csv, formats, &error));
+    return formats;
+}
+
+static double cell(const struct fact_table *table, size_t entry, const char *column)
+{
+    for (size_t j = 0; j < table->columns; j++)
+        if (!strcmp(table->column[j], column))
+            return table->cell[entry * table->columns + j].value;
+    fail_msg("no column %s", column);
+    return NAN;
+}
+
+static struct counts counts_of(struct facts *facts)
+{
+    const struct fact *tower = facts_find(facts, NAME_tower_params);
+    struct counts counts = { .weights = tower ? tower->value : 0 };
+    const struct fact_table *table = facts_table(facts, "operator");
+    for (size_t i = 0; i < table->entries; i++)
+        counts.weights += cell(table, i, NAME_operator_layers) * cell(table, i, NAME_operator_copies)
+                        * cell(table, i, NAME_operator_in) * cell(table, i, NAME_operator_out);
+    table = facts_table(facts, "layer");
+    for (size_t i = 0; i < table->entries; i++) {
+        double entries = cell(table, i, NAME_entries_per_token);
+        if (entries == 0)
+            entries = cell(table, i, NAME_attention_window) > 0;
+        counts.cache += 2 * cell(table, i, NAME_layers_storing) * cell(table, i, NAME_cache_elements) * entries;
+        counts.state += cell(table, i, NAME_layers_alike) * cell(table, i, NAME_state_size);
+    }
+    return counts;
+}
+
+static bool counted(struct arena *arena, struct doc *doc, const char *name, bool assume, struct counts *counts,
+                    struct error *error)
+{
+    struct facts facts = { .arena = arena };
+    const struct model_options options = { .formats = formats_of(arena), .assume = assume };
+    if (!model_config(arena, doc, name, &options, &facts, error))
+        return false;
+    *counts = counts_of(&facts);
+    return true;
+}
+
+static void published_totals_are_reached(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct text text;
+    struct error error = { .what = "" };
+    assert_true(file_read(&arena, "tests/cases/families.cases", 1 << 20, &text, &error));
+    char *line = arena_copy(&arena, text.data, text.size), *next;
+    int cases = 0;
+    for (; line; line = next) {
+        if ((next = strchr(line, '\n')))
+            *next++ = 0;
+        char name[64];
+        struct counts want, got;
+        int taken = 0;
+        if (*line == '#' || !*line)
+            continue;
+        assert_int_equal(sscanf(line, "%63s | %lf | %lf | %lf | %n", name, &want.weights, &want.cache, &want.state,
+                                &taken), 4);
+        struct doc *doc;
+        if (!json_read(&arena, name, text_of(line + taken), &doc, &error) ||
+            !counted(&arena, doc, name, false, &got, &error))
+            fail_msg("%s (%s)", error.what, error.hint);
+        if (got.weights != want.weights || got.cache != want.cache || got.state != want.state)
+            fail_msg("%s: %.0f parameters, %.0f B a token, %.0f B of state", name, got.weights, got.cache, got.state);
+        cases++;
+    }
+    assert_true(cases >= 25);
+    arena_free(&arena);
+}
+
+/* ---- configurations beside the tree -------------------------------------------------------- */
+
+/* Cells of a line between tabs, ended by zeros. */
+static size_t cells(char *line, char **cell, size_t most)
+{
+    size_t count = 0;
+    for (char *next; line && count < most; line = next) {
+        if ((next = strchr(line, '\t')))
+            *next++ = 0;
+        cell[count++] = line;
+    }
+    return count;
+}
+
+static char *table_of(struct arena *arena, const char *name)
+{
+    const char *path = shared_file(arena, arena_print(arena, "../families/%s", name));
+    struct text text;
+    struct error error;
+    if (!path || !file_read(arena, path, 1 << 24, &text, &error))
+        return NULL;
+    return arena_copy(arena, text.data, text.size);
+}
+
+static bool open_config(struct arena *arena, const char *file, struct doc **doc)
+{
+    const char *path = shared_file(arena, arena_print(arena, "../families/configs/%s", file));
+    struct text text;
+    struct error error;
+    return path && file_read(arena, path, 1 << 24, &text, &error) && json_read(arena, path, text, doc, &error);
+}
+
+/* A configuration that no program knows, of the same shape. */
+static void make_unknown(struct doc *doc)
+{
+    for (struct doc *item = doc->first; item; item = item->next) {
+        if (item->key && !strcmp(item->key, "model_type"))
+            item->string = "unheard-of";
+        if (item->key && !strcmp(item->key, "architectures"))
+            item->first = NULL;
+        if (item->kind == DOC_OBJECT)
+            make_unknown(item);
+    }
+}
+
+/* Expected: file, model_type, parameters, ..., cache in full and windowed layers, window, state, note. */
+enum { FILE_CELL, TYPE_CELL, WEIGHTS_CELL, FULL_CELL = 10, WINDOWED_CELL, STATE_CELL = 13, EXPECTED_CELLS = 15 };
+
+static void each_expected(bool assume, int *right, int *wrong, int *refused)
+{
+    struct arena arena = { 0 };
+    char *line = table_of(&arena, "expected.tsv"), *next;
+    for (; line; line = next) {
+        char *cell[EXPECTED_CELLS];
+        struct doc *doc;
+        struct counts got;
+        struct error error = { .what = "" };
+        if ((next = strchr(line, '\n')))
+            *next++ = 0;
+        if (cells(line, cell, EXPECTED_CELLS) < EXPECTED_CELLS || atof(cell[WEIGHTS_CELL]) == 0 ||
+            !open_config(&arena, cell[FILE_CELL], &doc))
+            continue;
+        if (assume)
+            make_unknown(doc);
+        if (!counted(&arena, doc, cell[FILE_CELL], assume, &got, &error)) {
+            ++*refused;
+            continue;
+        }
+        bool tower = assume && strstr(cell[EXPECTED_CELLS - 1], "vision") != NULL;  /* a note says it is left out */
+        bool good = fabs(got.weights / atof(cell[WEIGHTS_CELL]) - 1) < (tower ? 0.1 : assume ? 0.01 : 1e-9) &&
+                    fabs(got.cache - atof(cell[FULL_CELL]) - atof(cell[WINDOWED_CELL])) < 0.5 &&
+                    (assume || fabs(got.state - atof(cell[STATE_CELL])) < 0.5);
+        ++*(good ? right : wrong);
+        if (!good)
+            print_message("%s: %.0f parameters, %.0f B a token, %.0f B of state\n", cell[FILE_CELL], got.weights,
+                          got.cache, got.state);
+    }
+    arena_free(&arena);
+}
+
+static void a_second_count_agrees(void **state)
+{
+    (void)state;
+    int right = 0, wrong = 0, refused = 0;
+    each_expected(false, &right, &wrong, &refused);
+    print_message("%d configurations counted alike, %d otherwise, %d refused\n", right, wrong, refused);
+    assert_int_equal(wrong, 0);
+    assert_true(refused * 20 <= right);
+}
+
+static void assuming_is_right_or_refused(void **state)
+{
+    (void)state;
+    int right = 0, wrong = 0, refused = 0;
+    each_expected(true, &right, &wrong, &refused);
+    print_message("as unknown ones: %d right, %d wrong, %d refused\n", right, wrong, refused);
+    assert_int_equal(wrong, 0);
+}
+
+/* Of the model types that were collected, the share that is read. */
+static void most_model_types_are_read(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    char *line = table_of(&arena, "configs.tsv"), *next, *types[256];
+    bool read[256] = { false };
+    int count = 0, good = 0;
+    for (; line; line = next) {
+        char *cell[6];
+        struct doc *doc;
+        struct counts got;
+        struct error error;
+        if ((next = strchr(line, '\n')))
+            *next++ = 0;
+        if (cells(line, cell, 6) < 2 || !open_config(&arena, cell[FILE_CELL], &doc))
+            continue;
+        int i = 0;
+        while (i < count && strcmp(types[i], cell[TYPE_CELL]))
+            i++;
+        if (i == count)
+            types[count++] = cell[TYPE_CELL];
+        read[i] |= counted(&arena, doc, cell[FILE_CELL], false, &got, &error);
+    }
+    for (int i = 0; i < count; i++)
+        good += read[i];
+    print_message("%d of %d model types are read\n", good, count);
+    assert_true(good * 100 >= 95 * count);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_totals_are_reached),
+        cmocka_unit_test(a_second_count_agrees),
+        cmocka_unit_test(assuming_is_right_or_refused),
+        cmocka_unit_test(most_model_types_are_read),
+    };
+    return cmocka_run_group_tests_name("families", tests, NULL, NULL);
+}
