@@ -180,6 +180,8 @@ void attention_grouped(struct model *model, const struct plan *plan)
     struct config *config = model->config;
     struct heads heads = heads_read(model, plan);
     double hidden = model->hidden;
+    if (model->query_groups == 0)
+        model->query_groups = heads.query / heads.kv;
     bool gated = model_has(model, TRAIT_BIT(gated_query)) && config_flag(config, "attn_output_gate", true);
     weight_matrix(model, "self_attn.q_proj", hidden, heads.query * heads.key * (gated ? 2 : 1));
     if (!plan->borrowed) {

@@ -5,23 +5,17 @@
  * imports it each time. */
 #include "import/model.h"
 
-#include "base/embedded.h"
+#include "catalog/sheet.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define SHEET "data/families.csv"
 
 enum column { NAME, CLASS, ATTENTION, STATE, QKV_BIAS, OUTPUT_BIAS, QK_NORM, FFN, FFN_BIAS, NORM, NORM_BIAS,
               NORMS, TIED, HEAD_BIAS, WINDOW, TRAITS, DEFAULTS, COLUMNS };
 
 /* ---- the sheet ----------------------------------------------------------------------- */
-
-static struct text sheet(void)
-{
-    const struct embedded *file = embedded_data;
-    while (file->path && strcmp(file->path, "data/families.csv"))
-        file++;
-    return (struct text){ file->data, file->path ? file->size : 0 };
-}
 
 static struct text cut(struct text *rest, char mark)
 {
@@ -181,7 +175,7 @@ static bool type_matches(struct text name, const char *type)
 
 static const struct family *by_type(struct arena *arena, const char *type)
 {
-    struct text rest = sheet(), row;
+    struct text rest = text_built_in(SHEET), row;
     while (type && *type && next_row(&rest, &row)) {
         struct text cells = row;
         if (type_matches(cut(&cells, ','), type))
@@ -196,7 +190,7 @@ static const struct family *by_class(struct arena *arena, const struct doc *list
     struct text best = { NULL, 0 };
     size_t longest = 0;
     for (const struct doc *item = list ? list->first : NULL; item; item = item->next) {
-        struct text rest = sheet(), row;
+        struct text rest = text_built_in(SHEET), row;
         while (item->kind == DOC_STRING && next_row(&rest, &row)) {
             struct text cells = row;
             cut(&cells, ',');
@@ -232,7 +226,7 @@ static const struct family *unknown(struct config *config, const char *type)
         return assumed(config, type);
     const char **names = NULL;
     size_t count = 0, room = 0;
-    struct text rest = sheet(), row;
+    struct text rest = text_built_in(SHEET), row;
     struct buffer all = { .arena = config->arena };
     while (next_row(&rest, &row)) {
         struct text name = cut(&row, ',');

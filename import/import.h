@@ -38,14 +38,20 @@ enum { gguf_head_limit = 64 << 20 };
 bool gguf_read(struct arena *arena, const char *file, struct text header, struct doc **doc,
                struct error *error);
 
+struct file_type;
+
 /* ---- models -------------------------------------------------------------------------- */
 struct model_options {
     const struct formats *formats;
-    const char *weights;        /* format of the quantized weights; NULL: the checkpoint's */
+    const char *weights;        /* format of the quantized weights, or a GGUF file type; NULL: the checkpoint's */
     const char *experts;        /* format of the routed experts; NULL: as `weights` */
     const char *kv;             /* format of the KV cache; NULL: bf16 */
     bool assume;                /* read an unknown architecture as a plain transformer */
 };
+
+/* A GGUF file type by its name ("Q4_K_M"), and the format that most of its weights have; NULL: no such type. */
+const struct file_type *file_type_find(struct arena *arena, const char *name);
+const char *file_type_base(const struct file_type *type);
 
 bool model_config(struct arena *arena, const struct doc *config, const char *file,
                   const struct model_options *options, struct facts *facts,

@@ -248,7 +248,8 @@ static void head_add(struct model *model, double width)
 
 static void build_ends(struct model *model)
 {
-    const bool one = tied(model) && !model_has(model, TRAIT_BIT(reward_head));
+    const bool stored = model->precision.file && model_has(model, TRAIT_BIT(head_stored));
+    const bool one = tied(model) && !stored && !model_has(model, TRAIT_BIT(reward_head));
     /* Llama 3.2 Vision: eight more rows, for images, which are no outputs. */
     const double more = model_has(model, TRAIT_BIT(crossed)) ? 8 : 0, width = embedding_width(model);
     if (!one)

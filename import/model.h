@@ -90,10 +90,14 @@ enum role {
 };
 
 struct ignore;              /* the modules that were left out of the quantization */
+struct file_type;           /* a GGUF file type, which says which tensor gets which format */
 /* The formats of a checkpoint, by role. */
 struct precision {
     const struct format *base, *matrix, *expert, *whole;
     struct ignore *ignore;
+    const struct formats *formats;
+    const struct file_type *file;       /* NULL: by role */
+    bool experts_apart;                 /* the file type is not for the experts, which have a format of their own */
 };
 
 bool precision_read(struct config *config, const struct model_options *options,
@@ -134,6 +138,7 @@ struct model {
     struct precision precision;
     double layers, hidden, vocabulary;
     double moe_layers, experts, top_k;
+    double query_groups;    /* query heads to one head of keys, of the first layer with attention */
     double streams;  /* residual streams: 1, or those of hyper-connections */
     double layer;    /* of the layer under construction; -1 outside layers */
     struct plan *plan;      /* [layers] */
@@ -142,6 +147,9 @@ struct model {
     struct cache *caches;
     size_t cache_count, kv_capacity_per_chip;
 };
+
+/* The name of the format that a file type gives a weight of the layer under construction. */
+const char *file_type_of(const struct model *model, const struct file_type *type, const struct weight *weight);
 
 void weight_add(struct model *model, struct weight weight);
 /* A matrix, or a vector of one output, that every quantiser leaves in 32 bits. */

@@ -212,10 +212,14 @@ bool precision_read(struct config *config, const struct model_options *options,
     if (same(config_string(config, "expert_dtype"), "fp4"))
         choice.expert = "mxfp4-a8";             /* DeepSeek-V4: fp4 with a scale per 32 */
     const bool experts_only = choice.expert && choice.matrix == choice.base;
+    precision->formats = options->formats;
+    precision->file = file_type_find(config->arena, options->weights);
+    precision->experts_apart = options->experts != NULL;
     if (options->weights && options->experts && experts_only)
         precision->ignore = NULL;               /* what the checkpoint leaves alone has a format too */
     if (options->weights)
-        choice_replace(&choice, options->weights, options->experts != NULL);
+        choice_replace(&choice, precision->file ? file_type_base(precision->file) : options->weights,
+                       options->experts != NULL);
     if (options->experts)
         choice.expert = options->experts;
     precision->base = need(config, options, choice.base);

@@ -34,6 +34,9 @@ static const char *weight_module(const struct model *model, const char *name)
 
 static const struct format *weight_format(const struct model *model, const struct weight *weight)
 {
+    const struct precision *precision = &model->precision;
+    if (precision->file && !(precision->experts_apart && weight->role == ROLE_EXPERT))
+        return formats_find(precision->formats, file_type_of(model, precision->file, weight));
     bool quantisable = weight->role == ROLE_MATRIX || weight->role == ROLE_EXPERT;
     return precision_of(&model->precision, weight->role,
                         quantisable ? weight_module(model, weight->name) : "");

@@ -70,15 +70,24 @@ static bool read_model_file(struct scenario *scenario, const char *path,
            model_config(scenario->arena, doc, path, how, &scenario->facts, error);
 }
 
+/* The format that --precision names, or that most weights of a GGUF file type have. */
+static bool weight_format(struct scenario *scenario, const char *name, const struct format **format,
+                          struct error *error)
+{
+    const struct file_type *type = file_type_find(scenario->arena, name);
+    return formats_need(&scenario->formats, type ? file_type_base(type) : name, "--precision", format, error);
+}
+
 static bool read_model(struct scenario *scenario, const char *name, struct error *error)
 {
     const struct subject *subject = &scenario->subject;
     const struct { const char *name, *option; } wanted[] = {
-        { subject->precision, "--precision" },
         { subject->experts_precision, "--experts-precision" },
         { subject->kv_precision, "--kv-precision" } };
     const struct format *format;
-    for (int i = 0; i < 3; i++)
+    if (subject->precision && !weight_format(scenario, subject->precision, &format, error))
+        return false;
+    for (int i = 0; i < 2; i++)
         if (wanted[i].name && !formats_need(&scenario->formats, wanted[i].name, wanted[i].option,
                                             &format, error))
             return false;
@@ -459,7 +468,7 @@ static bool set_precision(struct scenario *scenario, struct error *error)
     const struct format *format;
     if (!name)
         return true;
-    if (!formats_need(&scenario->formats, name, "--precision", &format, error))
+    if (!weight_format(scenario, name, &format, error))
         return false;
     facts_set(&scenario->facts, NAME_weight_bytes, format->bytes, ORIGIN_GIVEN, "--precision");
     facts_bind(&scenario->facts, NAME_weight_peak, format->peak, ORIGIN_GIVEN, "--precision");
