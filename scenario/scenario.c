@@ -78,6 +78,28 @@ static bool weight_format(struct scenario *scenario, const char *name, const str
     return formats_need(&scenario->formats, type ? file_type_base(type) : name, "--precision", format, error);
 }
 
+/* A name that the catalog does not have as it stands, and no file: "Qwen/Qwen3-14B-GGUF". What it says of the
+ * weights holds unless --precision does. */
+static const struct catalog_entry *model_called(struct scenario *scenario, const char *name,
+                                                struct model_options *how)
+{
+    const struct catalog *catalog = &scenario->catalog;
+    const char *precision;
+    struct error ignored;
+    if (catalog_find(catalog, CATALOG_MODEL, name, &ignored) || file_there(scenario->arena, name))
+        return NULL;
+    const struct catalog_entry *entry = catalog_model_called(catalog, name, &precision);
+    if (!entry)
+        return NULL;
+    if (precision && !how->weights) {
+        how->weights = precision;
+        facts_note(&scenario->facts, "'%s' taken as %s with weights in %s", name, entry->name, precision);
+    } else {
+        facts_note(&scenario->facts, "'%s' taken as %s", name, entry->name);
+    }
+    return entry;
+}
+
 static bool read_model(struct scenario *scenario, const char *name, struct error *error)
 {
     const struct subject *subject = &scenario->subject;
@@ -95,14 +117,15 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
                                  .experts = subject->experts_precision,
                                  .kv = subject->kv_precision,
                                  .assume = command_given(scenario->command, "assume") };
-    if (is_path(&scenario->catalog, name))
+    const struct catalog_entry *entry = model_called(scenario, name, &how);
+    if (!entry && is_path(&scenario->catalog, name))
         return read_model_file(scenario, name, &how, error);
-    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MODEL, name,
-                                                     error);
+    if (!entry)
+        entry = catalog_find(&scenario->catalog, CATALOG_MODEL, name, error);
     struct doc *config;
     if (!entry && strchr(name, '/'))
         return model_unknown(&scenario->catalog, name, error);
-    if (!entry || !catalog_model(&scenario->catalog, name, &config, error))
+    if (!entry || !catalog_model(&scenario->catalog, entry->name, &config, error))
         return false;
     scenario->model = entry->title;
     facts_set(&scenario->facts, NAME_model_measured, catalog_model_measured(&scenario->catalog, entry),

@@ -1,0 +1,89 @@
+/* Names of models as people have them: "unsloth/Qwen3-14B-Instruct-GGUF", "llama3.1:8b-instruct-q4_K_M",
+ * "Meta-Llama-3.1-8B-Instruct-AWQ". What a publisher, a re-uploader or a server adds to the name is taken off
+ * its end, word by word, until the catalog knows the rest; a word that names a format is kept as the format. */
+#include "catalog/catalog.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* What a word at the end of a name says of the weights; NULL: nothing. */
+static const struct { const char *word, *precision; } endings[] = {
+    { "gguf", NULL }, { "latest", NULL }, { "instruct", NULL }, { "it", NULL }, { "chat", NULL }, { "hf", NULL }, { "base", NULL },
+    { "pt", NULL }, { "dynamic", NULL }, { "block", NULL }, { "unsloth", NULL }, { "bnb", NULL }, { "mlx", NULL },
+    { "quantized", NULL }, { "i1", NULL }, { "text", NULL }, { "thinking", NULL },
+    { "bf16", "bf16" }, { "fp16", "fp16" }, { "f16", "fp16" }, { "fp8", "fp8" }, { "fp4", "nvfp4" },
+    { "nvfp4", "nvfp4" }, { "mxfp4", "mxfp4" }, { "awq", "int4" }, { "gptq", "int4" }, { "int4", "int4" },
+    { "w4a16", "int4" }, { "4bit", "int4" }, { "int8", "int8" }, { "w8a8", "int8" }, { "8bit", "int8" },
+};
+
+static const char *const file_types[] = {
+    "Q2_K_S", "Q2_K", "Q3_K_XL", "Q3_K_S", "Q3_K_M", "Q3_K_L", "Q4_K_S", "Q4_K_M", "Q4_K_L", "Q5_K_S", "Q5_K_M",
+    "Q5_K_L", "Q6_K_L", "Q6_K", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS",
+    "IQ2_S", "IQ2_M", "IQ3_XXS", "IQ3_XS", "IQ3_S", "IQ3_M", "IQ4_XS", "IQ4_NL", "TQ1_0", "TQ2_0", "MXFP4_MOE" };
+
+static bool mark(char c)
+{
+    return c == '-' || c == '.' || c == '_' || c == ':' || c == '/' || c == ' ';
+}
+
+/* Takes `word` off the end of a name of `size` characters, with the mark before it: what is left, or `size`. */
+static size_t without(const char *name, size_t size, const char *word)
+{
+    const size_t tail = strlen(word);
+    if (size < tail + 2 || !mark(name[size - tail - 1]))
+        return size;
+    for (size_t i = 0; i < tail; i++)
+        if (tolower((unsigned char)name[size - tail + i]) != tolower((unsigned char)word[i]))
+            return size;
+    return size - tail - 1;
+}
+
+static size_t shorter(const char *name, size_t size, const char **precision)
+{
+    for (size_t i = 0; i < sizeof file_types / sizeof *file_types; i++) {
+        const size_t left = without(name, size, file_types[i]);
+        if (left < size && !*precision)
+            *precision = file_types[i];
+        if (left < size)
+            return left;
+    }
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t left = without(name, size, endings[i].word);
+        if (left < size && !*precision)
+            *precision = endings[i].precision;
+        if (left < size)
+            return left;
+    }
+    return size;
+}
+
+/* "llama3.1:8b" is "llama3.1-8b", and the "Meta-" of Llama is no part of it. */
+static const struct catalog_entry *known(const struct catalog *catalog, const char *name, size_t size)
+{
+    char *plain = arena_copy(catalog->arena, name, size);
+    struct error ignored;
+    for (char *at = plain; *at; at++)
+        if (*at == ':')
+            *at = '-';
+    if (!strncmp(plain, "Meta-", 5) || !strncmp(plain, "meta-", 5))
+        plain += 5;
+    return *plain ? catalog_find(catalog, CATALOG_MODEL, plain, &ignored) : NULL;
+}
+
+const struct catalog_entry *catalog_model_called(const struct catalog *catalog, const char *name,
+                                                 const char **precision)
+{
+    const char *last = strrchr(name, '/');
+    const struct catalog_entry *found = NULL;
+    name = last ? last + 1 : name;
+    *precision = NULL;
+    size_t size = strlen(name), left = size;
+    if (strstr(name, ".csv"))
+        return NULL;
+    do {
+        size = left;
+        found = known(catalog, name, size);
+        left = shorter(name, size, precision);
+    } while (!found && left < size);
+    return found;
+}
