@@ -77,7 +77,8 @@ void encoder_ends(struct model *model)
         weight_matrix(model, "pooler.dense", hidden, hidden);
         weight_vector(model, "pooler.dense.bias", hidden);
     }
-    facts_note(config->facts, "an encoder: one pass over the input, without a cache; rows of decoding do not apply");
+    facts_set(config->facts, NAME_decodes, 0, ORIGIN_MODEL, config->file);
+    facts_note(config->facts, "an encoder: one pass over the input, without a cache");
 }
 
 /* ---- encoders with decoders ---------------------------------------------------------- */

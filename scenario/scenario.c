@@ -438,6 +438,11 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
 {
     if (!scenario->model)
         return true;
+    const struct fact *decodes = facts_find(&scenario->facts, NAME_decodes);
+    if (decodes && decodes->value == 0) {
+        error_set(error, "%s is an encoder: it makes no tokens, and nothing here is of one", scenario->model);
+        return error_suggest(error, "`chalkline import FILE` says how large it is");
+    }
     const struct fact *weights = facts_find(&scenario->facts, NAME_weight_bytes);
     if (!scenario->machine && !facts_find(&scenario->facts, NAME_context)) {
         facts_set(&scenario->facts, NAME_context, 4096, ORIGIN_DEFAULT, "assumed");
