@@ -270,13 +270,29 @@ static bool same_formats(const struct scenario *scenario, const struct calibrate
     return weights_same && (!kv || !server->kv || name_same(kv, server->kv));
 }
 
-/* Multiply the correlations of one difference, for the same and for another layout. */
-static void carry(struct calibrated *calibrated, const char *same, const char *other)
+static void carry(double *rho, const char *name)
 {
-    for (int k = 0; k < POSTERIOR_FACTORS; k++) {
-        calibrated->own[k] *= same ? calibrated_number(same, calibrated_factors[k]) : 1;
-        calibrated->carried[k] *= other ? calibrated_number(other, calibrated_factors[k]) : 1;
-    }
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        rho[k] *= calibrated_number(name, calibrated_factors[k]);
+}
+
+void calibrated_correlation(const struct calibrated_difference *difference, double rho[POSTERIOR_FACTORS])
+{
+    const bool model = difference->model, machine = difference->machine, layout = difference->layout;
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        rho[k] = 1;
+    if (model)
+        carry(rho, machine ? "carry_model_machine" : "carry_model");
+    else if (machine)
+        carry(rho, layout ? "carry_machine_layout" : "carry_machine");
+    if (difference->version)
+        carry(rho, layout && !model && !machine ? "carry_version_layout" : "carry_version");
+    if (difference->engine)
+        carry(rho, "carry_engine");
+    if (difference->precision)
+        carry(rho, "carry_precision");
+    if (layout && !model && !machine && !difference->version && !difference->engine && !difference->precision)
+        carry(rho, "carry_layout");
 }
 
 static void relate(struct scenario *scenario, struct calibrated *calibrated)
@@ -284,39 +300,25 @@ static void relate(struct scenario *scenario, struct calibrated *calibrated)
     const struct calibrated_server *server = &calibrated->server;
     const struct subject *subject = &scenario->subject;
     const struct catalog *catalog = &scenario->catalog;
-    const bool model = !same_entry(catalog, CATALOG_MODEL, subject->model, or_null(server->model));
-    const bool machine = !same_entry(catalog, CATALOG_MACHINE, subject->machine, or_null(server->machine));
-    const bool engine = strcmp(catalog_engine_name(catalog, subject->engine),
-                               catalog_engine_name(catalog, or_null(server->engine))) != 0;
-    const bool precision = !model && !same_formats(scenario, server);
-    const bool version = !engine && subject->version && or_null(server->version) &&
+    struct calibrated_difference difference = {
+        .model = !same_entry(catalog, CATALOG_MODEL, subject->model, or_null(server->model)),
+        .machine = !same_entry(catalog, CATALOG_MACHINE, subject->machine, or_null(server->machine)),
+        .engine = strcmp(catalog_engine_name(catalog, subject->engine),
+                         catalog_engine_name(catalog, or_null(server->engine))) != 0 };
+    difference.precision = !difference.model && !same_formats(scenario, server);
+    difference.version = !difference.engine && subject->version && or_null(server->version) &&
                          strcmp(subject->version, server->version) != 0;
     struct buffer words = { .arena = scenario->arena };
     const struct { bool differs; const char *what; } differences[] = {
-        { model, "model" }, { machine, "machine" }, { engine, "engine" }, { precision, "precision" },
-        { version, "version" } };
-    for (int k = 0; k < POSTERIOR_FACTORS; k++)
-        calibrated->own[k] = calibrated->carried[k] = 1;
+        { difference.model, "model" }, { difference.machine, "machine" }, { difference.engine, "engine" },
+        { difference.precision, "precision" }, { difference.version, "version" } };
     for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
         if (differences[i].differs)
             buffer_print(&words, "%s%s", words.size ? " and " : "another ", differences[i].what);
     calibrated->relation = words.data;
-    if (model && machine)
-        carry(calibrated, "carry_model_machine", "carry_model_machine");
-    else if (model)
-        carry(calibrated, "carry_model", "carry_model");
-    else if (machine)
-        carry(calibrated, "carry_machine", "carry_machine_layout");
-    if (version && !model && !machine)
-        carry(calibrated, "carry_version", "carry_version_layout");
-    else if (version)
-        carry(calibrated, "carry_version", "carry_version");
-    if (engine)
-        carry(calibrated, "carry_engine", "carry_engine");
-    if (precision)
-        carry(calibrated, "carry_precision", "carry_precision");
-    if (!words.size)
-        carry(calibrated, NULL, "carry_layout");
+    calibrated_correlation(&difference, calibrated->own);
+    difference.layout = true;
+    calibrated_correlation(&difference, calibrated->carried);
 }
 
 /* ---- facts ---------------------------------------------------------------------------------------- */
@@ -453,16 +455,15 @@ bool calibrated_graph_build(const struct scenario *scenario, const char *const *
     return true;
 }
 
-/* The variance of ln of a value, from the factors carried here and a field of which nothing is known. */
-static double carried_variance(const struct calibrated *calibrated, const double *rho,
-                               const struct posterior_value *value)
+double calibrated_carried(const struct posterior_prior *prior,
+                          const double (*covariance)[POSTERIOR_FACTORS], const double *rho,
+                          const struct posterior_value *value)
 {
-    const struct posterior_prior *prior = &calibrated->prior;
     double sum = 0;
     for (int k = 0; k < POSTERIOR_FACTORS; k++)
         for (int l = 0; l < POSTERIOR_FACTORS; l++)
             sum += value->slope[k] * value->slope[l] *
-                   (rho[k] * rho[l] * calibrated->covariance[k][l] +
+                   (rho[k] * rho[l] * covariance[k][l] +
                     (k == l ? (1 - rho[k] * rho[k]) * prior->covariance[k][k] : 0));
     for (int m = 0; m < POSTERIOR_FIELDS; m++)
         sum += value->reach[m] * value->reach[m] * prior->field[m] * prior->field[m];
@@ -480,8 +481,9 @@ static void interval(const struct calibrated *calibrated, bool layout, const str
         variance = calibrated->scale[value->kind] * (variance + posterior_variance(&calibrated->posterior, value));
         wide = student_quantile(end, calibrated->freedom[value->kind]);
     } else {
-        variance += carried_variance(calibrated, layout ? calibrated->own : calibrated->carried, value);
-        wide = student_quantile(end, 0);
+        variance += calibrated_carried(&calibrated->prior, (const double (*)[POSTERIOR_FACTORS])calibrated->covariance,
+                                       layout ? calibrated->own : calibrated->carried, value);
+        wide = student_quantile(end, calibrated->prior.freedom);
     }
     *low = scalar_exp(-wide * sqrt(variance));
     *high = scalar_exp(wide * sqrt(variance));

@@ -53,6 +53,16 @@ struct calibrated {
 void calibrated_prior(struct posterior_prior *prior);
 double calibrated_number(const char *name, const char *fact);
 
+/* In what a server differs from the one that was measured. */
+struct calibrated_difference { bool model, machine, engine, precision, version, layout; };
+/* How much of what was found holds for it: the correlation of each factor, 1 for the same server. */
+void calibrated_correlation(const struct calibrated_difference *difference, double rho[POSTERIOR_FACTORS]);
+/* The variance of ln of a value of such a server, whose field is not known, and the degrees of freedom of its
+ * interval; `covariance` of the logarithms of the factors that were found. Without noise. */
+double calibrated_carried(const struct posterior_prior *prior,
+                          const double (*covariance)[POSTERIOR_FACTORS], const double *rho,
+                          const struct posterior_value *value);
+
 /* The constants that factors are relative to, as a sum of their text. */
 const char *calibrated_constants(struct arena *arena);
 /* Read a file that `calibrate` wrote. */

@@ -27,6 +27,7 @@ void calibration_clear(struct calibration *calibration)
 {
     calibration->points = NULL;
     calibration->count = calibration->room = 0;
+    calibration->carried = false;
     memset(calibration->x, 0, sizeof calibration->x);
     calibration->posterior = (struct posterior){ .prior = &calibration->prior };
 }
@@ -318,6 +319,38 @@ double calibration_spread(const struct calibration *calibration)
     return calibration->count ? sum / (double)calibration->count : 0;
 }
 
+/* ---- another server ---------------------------------------------------------------------------- */
+
+static bool same_words(const char *a, const char *b)
+{
+    a = a ? a : "", b = b ? b : "";
+    return !strcmp(a, b);
+}
+
+struct calibrated_difference calibration_difference(const struct measured *one, const struct measured *other)
+{
+    const bool model = !same_words(one->model, other->model), engine = !same_words(one->engine, other->engine);
+    const bool formats = same_words(one->precision, other->precision) && same_words(one->kv, other->kv) &&
+                         same_words(one->beside, other->beside);
+    return (struct calibrated_difference){ .model = model, .machine = !same_words(one->machine, other->machine),
+        .engine = engine, .precision = !model && !formats,
+        .version = !engine && !same_words(one->version, other->version),
+        .layout = !measured_same_layout(one, other) };
+}
+
+void calibration_carry(struct calibration *calibration, const struct calibration *from,
+                       const struct calibrated_difference *difference)
+{
+    calibrated_correlation(difference, calibration->rho);
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        calibration->x[k] = calibration->rho[k] * from->x[k];
+    memcpy(calibration->found, from->posterior.covariance, sizeof calibration->found);
+    calibration->carried = true;
+    for (int kind = 0; kind < POSTERIOR_FIELDS; kind++)
+        calibration->wide[kind] = student_quantile(interval_end, calibration->prior.freedom);
+    predict_all(calibration);
+}
+
 /* ---- predictions ----------------------------------------------------------------------------- */
 
 void calibration_predict(const struct calibration *calibration, const struct calibration_point *point, int i,
@@ -325,9 +358,12 @@ void calibration_predict(const struct calibration *calibration, const struct cal
 {
     const struct posterior_value *value = &point->values[i];
     const double noise = calibration->prior.noise[value->kind];
-    const double sd = sqrt(calibration->posterior.scale[value->kind] *
-                           (posterior_variance(&calibration->posterior, value) + noise * noise));
-    const double wide = calibration->wide[value->kind] * sd;
+    const double left = calibration->carried
+        ? calibrated_carried(&calibration->prior, (const double (*)[POSTERIOR_FACTORS])calibration->found,
+                             calibration->rho, value)
+        : posterior_variance(&calibration->posterior, value);
+    const double scale = calibration->carried ? 1 : calibration->posterior.scale[value->kind];
+    const double wide = calibration->wide[value->kind] * sqrt(scale * (left + noise * noise));
     prediction->value = scalar_exp(value->expected);
     prediction->low = scalar_exp(value->expected - wide);
     prediction->high = scalar_exp(value->expected + wide);

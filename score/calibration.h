@@ -35,6 +35,9 @@ struct calibration {
     double wide[POSTERIOR_FIELDS];              /* half an interval, in standard deviations */
     struct posterior posterior;                 /* of the values that are fitted */
     bool keep;                                  /* outliers are fitted, too */
+    bool carried;                               /* from another server: no points are given, */
+    double rho[POSTERIOR_FACTORS];              /* of its factors so much holds here, */
+    double found[POSTERIOR_FACTORS][POSTERIOR_FACTORS];     /* which are known to this covariance there */
 };
 
 void calibration_open(struct calibration *calibration, struct arena *arena, const struct command *command);
@@ -54,6 +57,11 @@ double calibration_spread(const struct calibration *calibration);
 /* Value i of a point, with the interval of a new measurement. */
 void calibration_predict(const struct calibration *calibration, const struct calibration_point *point, int i,
                          struct prediction *prediction);
+/* In what the server of a point differs from another's. */
+struct calibrated_difference calibration_difference(const struct measured *one, const struct measured *other);
+/* Predict all points by what was found of another server. */
+void calibration_carry(struct calibration *calibration, const struct calibration *from,
+                       const struct calibrated_difference *difference);
 /* The squared residual of a value in its variance: above the sheet's most it is another server. */
 double calibration_misfit(const struct calibration *calibration);
 

@@ -271,12 +271,22 @@ static bool read_cell(const struct reading *reading, size_t row, size_t at, stru
 
 /* ---- servers --------------------------------------------------------------------------------- */
 
+static const char *const layout_rows[] = {
+    NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel,
+    NAME_context_parallel, NAME_decode_workers, NAME_prefill_workers, NAME_prefill_chips,
+    NAME_prefill_attention_dp, NAME_prefill_expert_parallel, NAME_prefill_pipeline_parallel, NAME_draft_tokens };
+enum { LAYOUT_ROWS = sizeof layout_rows / sizeof *layout_rows };
+
+bool measured_same_layout(const struct measured *a, const struct measured *b)
+{
+    for (size_t i = 0; i < LAYOUT_ROWS; i++)
+        if (measured_input(a, layout_rows[i], 0) != measured_input(b, layout_rows[i], 0))
+            return false;
+    return true;
+}
+
 const char *measured_server(struct arena *arena, const struct measured *point)
 {
-    static const char *const layout[] = {
-        NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel,
-        NAME_context_parallel, NAME_decode_workers, NAME_prefill_workers, NAME_prefill_chips,
-        NAME_prefill_attention_dp, NAME_prefill_expert_parallel, NAME_prefill_pipeline_parallel, NAME_draft_tokens };
     const char *const told[] = { point->model, point->machine, point->engine, point->version, point->precision,
                                  point->beside, point->kv, point->kind };
     if (point->series_stated && *point->series)
@@ -284,9 +294,9 @@ const char *measured_server(struct arena *arena, const struct measured *point)
     struct buffer key = { .arena = arena };
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         buffer_print(&key, "%s%s", i ? " " : "", told[i] && *told[i] ? told[i] : "-");
-    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
-        if (measured_input(point, layout[i], 0) > 0)
-            buffer_print(&key, ", %s %.15g", layout[i], measured_input(point, layout[i], 0));
+    for (size_t i = 0; i < LAYOUT_ROWS; i++)
+        if (measured_input(point, layout_rows[i], 0) > 0)
+            buffer_print(&key, ", %s %.15g", layout_rows[i], measured_input(point, layout_rows[i], 0));
     return key.data;
 }
 
@@ -415,10 +425,10 @@ static bool same_words(const struct measured *a, const struct measured *b)
  * their layouts too. */
 static bool same_run(const struct measured *a, const struct measured *b, bool layouts)
 {
-    static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel, NAME_prefill_expert_parallel,
-                                          NAME_prefill_attention_dp };
-    const size_t but = layouts ? 0 : sizeof layout / sizeof *layout;
-    return same_words(a, b) && same_inputs(a, b, layout, but);
+    static const char *const ranks[] = { NAME_attention_dp, NAME_expert_parallel, NAME_prefill_expert_parallel,
+                                         NAME_prefill_attention_dp };
+    const size_t but = layouts ? 0 : sizeof ranks / sizeof *ranks;
+    return same_words(a, b) && same_inputs(a, b, ranks, but);
 }
 
 /* All figures within a share of each other. */

@@ -92,6 +92,8 @@ double measured_input(const struct measured *point, const char *row, double abse
 /* The server that was measured: its series if the file says one, else model, machine, engine, version, formats
  * and layout. */
 const char *measured_server(struct arena *arena, const struct measured *point);
+/* Is the layout the same: chips, all parallel sizes, and workers? */
+bool measured_same_layout(const struct measured *a, const struct measured *b);
 /* What a point lacks to be predicted, or NULL. */
 const char *measured_missing(const struct measured *point);
 /* Does a reason say that the value is a guess about this very row? */

@@ -232,6 +232,10 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
     check.stated = command_given(command, "stated");
     if (!read_question(&check) || !read_points(&check))
         return false;
+    if (command_given(command, "to") && !command_given(command, "calibrate")) {
+        error_set(error, "--to without --calibrate");
+        return error_expected(error, "--calibrate N, how many points of each server are given");
+    }
     if (command_given(command, "peers") && !peers_open(&check))
         return false;
     if (command_given(command, "calibrate"))
@@ -271,6 +275,9 @@ static const struct option check_list[] = {
     { "stated", NULL, OPTION_SWITCH, .help = "leave out rows with an inferred input" },
     { "calibrate", "N", OPTION_COUNT, .low = 0, .high = 100,
       .help = "calibrate each series to N of its points, score the others" },
+    { "to", "WHAT", OPTION_CHOICE, .choices = check_to, .otherwise = "other loads of the same server",
+      .help = "with --calibrate, score other servers of its source: another layout, version, precision, machine or "
+              "model" },
     { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
       .help = "also list the N worst predictions, with file and line" },
     { "explain", NULL, OPTION_SWITCH,
