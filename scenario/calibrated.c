@@ -426,24 +426,34 @@ void calibrated_note(struct scenario *scenario)
 
 /* ---- intervals ---------------------------------------------------------------------------------- */
 
+/* What a row cannot be below, or NULL. */
+static const char *bound_of(const char *row)
+{
+    return !strcmp(row, NAME_predicted_tpot) ? NAME_predicted_tpot_bound
+         : !strcmp(row, NAME_predicted_ttft) ? NAME_measured_prompt_bound
+         : !strcmp(row, NAME_disagg_ttft)    ? NAME_measured_split_prompt_bound : NULL;
+}
+
 bool calibrated_graph_build(const struct scenario *scenario, const char *const *rows, size_t count,
                             struct calibrated_graph *graph, struct error *error)
 {
     struct facts facts = facts_copy(&scenario->facts);
-    const struct expr **wanted = arena_array(scenario->arena, count + 1 + POSTERIOR_AXES, sizeof *wanted);
+    const size_t fixed = count + 1 + POSTERIOR_AXES;
+    const struct expr **wanted = arena_array(scenario->arena, fixed + count, sizeof *wanted);
     for (int k = 0; k < POSTERIOR_FACTORS; k++) {
         const struct fact *fact = facts_find(&facts, calibrated_factors[k]);
         if (fact && fact->origin == ORIGIN_FITTED)
             facts_set(&facts, calibrated_factors[k], 1, ORIGIN_FITTED, scenario->calibrated->file);
     }
-    for (size_t i = 0; i < count + 1 + POSTERIOR_AXES; i++) {
-        const char *row = i < count ? rows[i] : i == count ? NAME_given_layout : calibrated_axes[i - count - 1];
+    for (size_t i = 0; i < fixed + count; i++) {
+        const char *bound = i < fixed ? NULL : bound_of(rows[i - fixed]);
+        const char *row = i < count ? rows[i] : i == count ? NAME_given_layout
+                        : i < fixed ? calibrated_axes[i - count - 1] : bound ? bound : "0";
         if (!expr_parse(&scenario->formulas, NULL, 0, text_of(row), &wanted[i], error))
             return false;
     }
     graph->rows = count;
-    if (!graph_build(scenario->arena, &scenario->formulas, &facts, wanted, count + 1 + POSTERIOR_AXES, &graph->graph,
-                     error))
+    if (!graph_build(scenario->arena, &scenario->formulas, &facts, wanted, fixed + count, &graph->graph, error))
         return false;
     for (int k = 0; k < POSTERIOR_FACTORS; k++) {
         const struct fact *fact = facts_find(&facts, calibrated_factors[k]);
@@ -470,23 +480,53 @@ double calibrated_carried(const struct posterior_prior *prior,
     return sum;
 }
 
-static void interval(const struct calibrated *calibrated, bool layout, const struct posterior_value *value,
-                     double *low, double *high)
+/* What is not known of a value: the deviation of its logarithm, and the shares in it of the logarithms of the
+ * factors and the fields and of the noise, each as its covariance with the value. */
+struct doubt {
+    double factor[POSTERIOR_FACTORS], field[POSTERIOR_FIELDS], noise, variance, wide;
+};
+
+static void add_own(const struct calibrated *calibrated, const struct posterior_value *value, struct doubt *doubt)
+{
+    for (int i = 0; i < POSTERIOR_FACTORS + POSTERIOR_FIELDS; i++) {
+        struct posterior_value one = { .kind = value->kind };
+        const bool factor = i < POSTERIOR_FACTORS;
+        memcpy(one.at, value->at, sizeof one.at);
+        *(factor ? &one.slope[i] : &one.reach[i - POSTERIOR_FACTORS]) = 1;
+        *(factor ? &doubt->factor[i] : &doubt->field[i - POSTERIOR_FACTORS]) =
+            posterior_left(&calibrated->posterior, &one, value);
+    }
+    doubt->variance += posterior_variance(&calibrated->posterior, value);
+}
+
+static void add_carried(const struct calibrated *calibrated, const double *rho, const struct posterior_value *value,
+                        struct doubt *doubt)
+{
+    const struct posterior_prior *prior = &calibrated->prior;
+    for (int k = 0; k < POSTERIOR_FACTORS; k++) {
+        doubt->factor[k] = (1 - rho[k] * rho[k]) * prior->covariance[k][k] * value->slope[k];
+        for (int l = 0; l < POSTERIOR_FACTORS; l++)
+            doubt->factor[k] += rho[k] * rho[l] * calibrated->covariance[k][l] * value->slope[l];
+    }
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        doubt->field[m] = prior->field[m] * prior->field[m] * value->reach[m];
+    doubt->variance += calibrated_carried(prior, (const double (*)[POSTERIOR_FACTORS])calibrated->covariance, rho, value);
+}
+
+static struct doubt doubt_of(const struct calibrated *calibrated, bool layout, const struct posterior_value *value)
 {
     static const double end = 0.9;              /* of the 80 % interval */
-    const bool same = layout && !calibrated->relation;
     const double noise = calibrated->prior.noise[value->kind];
-    double variance = noise * noise, wide;
-    if (same) {
-        variance = calibrated->scale[value->kind] * (variance + posterior_variance(&calibrated->posterior, value));
-        wide = student_quantile(end, calibrated->freedom[value->kind]);
-    } else {
-        variance += calibrated_carried(&calibrated->prior, (const double (*)[POSTERIOR_FACTORS])calibrated->covariance,
-                                       layout ? calibrated->own : calibrated->carried, value);
-        wide = student_quantile(end, calibrated->prior.freedom);
-    }
-    *low = scalar_exp(-wide * sqrt(variance));
-    *high = scalar_exp(wide * sqrt(variance));
+    const bool same = layout && !calibrated->relation;
+    struct doubt doubt = { .noise = noise * noise, .variance = noise * noise };
+    if (same)
+        add_own(calibrated, value, &doubt);
+    else
+        add_carried(calibrated, layout ? calibrated->own : calibrated->carried, value, &doubt);
+    const double scale = same ? calibrated->scale[value->kind] : 1;
+    doubt.wide = student_quantile(end, same ? calibrated->freedom[value->kind] : calibrated->prior.freedom) *
+                 sqrt(scale / doubt.variance);
+    return doubt;
 }
 
 static void evaluate(struct arena *scratch, const struct calibrated *calibrated,
@@ -501,26 +541,60 @@ static void evaluate(struct arena *scratch, const struct calibrated *calibrated,
     graph_value(scratch, &graph->graph, inputs, nodes, NULL);
 }
 
+/* The slopes of the logarithm of row i. */
+static struct posterior_value linearise(struct arena *scratch, const struct calibrated_graph *graph, size_t i,
+                                        const double *inputs, const double *nodes)
+{
+    const struct graph *of = &graph->graph;
+    double *gradient = arena_array(scratch, of->input_count + 1, sizeof *gradient);
+    const double at = nodes[of->outputs[i]];
+    struct posterior_value value = { 0 };
+    graph_slopes(scratch, of, i, nodes, gradient);
+    for (int axis = 0; axis < POSTERIOR_AXES; axis++)
+        value.at[axis] = scalar_log(fmax(nodes[of->outputs[graph->rows + 1 + (size_t)axis]], 1e-3));
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        value.slope[k] = graph->factor[k] < 0 ? 0 : gradient[graph->factor[k]] * inputs[graph->factor[k]] / at;
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        value.reach[m] = graph->anchor[m] < 0 ? 0 : gradient[graph->anchor[m]] * inputs[graph->anchor[m]] / at;
+    value.kind = fabs(value.reach[1]) > fabs(value.reach[0]);
+    return value;
+}
+
+/* Row i at one end of its interval over its value: there the factors and fields are as far off as is most
+ * probable. The row is computed again, since near saturation times are far from what their slopes say. */
+static double end_of(struct arena *scratch, const struct calibrated_graph *graph, size_t i, const double *inputs,
+                     const double *nodes, const struct doubt *doubt, double side)
+{
+    const struct graph *of = &graph->graph;
+    const double value = nodes[of->outputs[i]], far = side * doubt->wide;
+    double *there = arena_array(scratch, of->input_count + 1, sizeof *there);
+    double *after = arena_array(scratch, of->count + 1, sizeof *after);
+    memcpy(there, inputs, of->input_count * sizeof *there);
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        if (graph->factor[k] >= 0)
+            there[graph->factor[k]] *= scalar_exp(far * doubt->factor[k]);
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        if (graph->anchor[m] >= 0)
+            there[graph->anchor[m]] *= scalar_exp(far * doubt->field[m]);
+    graph_value(scratch, of, there, after, NULL);
+    const double end = after[of->outputs[i]] / value * scalar_exp(far * doubt->noise);
+    return isfinite(end) && end > 0 ? end : scalar_exp(far * doubt->variance);
+}
+
 void calibrated_intervals(struct arena *scratch, const struct calibrated *calibrated,
                           const struct calibrated_graph *graph, double *inputs, double *low, double *high)
 {
     const struct graph *of = &graph->graph;
     double *nodes = arena_array(scratch, of->count + 1, sizeof *nodes);
-    double *gradient = arena_array(scratch, of->input_count + 1, sizeof *gradient);
     bool layout;
     evaluate(scratch, calibrated, graph, inputs, nodes, &layout);
     for (size_t i = 0; i < graph->rows; i++) {
-        struct posterior_value value = { 0 };
-        const double at = nodes[of->outputs[i]];
-        graph_slopes(scratch, of, i, nodes, gradient);
-        for (int axis = 0; axis < POSTERIOR_AXES; axis++)
-            value.at[axis] = scalar_log(fmax(nodes[of->outputs[graph->rows + 1 + (size_t)axis]], 1e-3));
-        for (int k = 0; k < POSTERIOR_FACTORS; k++)
-            value.slope[k] = graph->factor[k] < 0 ? 0 : gradient[graph->factor[k]] * inputs[graph->factor[k]] / at;
-        for (int m = 0; m < POSTERIOR_FIELDS; m++)
-            value.reach[m] = graph->anchor[m] < 0 ? 0 : gradient[graph->anchor[m]] * inputs[graph->anchor[m]] / at;
-        value.kind = fabs(value.reach[1]) > fabs(value.reach[0]);
-        interval(calibrated, layout, &value, &low[i], &high[i]);
+        const struct posterior_value value = linearise(scratch, graph, i, inputs, nodes);
+        const struct doubt doubt = doubt_of(calibrated, layout, &value);
+        const double bound = nodes[of->outputs[graph->rows + 1 + POSTERIOR_AXES + i]] / nodes[of->outputs[i]];
+        low[i] = fmin(1, end_of(scratch, graph, i, inputs, nodes, &doubt, -1));
+        high[i] = fmax(1, end_of(scratch, graph, i, inputs, nodes, &doubt, 1));
+        low[i] = bound > low[i] ? fmin(1, bound) : low[i];
     }
 }
 

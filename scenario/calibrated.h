@@ -77,7 +77,7 @@ void calibrated_note(struct scenario *scenario);
 
 /* The graph of some rows, in which the factors are inputs. */
 struct calibrated_graph {
-    struct graph graph;         /* outputs: the rows, then given_layout, then the load */
+    struct graph graph;         /* outputs: the rows, given_layout, the load, bounds of the rows */
     size_t rows;
     int factor[POSTERIOR_FACTORS], anchor[POSTERIOR_FIELDS];    /* inputs; -1: not read */
 };

@@ -200,7 +200,7 @@ static void print_way(const struct series_list *list, const struct way *way, con
     arena_free(&arena);
 }
 
-void carried_print(struct series_list *list, const struct posterior_prior *prior)
+void carried_print(const struct series_list *list, const struct posterior_prior *prior)
 {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         print_way(list, &ways[i], prior);
