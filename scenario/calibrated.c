@@ -401,6 +401,19 @@ void calibrated_layout(struct scenario *scenario)
         facts_set(&scenario->facts, NAME_chunked_prefill_size, server->chunk, ORIGIN_GIVEN, calibrated->file);
 }
 
+/* Is more than one layout asked for, as by a search? */
+static bool varies(const struct scenario *scenario)
+{
+    const char *const rows[] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel,
+                                 NAME_expert_parallel };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct fact *fact = facts_find(&scenario->facts, rows[i]);
+        if (fact && fact->origin == ORIGIN_AXIS)
+            return true;
+    }
+    return scenario->layouts;
+}
+
 void calibrated_note(struct scenario *scenario)
 {
     const struct calibrated *calibrated = scenario->calibrated;
@@ -412,8 +425,14 @@ void calibrated_note(struct scenario *scenario)
     const char *of = arena_print(scenario->arena, "%s (%zu point%s of %s on %s, TP %.15g)", calibrated->file,
                                  calibrated->points, calibrated->points == 1 ? "" : "s", server->model,
                                  server->machine, server->size[0]);
+    const bool open = varies(scenario);
     value_of(scenario, NAME_given_layout, &same, &ignored);
-    if (calibrated->relation)
+    if (open && !calibrated->relation)          /* a search tries all layouts */
+        facts_note(&scenario->facts, "calibrated by %s: the same server in that layout; the others have wider intervals",
+                   of);
+    else if (open)
+        facts_note(&scenario->facts, "calibrated by %s, carried to %s: the interval is wider", of, calibrated->relation);
+    else if (calibrated->relation)
         facts_note(&scenario->facts, "calibrated by %s, carried to %s%s: the interval is wider", of,
                    calibrated->relation, same > 0 ? "" : " in another layout");
     else if (!(same > 0))

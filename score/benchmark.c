@@ -229,7 +229,7 @@ static bool read_records(struct opening *opening, struct text text)
 /* ---- the schema -------------------------------------------------------------------------------------- */
 
 /* Layouts may use what is given, as "given.COLUMN", and the number of records, as "file.records". */
-static void add_given(struct opening *opening, struct csv *sheet)
+static bool add_given(struct opening *opening, struct csv *sheet)
 {
     struct records records = { .arena = opening->arena };
     const struct benchmark_facts *given = opening->given;
@@ -242,8 +242,7 @@ static void add_given(struct opening *opening, struct csv *sheet)
             record_set(&records, arena_print(opening->arena, "given.%s", given->facts[i].column),
                        given->facts[i].text);
     }
-    struct error ignored;
-    records_sheet(&records, sheet->file, sheet, &ignored);
+    return records_sheet(&records, sheet->file, sheet, opening->error);
 }
 
 static bool apply(struct opening *opening, struct layout *layout, const struct csv *sheet, struct csv *out)
@@ -256,7 +255,7 @@ static bool apply(struct opening *opening, struct layout *layout, const struct c
 
 static bool unknown(struct opening *opening)
 {
-    error_set(opening->error, "%s: not a benchmark's result that is known", opening->path);
+    error_set(opening->error, "%s: unknown benchmark format", opening->path);
     return error_expected(opening->error, "what one of these writes: %s", layout_tools(opening->arena));
 }
 
@@ -501,8 +500,8 @@ bool benchmark_open(struct arena *arena, const char *path, struct text text,
         return layout_unknown(arena, &sheet, error);
     if (!layout && !table)
         return unknown(&opening);
-    if (tool)
-        add_given(&opening, &sheet);
+    if (tool && !add_given(&opening, &sheet))
+        return false;
     if (layout && !apply(&opening, layout, &sheet, &schema))
         return false;
     schema = layout ? schema : sheet;

@@ -13,25 +13,13 @@ struct writer {
     const char *name;
 };
 
-static void write_cell(struct buffer *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\n")) {
-        buffer_print(out, "%s", text);
-        return;
-    }
-    buffer_print(out, "\"");
-    for (; *text; text++)
-        buffer_print(out, *text == '"' ? "\"\"" : "%c", *text);
-    buffer_print(out, "\"");
-}
-
 static void write_fact(const struct writer *writer, const char *fact, const char *value, const char *unit,
                        const char *source, const char *mark, const char *note)
 {
     const char *const cells[] = { writer->name, fact, value, unit, source, "", mark, note };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         buffer_print(writer->out, "%s", i ? "," : "");
-        write_cell(writer->out, cells[i]);
+        csv_write_cell(writer->out, cells[i]);
     }
     buffer_print(writer->out, "\n");
 }
