@@ -207,6 +207,35 @@ static bool read_fact(struct reader *reader, const char *fact, const char *value
     return error_expected(reader->error, "a file that `chalkline calibrate` wrote");
 }
 
+/* Is it a covariance? What rounding takes off is put back before the root. */
+static bool check_covariance(const struct calibrated *calibrated, struct error *error)
+{
+    enum { N = POSTERIOR_FACTORS };
+    const double rounding = 1e-9;
+    double matrix[N * N];
+    for (int k = 0; k < N; k++)
+        for (int l = 0; l < N; l++)
+            matrix[k * N + l] = calibrated->covariance[k][l] + (k == l ? rounding : 0);
+    if (cholesky(matrix, N))
+        return true;
+    error_set(error, "%s: its covariances are those of no factors: a variance would be negative", calibrated->file);
+    return error_expected(error, "a file that `chalkline calibrate` wrote, unchanged");
+}
+
+/* A calibration by other constants is relative to another prediction: all that is left unknown is wider. */
+static void widen(struct arena *arena, struct calibrated *calibrated)
+{
+    calibrated->stale = calibrated->constants && strcmp(calibrated->constants, calibrated_constants(arena));
+    if (!calibrated->stale)
+        return;
+    const double factor = calibrated_number("other_constants", "factor");
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        for (int l = 0; l < POSTERIOR_FACTORS; l++)
+            calibrated->covariance[k][l] *= factor;
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        calibrated->scale[m] *= factor;
+}
+
 /* The posterior of the file's values with the file's weights: what the values said stays what it was, even
  * if the prior of a later version is another. */
 static bool make_posterior(struct arena *arena, struct calibrated *calibrated, struct error *error)
@@ -246,6 +275,9 @@ bool calibrated_read(struct arena *arena, const char *path, struct calibrated *c
         error_set(error, "%s: states no model or no machine", path);
         return error_expected(error, "a file that `chalkline calibrate ... -o FILE` wrote");
     }
+    if (!check_covariance(calibrated, error))
+        return false;
+    widen(arena, calibrated);
     return make_posterior(arena, calibrated, error);
 }
 
@@ -439,8 +471,9 @@ void calibrated_note(struct scenario *scenario)
         facts_note(&scenario->facts, "calibrated by %s, carried to another layout: the interval is wider", of);
     else
         facts_note(&scenario->facts, "calibrated by %s: the same server", of);
-    if (calibrated->constants && strcmp(calibrated->constants, calibrated_constants(scenario->arena)))
-        facts_note(&scenario->facts, "%s was fitted with other constants: calibrate again", calibrated->file);
+    if (calibrated->stale)
+        facts_note(&scenario->facts, "%s was fitted with other constants: its interval is wider; calibrate again",
+                   calibrated->file);
 }
 
 /* ---- intervals ---------------------------------------------------------------------------------- */

@@ -41,6 +41,8 @@ struct calibrated {
     struct posterior_value *values;             /* [count], those that were fitted */
     double *weight;                             /* [count] as in struct posterior */
     size_t count, points;
+    bool stale;                                 /* fitted with other constants: variances are those of the file
+                                                   times a factor */
     double scale[POSTERIOR_FIELDS], freedom[POSTERIOR_FIELDS];
     struct posterior posterior;                 /* of the values, at the estimate */
     /* in a scenario: */

@@ -6,6 +6,7 @@
 #include "catalog/catalog.h"
 #include "score/benchmark_parts.h"
 #include "score/layout.h"
+#include "score/measured.h"
 
 #include <math.h>
 #include <string.h>
@@ -496,7 +497,7 @@ bool benchmark_open(struct arena *arena, const char *path, struct text text,
         return false;
     struct layout *layout = layout_of(arena, &sheet);
     const bool tool = layout && layout_tool(layout);
-    if (!layout && table && csv_column(&sheet, "machine") < 0)
+    if (!layout && table && !measured_schema(&sheet))
         return layout_unknown(arena, &sheet, error);
     if (!layout && !table)
         return unknown(&opening);

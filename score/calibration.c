@@ -123,6 +123,32 @@ static bool finite_slopes(const struct calibration_point *point)
     return true;
 }
 
+/* What neither the points nor the factors change is computed once. */
+static void narrow(struct calibration *calibration, struct setup *setup, const struct measured *measured)
+{
+    struct graph *graph = &setup->graph, left;
+    if (setup->narrow || setup->refused || calibration->whole)
+        return;
+    double *values = arena_array(calibration->arena, graph->input_count + 1, sizeof *values);
+    bool *vary = arena_array(calibration->arena, graph->input_count + 1, sizeof *vary);
+    const char *names[POSTERIOR_FACTORS + POSTERIOR_FIELDS];
+    for (int k = 0; k < POSTERIOR_FACTORS + POSTERIOR_FIELDS; k++)
+        names[k] = k < POSTERIOR_FACTORS ? calibrated_factors[k] : calibrated_fields[k - POSTERIOR_FACTORS].anchor;
+    for (size_t i = 0; i < graph->input_count; i++)
+        values[i] = graph->inputs[i].value;
+    for (int i = 0; i < measured->input_count; i++)
+        if (setup->input[i] >= 0)
+            vary[setup->input[i]] = true;
+    for (int k = 0; k < POSTERIOR_FACTORS + POSTERIOR_FIELDS; k++)
+        if (graph_input(graph, names[k]) >= 0)
+            vary[graph_input(graph, names[k])] = true;
+    graph_specialize(calibration->arena, graph, values, vary, &left);
+    *graph = left;
+    for (int i = 0; i < measured->input_count; i++)
+        setup->input[i] = graph_input(graph, measured->inputs[i].name);
+    setup->narrow = true;
+}
+
 const char *calibration_add(struct calibration *calibration, const struct measured *measured)
 {
     if (measured->refused)
@@ -132,6 +158,7 @@ const char *calibration_add(struct calibration *calibration, const struct measur
     struct calibration_point *point = arena_push(calibration->arena, &calibration->points, &calibration->count,
                                                  &calibration->room, sizeof *point);
     struct setup *setup = predictor_find(&calibration->predictor, measured), *load = NULL;
+    narrow(calibration, setup, measured);
     if (measured_input(measured, NAME_arrival_rate, 0) > 0 || !(measured_input(measured, NAME_concurrency, 0) > 0))
         load = predictor_find(&calibration->loads, measured);
     *point = (struct calibration_point){ .measured = measured, .setup = setup, .load = load };
@@ -157,6 +184,42 @@ const char *calibration_give(struct calibration *calibration, size_t at)
     point->refused = physics_refuse(&calibration->physics, point->measured);
     point->given = !point->refused;
     return point->refused;
+}
+
+static double distance(const struct calibration_point *a, const struct calibration_point *b)
+{
+    double square = 0;
+    for (int i = 0; i < POSTERIOR_AXES; i++)
+        square += pow(a->values[0].at[i] - b->values[0].at[i], 2);
+    return square;
+}
+
+/* Greedy: the next point is the one furthest from all that stay. */
+size_t calibration_thin(struct calibration *calibration)
+{
+    double *apart = arena_array(calibration->arena, calibration->count + 1, sizeof *apart);
+    bool *stays = arena_array(calibration->arena, calibration->count + 1, sizeof *stays);
+    size_t given = 0, kept = 0, taken = 0;
+    for (size_t p = 0; p < calibration->count; p++) {
+        apart[p] = INFINITY;
+        given += calibration->points[p].given;
+    }
+    while (given > CALIBRATION_MOST && kept < CALIBRATION_MOST) {
+        size_t next = calibration->count;
+        for (size_t p = 0; p < calibration->count; p++)
+            if (calibration->points[p].given && !stays[p] &&
+                (next == calibration->count || apart[p] > apart[next]))
+                next = p;
+        stays[next] = true;
+        kept++;
+        for (size_t p = 0; p < calibration->count; p++)
+            apart[p] = fmin(apart[p], distance(&calibration->points[p], &calibration->points[next]));
+    }
+    for (size_t p = 0; p < calibration->count && kept; p++) {
+        taken += calibration->points[p].given && !stays[p];
+        calibration->points[p].given &= stays[p];
+    }
+    return taken;
 }
 
 /* ---- the fit ------------------------------------------------------------------------------------- */

@@ -34,6 +34,7 @@ struct calibration {
     double x[POSTERIOR_FACTORS];                /* logarithms of the factors */
     double wide[POSTERIOR_FIELDS];              /* half an interval, in standard deviations */
     struct posterior posterior;                 /* of the values that are fitted */
+    bool whole;                                 /* graphs keep all their inputs, for a fit of the constants */
     bool keep;                                  /* outliers are fitted, too */
     bool carried;                               /* from another server: no points are given, */
     double rho[POSTERIOR_FACTORS];              /* of its factors so much holds here, */
@@ -47,6 +48,10 @@ void calibration_clear(struct calibration *calibration);
 const char *calibration_add(struct calibration *calibration, const struct measured *measured);
 /* Give the values of a point to the fit. Why physics refuses them, or NULL. */
 const char *calibration_give(struct calibration *calibration, size_t at);
+/* Of more points than this the loads furthest apart are given: as many as this, so that a fit takes no second. */
+enum { CALIBRATION_MOST = 48 };
+/* Take back points until CALIBRATION_MOST are given; how many were. */
+size_t calibration_thin(struct calibration *calibration);
 /* Fit the factors to the points that are given, and predict all points. */
 void calibration_fit(struct calibration *calibration);
 /* The point, of those that are not given, that tells most of all points, by their loads and the values

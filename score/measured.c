@@ -112,6 +112,17 @@ static const struct figure *figure_of(const char *row)
     return NULL;
 }
 
+bool measured_schema(const struct csv *csv)
+{
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
+    bool any = csv_column(csv, "machine") >= 0;
+    for (size_t at = 0; at < csv->columns && !any; at++) {
+        const char *predicted = formulas_predicted(formulas, csv_header(csv, at));
+        any = figure_of(csv_header(csv, at)) || (predicted && figure_of(predicted));
+    }
+    return any;
+}
+
 static bool is_reason(const struct csv *csv, const char *name, const struct arena *arena)
 {
     struct arena scratch = arena_beside(arena);
@@ -316,9 +327,11 @@ static bool needs_load(const struct measured *point)
 const char *measured_missing(const struct measured *point)
 {
     if (!point->machine || !*point->machine)
-        return "machine not stated";
+        return "machine not stated (a column machine, or --on)";
     if (!point->value_count)
         return "nothing measured that a row predicts";
+    if (needs_load(point) && (!point->model || !*point->model))
+        return "model not stated (a column model, or --model)";
     const bool loaded = measured_input(point, NAME_concurrency, 0) > 0 ||
                         measured_input(point, NAME_arrival_rate, 0) > 0;
     if (needs_load(point) && (!loaded || !(measured_input(point, NAME_prompt_tokens, 0) >= 1) ||
@@ -519,7 +532,7 @@ bool measured_read(struct arena *arena, const struct csv *csv, struct measured_l
                    struct error *error)
 {
     struct layout *layout = layout_of(arena, csv);
-    if (!layout && csv_column(csv, "machine") < 0)
+    if (!layout && !measured_schema(csv))
         return layout_unknown(arena, csv, error);
     if (!layout)
         return read_schema(arena, csv, list, error);

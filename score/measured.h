@@ -87,6 +87,8 @@ struct measured_list {
 bool measured_read(struct arena *arena, const struct csv *csv, struct measured_list *list,
                    struct error *error);
 
+/* Are these the columns of the schema: does it have a machine, or a figure that a row predicts? */
+bool measured_schema(const struct csv *csv);
 /* What a point sets as this row, or `absent`. */
 double measured_input(const struct measured *point, const char *row, double absent);
 /* The server that was measured: its series if the file says one, else model, machine, engine, version, formats

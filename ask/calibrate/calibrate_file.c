@@ -113,9 +113,9 @@ static void write_points(struct calibrate *calibrate, const struct writer *write
         const char *source = arena_print(arena, "%s line %d", point->measured->file, point->measured->line);
         if (point->given)
             write_fact(writer, arena_print(arena, "point %zu", ++points), text.data, "text", source, "given", "");
-        else
+        else if (point->refused)
             write_fact(writer, arena_print(arena, "set aside %zu", p + 1), text.data, "text", source, "given",
-                       point->refused ? point->refused : "");
+                       point->refused);
     }
     for (size_t i = 0; i < posterior->count; i++) {
         const struct posterior_value *value = &posterior->values[i];

@@ -219,6 +219,17 @@ static bool tell_values(struct check *check, size_t worst, struct buffer *csv)
     return true;
 }
 
+/* What holds for all predictions, and why there are none. */
+static void check_assumed(struct check *check, const struct command *rest)
+{
+    const char *chunk = predictor_chunk_note(check->arena, rest, &check->points);
+    struct section *assumed = section_add(check->section, "assumed", SECTION_TEXTS);
+    if (chunk)
+        section_word(assumed, NULL, chunk);
+    if (!check->all.count && check->refusal_count)
+        section_word(check->section, "nothing", check->refusals[0].reason)->text_only = true;
+}
+
 bool ask_check(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
@@ -246,11 +257,13 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
     scores_sort(&check.groups);
     check_scores(&check);
     check_counts(&check);
+    check_assumed(&check, rest);
     if (check.peers)
         check_peers(&check);
     if (!(command_given(command, "explain") ? check_explain(&check, worst, &answer->csv)
                                             : tell_values(&check, worst, &answer->csv)))
         return false;
+    answer->status = !check.all.count;
     section_document(check.section, answer->doc);
     template_print(template_built_in(arena, "ask/check/check.template"), check.section, &answer->text);
     answer->section = check.section;

@@ -40,22 +40,10 @@ struct pairs {
     size_t source_count;
 };
 
-/* "InferenceX" of "InferenceX vllm": a source that measured several engines. */
-static size_t source_size(const char *publisher)
-{
-    const char *space = strrchr(publisher, ' ');
-    return space ? (size_t)(space - publisher) : strlen(publisher);
-}
-
-static bool same_source(const char *a, const char *b)
-{
-    return source_size(a) == source_size(b) && !strncmp(a, b, source_size(a));
-}
-
 static bool differ(const struct series *a, const struct series *b, const struct way *way)
 {
     struct calibrated_difference one = calibration_difference(a->server, b->server);
-    if (!same_source(a->publisher, b->publisher) || strcmp(a->server->kind, b->server->kind))
+    if (!series_of_one_source(a->publisher, b->publisher) || strcmp(a->server->kind, b->server->kind))
         return false;
     one.layout &= !way->any_layout;
     return !memcmp(&one, &way->difference, sizeof one);
@@ -75,7 +63,7 @@ static bool add_pair(struct arena *arena, struct pairs *pairs, const struct seri
     memcpy(pair->x, posterior.x, sizeof pair->x);
     memcpy(pair->covariance, posterior.covariance, sizeof pair->covariance);
     for (size_t i = 0; i < pairs->source_count; i++)
-        if (same_source(pairs->sources[i], from->publisher))
+        if (series_of_one_source(pairs->sources[i], from->publisher))
             return true;
     pairs->sources[pairs->source_count++] = from->publisher;
     return true;
@@ -126,7 +114,7 @@ static double cost(void *context, const double *at)
     for (size_t s = 0; s < pairs->source_count; s++) {
         double here = 0, count = 0;
         for (size_t i = 0; i < pairs->count; i++)
-            if (same_source(pairs->pairs[i].from->publisher, pairs->sources[s])) {
+            if (series_of_one_source(pairs->pairs[i].from->publisher, pairs->sources[s])) {
                 here += worth(pairs, &pairs->pairs[i], rho);
                 count++;
             }

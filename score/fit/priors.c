@@ -46,9 +46,34 @@ static struct posterior_prior prior_of(const double *at)
 
 struct tally {
     double log[POSTERIOR_FIELDS];               /* of the density, summed */
+    double ranked[POSTERIOR_FIELDS];
     double *errors[POSTERIOR_FIELDS];           /* |predicted / measured - 1|; NULL: not kept */
     size_t count[POSTERIOR_FIELDS], inside[POSTERIOR_FIELDS];
 };
+
+/* The share of Student's distribution below t. */
+static double below(double t, double freedom)
+{
+    enum { STEPS = 64 };
+    const double end = atan(t / sqrt(freedom)), step = end / STEPS;
+    const double top = exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(acos(-1.0));
+    double sum = 0;
+    for (int i = 0; i <= STEPS; i++)
+        sum += pow(cos(step * i), freedom - 1) * (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2);
+    return 0.5 + top * sum * step / 3;
+}
+
+/* The continuous ranked probability score of a residual under Student's distribution of this deviation: the
+ * absolute error, less what a distribution that admits it gets back. */
+static double ranked(double residual, double deviation, double freedom)
+{
+    const double z = residual / deviation;
+    const double density = exp(student_density(z, 1, freedom));
+    const double beta = lgamma(0.5) + lgamma(freedom - 0.5) - lgamma(freedom) -
+                        2 * (lgamma(freedom / 2) + lgamma(0.5) - lgamma((freedom + 1) / 2));
+    return deviation * (z * (2 * below(z, freedom) - 1) + 2 * density * (freedom + z * z) / (freedom - 1) -
+                        2 * sqrt(freedom) / (freedom - 1) * exp(beta));
+}
 
 static void score_value(const struct posterior *posterior, const struct posterior_value *value, struct tally *tally)
 {
@@ -61,6 +86,7 @@ static void score_value(const struct posterior *posterior, const struct posterio
     for (int m = 0; m < POSTERIOR_FIELDS; m++)
         expected += value->reach[m] * posterior_field(posterior, value->at, m);
     tally->log[kind] += student_density(value->seen - expected, variance, freedom);
+    tally->ranked[kind] += ranked(value->seen - expected, sqrt(variance), freedom);
     if (tally->errors[kind]) {
         tally->errors[kind][tally->count[kind]] = fabs(exp(expected - value->seen) - 1);
         tally->inside[kind] += fabs(value->seen - expected) <= student_quantile(0.9, freedom) * sqrt(variance);
@@ -132,10 +158,10 @@ static double cost(void *context, const double *at)
             return INFINITY;
     for (size_t p = 0; p < list->publisher_count; p++) {
         double here = 0, count = 0, one;
-        if (question->without && !strcmp(list->publishers[p], question->without))
+        if (question->without && series_of_one_source(list->publishers[p], question->without))
             continue;
         for (size_t i = 0; i < list->count; i++)
-            if (!strcmp(list->series[i].publisher, list->publishers[p]) && worth(&list->series[i], &prior, &one)) {
+            if (series_of_one_source(list->series[i].publisher, list->publishers[p]) && worth(&list->series[i], &prior, &one)) {
                 here += one;
                 count++;
             }
@@ -171,7 +197,7 @@ static void print_line(const struct series_list *list, const char *publisher, co
     for (int kind = 0; kind < POSTERIOR_FIELDS; kind++)
         tally.errors[kind] = arena_array(&scratch, most, sizeof **tally.errors);
     for (size_t i = 0; i < list->count; i++)
-        if (!strcmp(list->series[i].publisher, publisher))
+        if (series_of_one_source(list->series[i].publisher, publisher))
             score_series(&list->series[i], prior, given, &tally);
     for (int kind = 0; kind < POSTERIOR_FIELDS; kind++) {
         double mean = 0, n = (double)tally.count[kind];

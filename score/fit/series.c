@@ -68,9 +68,21 @@ static void add_server(struct series_list *list, struct fit *fit, struct calibra
     series_choose(series, &calibration->prior);
 }
 
-static bool same_publisher(const struct fitted *a, const struct fitted *b)
+/* "InferenceX" of "InferenceX vllm": one source that measured several engines. */
+static size_t source_size(const char *publisher)
 {
-    return !strcmp(a->point->publisher, b->point->publisher);
+    const char *space = strrchr(publisher, ' ');
+    return space ? (size_t)(space - publisher) : strlen(publisher);
+}
+
+bool series_of_one_source(const char *a, const char *b)
+{
+    return source_size(a) == source_size(b) && !strncmp(a, b, source_size(a));
+}
+
+static bool same_source(const struct fitted *a, const struct fitted *b)
+{
+    return series_of_one_source(a->point->publisher, b->point->publisher);
 }
 
 /* All servers of the source of row `at`, by a fit without them. */
@@ -80,12 +92,13 @@ static void add_publisher(struct series_list *list, struct fit *fit, size_t at, 
     const char **servers = arena_array(list->arena, fit->count, sizeof *servers);
     const size_t before = list->count;
     for (size_t i = 0; i < fit->count; i++) {
-        fit->rows[i].left_out = same_publisher(&fit->rows[at], &fit->rows[i]);
-        if (fit->rows[i].left_out && !fit_for_checking(fit->rows[i].point))
+        fit->rows[i].left_out = same_source(&fit->rows[at], &fit->rows[i]);
+        if (fit->rows[i].left_out)
             servers[i] = measured_server(list->arena, fit->rows[i].point);
     }
     fit_minimise(fit);
     calibration_open(&calibration, list->arena, fit->predictor.command);
+    calibration.whole = true;
     for (size_t i = 0; i < fit->count; i++)
         if (servers[i] && !done[i])
             add_server(list, fit, &calibration, servers[i], servers, done);
@@ -98,9 +111,9 @@ void series_read(struct fit *fit, struct series_list *list)
     bool *done = arena_array(list->arena, fit->count, sizeof *done);
     list->publishers = arena_array(list->arena, fit->count, sizeof *list->publishers);
     for (size_t i = 0; i < fit->count; i++) {
-        bool again = fit_for_checking(fit->rows[i].point);
+        bool again = false;
         for (size_t j = 0; j < i && !again; j++)
-            again = same_publisher(&fit->rows[i], &fit->rows[j]) && !fit_for_checking(fit->rows[j].point);
+            again = same_source(&fit->rows[i], &fit->rows[j]);
         if (!again)
             add_publisher(list, fit, i, done);
     }

@@ -38,6 +38,8 @@ void series_read(struct fit *fit, struct series_list *list);
 void series_choose(struct series *series, const struct posterior_prior *prior);
 /* The values of the first `given` points, which a posterior takes; their number. */
 size_t series_values(const struct series *series, size_t given, struct posterior_value *values);
+/* Are these publishers one source: are they the same but for the engine? */
+bool series_of_one_source(const char *a, const char *b);
 bool series_is_given(const struct series *series, size_t value, size_t given);
 
 /* The log density of a residual under Student's distribution; freedom 0: under the normal one. */
