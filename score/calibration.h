@@ -49,7 +49,7 @@ const char *calibration_add(struct calibration *calibration, const struct measur
 /* Give the values of a point to the fit. Why physics refuses them, or NULL. */
 const char *calibration_give(struct calibration *calibration, size_t at);
 /* Of more points than this the loads furthest apart are given: as many as this, so that a fit takes no second. */
-enum { CALIBRATION_MOST = 48 };
+enum { CALIBRATION_MOST = 40 };
 /* Take back points until CALIBRATION_MOST are given; how many were. */
 size_t calibration_thin(struct calibration *calibration);
 /* Fit the factors to the points that are given, and predict all points. */

@@ -237,6 +237,7 @@ bool ask_calibrate(struct arena *arena, const struct command *command, struct an
     for (size_t i = 0; i < outliers->inside_count; i++)
         section_share(list, outliers->inside[i]);
     section_switch(calibrate.section, "another_server", calibrate.strange);
+    calibrate_evidence(&calibrate);
     const char *chunk = predictor_chunk_note(arena, command, &calibrate.points);
     struct section *assumed = section_add(calibrate.section, "assumed", SECTION_TEXTS);
     if (chunk)
@@ -302,12 +303,18 @@ static const struct record next_record = { "CalibrationNext", (const struct answ
     { FIELD_NUMBER, "gain", .help = "share by which intervals shrink, expected", .always = true },
     { FIELD_TEXT, "command", .help = "that measures it", .always = true },
     { 0 } } };
+static const struct record looks_record = { "CalibrationLooksLike", (const struct answer_field[]){
+    { FIELD_TEXT, "what", .help = "how it differs from what was stated", .always = true },
+    { FIELD_NUMBER, "log_odds", .help = "natural logarithm of how much more probable", .always = true },
+    { 0 } } };
 const struct record answer_calibrate = { "Calibrate", (const struct answer_field[]){
     { FIELD_RECORD, "rows", .help = "the factors", .record = &rows_record, .always = true },
     { FIELD_LIST, "points", .help = "values that were given", .record = &point_record, .always = true },
     { FIELD_LIST, "outliers", .help = "points and values that were not fitted", .record = &outlier_record,
       .always = true },
     { FIELD_TEXTS, "undetermined", .help = "factors that these points do not tell", .always = true },
+    { FIELD_LIST, "looks_like", .help = "servers that make these values much more probable than the stated one does",
+      .record = &looks_record, .always = true },
     { FIELD_TEXTS, "assumed", .help = "behind the predictions", .always = true },
     { FIELD_NUMBER, "another_server", .help = "1: no factors explain these values; what was stated of the server "
       "is wrong", .always = true },

@@ -24,6 +24,8 @@ struct calibrate {
 
 /* Prefix of the file's facts, and what the server is. */
 bool calibrate_write(struct calibrate *calibrate, const char *path);
+/* What other server the values look like, as a section and a member of the document; after the fit. */
+void calibrate_evidence(struct calibrate *calibrate);
 /* Loads that could be measured, as points without values; before the fit. */
 void calibrate_loads(struct calibrate *calibrate);
 /* The load that tells most, as a section and a member of the document. */

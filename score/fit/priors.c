@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH = POSTERIOR_FACTORS + 2 * POSTERIOR_FIELDS, FREEDOM, NUMBERS };
+enum { LENGTH = POSTERIOR_FACTORS + 2 * POSTERIOR_FIELDS, NUMBERS };
 
 static const int given_counts[] = { 1, 2, 3, 5 };
 enum { GIVEN_COUNTS = sizeof given_counts / sizeof *given_counts };
@@ -27,12 +27,11 @@ static void numbers_of(const struct posterior_prior *prior, double *at)
         at[POSTERIOR_FACTORS + POSTERIOR_FIELDS + m] = log(prior->noise[m]);
     }
     at[LENGTH] = log(prior->length);
-    at[FREEDOM] = log(prior->freedom);
 }
 
 static struct posterior_prior prior_of(const double *at)
 {
-    struct posterior_prior prior = { .length = exp(at[LENGTH]), .freedom = exp(at[FREEDOM]) };
+    struct posterior_prior prior = { .length = exp(at[LENGTH]), .freedom = calibrated_number("scale", "freedom") };
     for (int k = 0; k < POSTERIOR_FACTORS; k++)
         prior.covariance[k][k] = exp(2 * at[k]);
     for (int m = 0; m < POSTERIOR_FIELDS; m++) {
@@ -217,15 +216,14 @@ static void print_line(const struct series_list *list, const char *publisher, co
 static void print_rows(const struct series_list *list, const double *at)
 {
     static const char *const others[NUMBERS - POSTERIOR_FACTORS] = {
-        "tpot_field,spread", "ttft_field,spread", "tpot_noise,spread", "ttft_noise,spread", "field,length",
-        "scale,freedom" };
+        "tpot_field,spread", "ttft_field,spread", "tpot_noise,spread", "ttft_noise,spread", "field,length" };
     for (int i = 0; i < NUMBERS; i++)
         printf("%s,%.3g,1,\"`make fit`, sources left out: %zu servers of %zu sources, the others' loads after 1 to 5 "
                "points\",%s,,%s\n",
                i < POSTERIOR_FACTORS ? arena_print(list->arena, "%s,spread", calibrated_factors[i])
                                      : others[i - POSTERIOR_FACTORS],
                exp(at[i]), list->count, list->publisher_count, fit_today(),
-               i == LENGTH ? "in ln of concurrency and of prompt and output tokens" : i == FREEDOM ? "" : "of ln");
+               i == LENGTH ? "in ln of concurrency and of prompt and output tokens" : "of ln");
 }
 
 struct posterior_prior priors_print(struct series_list *list)
