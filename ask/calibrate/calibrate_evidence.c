@@ -1,4 +1,4 @@
-/* Do the times look like another server than was stated: more or fewer GPUs, prompts found in the cache? Each
+/* Do the times look like another server than was stated: more or fewer GPUs, prompts found in the cache, drafts? Each
  * is fitted as the stated one was, and told where it makes the times much more probable. Nothing is changed. */
 #include "ask/calibrate/calibrate.h"
 
@@ -44,11 +44,12 @@ static bool evidence_of(struct calibrate *calibrate, const char *row, double fac
 
 void calibrate_evidence(struct calibrate *calibrate)
 {
-    static const double cached = 0.9;
+    static const double cached = 0.9, drafts = 3;
     const struct { const char *what, *row; double factor, value; } others[] = {
         { "twice as many GPUs as stated", NAME_chips, 2, NAN },
         { "half as many GPUs as stated", NAME_chips, 0.5, NAN },
-        { "prompts that are found in the cache (--prefix-hit)", NAME_prefix_hit_share, 1, cached } };
+        { "prompts that are found in the cache (--prefix-hit)", NAME_prefix_hit_share, 1, cached },
+        { "drafts that are accepted (--set draft_tokens=N)", NAME_draft_tokens, 1, drafts } };
     const double least = calibrated_number("evidence", "least");
     double stated;
     struct section *list = section_add(calibrate->section, "looks_like", SECTION_LIST);
@@ -56,8 +57,7 @@ void calibrate_evidence(struct calibrate *calibrate)
         return;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         double evidence;
-        const bool same = !strcmp(others[i].row, NAME_prefix_hit_share) &&
-                          measured_input(calibrate->server, NAME_prefix_hit_share, 0) > 0;
+        const bool same = others[i].factor == 1 && measured_input(calibrate->server, others[i].row, 0) > 0;
         if (same || !evidence_of(calibrate, others[i].row, others[i].factor, others[i].value, &evidence) ||
             !(evidence - stated > least))
             continue;

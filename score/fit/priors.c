@@ -1,6 +1,6 @@
 /* What a calibration thinks of a server before it reads: the widths of the factors, of the fields and of the noise.
  *
- * They are those under which the values that were not given are most probable, once 1, 2, 3 and 5 points of a
+ * They are those under which the values that were not given are most probable, once none, 1, 2, 3 and 5 points of a
  * server are given: the mean logarithm of their probability density, which rewards small errors and intervals
  * that say how large the errors are. Constants are those of a fit without the server's source, each source counts
  * the same, and of a source each server, and of a server each kind of value. */
@@ -13,7 +13,7 @@
 
 enum { LENGTH = POSTERIOR_FACTORS + 2 * POSTERIOR_FIELDS, NUMBERS };
 
-static const int given_counts[] = { 1, 2, 3, 5 };
+static const int given_counts[] = { 0, 1, 2, 3, 5 };
 enum { GIVEN_COUNTS = sizeof given_counts / sizeof *given_counts };
 
 /* ---- a prior as logarithms of its widths --------------------------------------------------------------- */
