@@ -1,6 +1,6 @@
 /* What a calibration thinks of a server before it reads: the widths of the factors, of the fields and of the noise.
  *
- * They are those under which the values that were not given are most probable, once none, 1, 2, 3 and 5 points of a
+ * They are those under which the values that were not given are most probable, once 1, 2, 3 and 5 points of a
  * server are given: the mean logarithm of their probability density, which rewards small errors and intervals
  * that say how large the errors are. Constants are those of a fit without the server's source, each source counts
  * the same, and of a source each server, and of a server each kind of value. */
@@ -13,7 +13,7 @@
 
 enum { LENGTH = POSTERIOR_FACTORS + 2 * POSTERIOR_FIELDS, NUMBERS };
 
-static const int given_counts[] = { 0, 1, 2, 3, 5 };
+static const int given_counts[] = { 1, 2, 3, 5 };
 enum { GIVEN_COUNTS = sizeof given_counts / sizeof *given_counts };
 
 /* ---- a prior as logarithms of its widths --------------------------------------------------------------- */
@@ -181,6 +181,20 @@ static double estimate(const struct series_list *list, const char *without, int 
     return least;
 }
 
+/* The points to give are those that a calibration would choose by the widths that were found so far. */
+static void search(struct series_list *list, double *at)
+{
+    enum { CHOICES = 2, FIRST = 3 };
+    for (int i = 0; i < NUMBERS; i++)
+        at[i] = log(i < POSTERIOR_FACTORS ? 1.0 / 3 : i < LENGTH ? 0.1 : 1.5);
+    for (int choice = 0; choice < CHOICES; choice++) {
+        const struct posterior_prior prior = prior_of(at);
+        for (size_t i = 0; i < list->count; i++)
+            series_choose(&list->series[i], &prior);
+        estimate(list, NULL, choice ? 1 : FIRST, at);
+    }
+}
+
 /* ---- what is printed --------------------------------------------------------------------------------------- */
 
 static const char *const kinds[POSTERIOR_FIELDS] = { "tpot", "ttft" };
@@ -228,17 +242,10 @@ static void print_rows(const struct series_list *list, const double *at)
 
 struct posterior_prior priors_print(struct series_list *list)
 {
-    enum { CHOICES = 2 };
     struct posterior_prior before;
     double at[NUMBERS];
     calibrated_prior(&before);
-    numbers_of(&before, at);
-    for (int choice = 0; choice < CHOICES; choice++) {
-        const struct posterior_prior prior = prior_of(at);
-        for (size_t i = 0; i < list->count; i++)
-            series_choose(&list->series[i], &prior);
-        estimate(list, NULL, 3, at);
-    }
+    search(list, at);
     print_rows(list, at);
     const struct posterior_prior after = prior_of(at);
     for (size_t p = 0; p < list->publisher_count; p++) {
