@@ -18,17 +18,6 @@ enum { GIVEN_COUNTS = sizeof given_counts / sizeof *given_counts };
 
 /* ---- a prior as logarithms of its widths --------------------------------------------------------------- */
 
-static void numbers_of(const struct posterior_prior *prior, double *at)
-{
-    for (int k = 0; k < POSTERIOR_FACTORS; k++)
-        at[k] = log(prior->covariance[k][k]) / 2;
-    for (int m = 0; m < POSTERIOR_FIELDS; m++) {
-        at[POSTERIOR_FACTORS + m] = log(prior->field[m]);
-        at[POSTERIOR_FACTORS + POSTERIOR_FIELDS + m] = log(prior->noise[m]);
-    }
-    at[LENGTH] = log(prior->length);
-}
-
 static struct posterior_prior prior_of(const double *at)
 {
     struct posterior_prior prior = { .length = exp(at[LENGTH]), .freedom = calibrated_number("scale", "freedom") };
