@@ -460,10 +460,11 @@ void calibrated_note(struct scenario *scenario)
     const bool open = varies(scenario);
     value_of(scenario, NAME_given_layout, &same, &ignored);
     if (open && !calibrated->relation)          /* a search tries all layouts */
-        facts_note(&scenario->facts, "calibrated by %s: the same server in that layout; the others have wider intervals",
-                   of);
+        facts_note(&scenario->facts, "calibrated by %s: the same server in that layout; the others have wider "
+                   "intervals", of);
     else if (open)
-        facts_note(&scenario->facts, "calibrated by %s, carried to %s: the interval is wider", of, calibrated->relation);
+        facts_note(&scenario->facts, "calibrated by %s, carried to %s: the interval is wider", of,
+                   calibrated->relation);
     else if (calibrated->relation)
         facts_note(&scenario->facts, "calibrated by %s, carried to %s%s: the interval is wider", of,
                    calibrated->relation, same > 0 ? "" : " in another layout");
@@ -562,7 +563,8 @@ static void add_carried(const struct calibrated *calibrated, const double *rho, 
     }
     for (int m = 0; m < POSTERIOR_FIELDS; m++)
         doubt->field[m] = prior->field[m] * prior->field[m] * value->reach[m];
-    doubt->variance += calibrated_carried(prior, (const double (*)[POSTERIOR_FACTORS])calibrated->covariance, rho, value);
+    doubt->variance += calibrated_carried(prior, (const double (*)[POSTERIOR_FACTORS])calibrated->covariance,
+                                          rho, value);
 }
 
 static struct doubt doubt_of(const struct calibrated *calibrated, bool layout, const struct posterior_value *value)

@@ -118,8 +118,8 @@ static const char *generator(struct calibrate *calibrate, double load, double pr
                            "--random-range-ratio 1 --max-concurrency %.0f --num-prompts %.0f --output-file run.jsonl",
                            server->model, prompt, answer, load, requests);
     if (strcmp(engine, "vllm") && !openai)
-        return arena_print(calibrate->arena, "chalkline measure http://127.0.0.1:8080 --loads %.0f --isl %.0f --osl %.0f "
-                           "-o run.jsonl", load, prompt, answer);
+        return arena_print(calibrate->arena, "chalkline measure http://127.0.0.1:8080 --loads %.0f --isl %.0f "
+                           "--osl %.0f -o run.jsonl", load, prompt, answer);
     return arena_print(calibrate->arena, "vllm bench serve %s--model %s --dataset-name random --random-input-len %.0f "
                        "--random-output-len %.0f --ignore-eos --max-concurrency %.0f --num-prompts %.0f "
                        "--save-result", openai ? "--backend openai " : "", server->model, prompt, answer, load,

@@ -149,7 +149,8 @@ static double cost(void *context, const double *at)
         if (question->without && series_of_one_source(list->publishers[p], question->without))
             continue;
         for (size_t i = 0; i < list->count; i++)
-            if (series_of_one_source(list->series[i].publisher, list->publishers[p]) && worth(&list->series[i], &prior, &one)) {
+            if (series_of_one_source(list->series[i].publisher, list->publishers[p]) &&
+                worth(&list->series[i], &prior, &one)) {
                 here += one;
                 count++;
             }
