@@ -136,6 +136,11 @@ void buffer_print(struct buffer *buffer, const char *format, ...) BASE_PRINTF(2,
 /* Add text for a terminal: bytes that are not plain text become \x1b. */
 void buffer_add_plain(struct buffer *buffer, struct text text, const char *allowed);
 
+/* ---- numbers ---------------------------------------------------------------------- */
+
+/* The quantile of `sizes` at `share`, interpolated linearly; NaN if there are none. Sorts `sizes`. */
+double sizes_quantile(double *sizes, size_t count, double share);
+
 /* ---- csv (RFC 4180; '#' at the start of a line is a comment) ---------------------
  *
  * csv_read checks that every cell is plain text. A foreign table may have columns with anything inside
@@ -155,6 +160,7 @@ bool csv_read_any(struct arena *arena, const char *file, struct text text, struc
 const char *csv_header(const struct csv *csv, size_t column);
 int csv_column(const struct csv *csv, const char *name);       /* -1: no such column */
 const char *csv_cell(const struct csv *csv, size_t row, int column); /* "" for -1 */
+void csv_write_cell(struct buffer *out, const char *text);     /* quoted where it must be; NULL: empty */
 
 /* ---- doc: a JSON-like document tree ------------------------------------------------
  *

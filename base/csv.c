@@ -169,3 +169,15 @@ const char *csv_cell(const struct csv *csv, size_t row, int column)
 {
     return column < 0 ? "" : csv->text + csv->cells[(row + 1) * csv->columns + (size_t)column];
 }
+
+void csv_write_cell(struct buffer *out, const char *text)
+{
+    if (!text || !strpbrk(text, ",\"\n")) {
+        buffer_print(out, "%s", text ? text : "");
+        return;
+    }
+    buffer_print(out, "\"");
+    for (; *text; text++)
+        buffer_print(out, *text == '"' ? "\"\"" : "%c", *text);
+    buffer_print(out, "\"");
+}

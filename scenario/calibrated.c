@@ -207,6 +207,35 @@ static bool read_fact(struct reader *reader, const char *fact, const char *value
     return error_expected(reader->error, "a file that `chalkline calibrate` wrote");
 }
 
+/* Is it a covariance? What rounding takes off is put back before the root. */
+static bool check_covariance(const struct calibrated *calibrated, struct error *error)
+{
+    enum { N = POSTERIOR_FACTORS };
+    const double rounding = 1e-9;
+    double matrix[N * N];
+    for (int k = 0; k < N; k++)
+        for (int l = 0; l < N; l++)
+            matrix[k * N + l] = calibrated->covariance[k][l] + (k == l ? rounding : 0);
+    if (cholesky(matrix, N))
+        return true;
+    error_set(error, "%s: its covariances are those of no factors: a variance would be negative", calibrated->file);
+    return error_expected(error, "a file that `chalkline calibrate` wrote, unchanged");
+}
+
+/* A calibration by other constants is relative to another prediction: all that is left unknown is wider. */
+static void widen(struct arena *arena, struct calibrated *calibrated)
+{
+    calibrated->stale = calibrated->constants && strcmp(calibrated->constants, calibrated_constants(arena));
+    if (!calibrated->stale)
+        return;
+    const double factor = calibrated_number("other_constants", "factor");
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        for (int l = 0; l < POSTERIOR_FACTORS; l++)
+            calibrated->covariance[k][l] *= factor;
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        calibrated->scale[m] *= factor;
+}
+
 /* The posterior of the file's values with the file's weights: what the values said stays what it was, even
  * if the prior of a later version is another. */
 static bool make_posterior(struct arena *arena, struct calibrated *calibrated, struct error *error)
@@ -246,6 +275,9 @@ bool calibrated_read(struct arena *arena, const char *path, struct calibrated *c
         error_set(error, "%s: states no model or no machine", path);
         return error_expected(error, "a file that `chalkline calibrate ... -o FILE` wrote");
     }
+    if (!check_covariance(calibrated, error))
+        return false;
+    widen(arena, calibrated);
     return make_posterior(arena, calibrated, error);
 }
 
@@ -270,13 +302,29 @@ static bool same_formats(const struct scenario *scenario, const struct calibrate
     return weights_same && (!kv || !server->kv || name_same(kv, server->kv));
 }
 
-/* Multiply the correlations of one difference, for the same and for another layout. */
-static void carry(struct calibrated *calibrated, const char *same, const char *other)
+static void carry(double *rho, const char *name)
 {
-    for (int k = 0; k < POSTERIOR_FACTORS; k++) {
-        calibrated->own[k] *= same ? calibrated_number(same, calibrated_factors[k]) : 1;
-        calibrated->carried[k] *= other ? calibrated_number(other, calibrated_factors[k]) : 1;
-    }
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        rho[k] *= calibrated_number(name, calibrated_factors[k]);
+}
+
+void calibrated_correlation(const struct calibrated_difference *difference, double rho[POSTERIOR_FACTORS])
+{
+    const bool model = difference->model, machine = difference->machine, layout = difference->layout;
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        rho[k] = 1;
+    if (model)
+        carry(rho, machine ? "carry_model_machine" : "carry_model");
+    else if (machine)
+        carry(rho, layout ? "carry_machine_layout" : "carry_machine");
+    if (difference->version)
+        carry(rho, layout && !model && !machine ? "carry_version_layout" : "carry_version");
+    if (difference->engine)
+        carry(rho, "carry_engine");
+    if (difference->precision)
+        carry(rho, "carry_precision");
+    if (layout && !model && !machine && !difference->version && !difference->engine && !difference->precision)
+        carry(rho, "carry_layout");
 }
 
 static void relate(struct scenario *scenario, struct calibrated *calibrated)
@@ -284,39 +332,25 @@ static void relate(struct scenario *scenario, struct calibrated *calibrated)
     const struct calibrated_server *server = &calibrated->server;
     const struct subject *subject = &scenario->subject;
     const struct catalog *catalog = &scenario->catalog;
-    const bool model = !same_entry(catalog, CATALOG_MODEL, subject->model, or_null(server->model));
-    const bool machine = !same_entry(catalog, CATALOG_MACHINE, subject->machine, or_null(server->machine));
-    const bool engine = strcmp(catalog_engine_name(catalog, subject->engine),
-                               catalog_engine_name(catalog, or_null(server->engine))) != 0;
-    const bool precision = !model && !same_formats(scenario, server);
-    const bool version = !engine && subject->version && or_null(server->version) &&
+    struct calibrated_difference difference = {
+        .model = !same_entry(catalog, CATALOG_MODEL, subject->model, or_null(server->model)),
+        .machine = !same_entry(catalog, CATALOG_MACHINE, subject->machine, or_null(server->machine)),
+        .engine = strcmp(catalog_engine_name(catalog, subject->engine),
+                         catalog_engine_name(catalog, or_null(server->engine))) != 0 };
+    difference.precision = !difference.model && !same_formats(scenario, server);
+    difference.version = !difference.engine && subject->version && or_null(server->version) &&
                          strcmp(subject->version, server->version) != 0;
     struct buffer words = { .arena = scenario->arena };
     const struct { bool differs; const char *what; } differences[] = {
-        { model, "model" }, { machine, "machine" }, { engine, "engine" }, { precision, "precision" },
-        { version, "version" } };
-    for (int k = 0; k < POSTERIOR_FACTORS; k++)
-        calibrated->own[k] = calibrated->carried[k] = 1;
+        { difference.model, "model" }, { difference.machine, "machine" }, { difference.engine, "engine" },
+        { difference.precision, "precision" }, { difference.version, "version" } };
     for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
         if (differences[i].differs)
             buffer_print(&words, "%s%s", words.size ? " and " : "another ", differences[i].what);
     calibrated->relation = words.data;
-    if (model && machine)
-        carry(calibrated, "carry_model_machine", "carry_model_machine");
-    else if (model)
-        carry(calibrated, "carry_model", "carry_model");
-    else if (machine)
-        carry(calibrated, "carry_machine", "carry_machine_layout");
-    if (version && !model && !machine)
-        carry(calibrated, "carry_version", "carry_version_layout");
-    else if (version)
-        carry(calibrated, "carry_version", "carry_version");
-    if (engine)
-        carry(calibrated, "carry_engine", "carry_engine");
-    if (precision)
-        carry(calibrated, "carry_precision", "carry_precision");
-    if (!words.size)
-        carry(calibrated, NULL, "carry_layout");
+    calibrated_correlation(&difference, calibrated->own);
+    difference.layout = true;
+    calibrated_correlation(&difference, calibrated->carried);
 }
 
 /* ---- facts ---------------------------------------------------------------------------------------- */
@@ -399,6 +433,19 @@ void calibrated_layout(struct scenario *scenario)
         facts_set(&scenario->facts, NAME_chunked_prefill_size, server->chunk, ORIGIN_GIVEN, calibrated->file);
 }
 
+/* Is more than one layout asked for, as by a search? */
+static bool varies(const struct scenario *scenario)
+{
+    const char *const rows[] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel,
+                                 NAME_expert_parallel };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct fact *fact = facts_find(&scenario->facts, rows[i]);
+        if (fact && fact->origin == ORIGIN_AXIS)
+            return true;
+    }
+    return scenario->layouts;
+}
+
 void calibrated_note(struct scenario *scenario)
 {
     const struct calibrated *calibrated = scenario->calibrated;
@@ -410,38 +457,56 @@ void calibrated_note(struct scenario *scenario)
     const char *of = arena_print(scenario->arena, "%s (%zu point%s of %s on %s, TP %.15g)", calibrated->file,
                                  calibrated->points, calibrated->points == 1 ? "" : "s", server->model,
                                  server->machine, server->size[0]);
+    const bool open = varies(scenario);
     value_of(scenario, NAME_given_layout, &same, &ignored);
-    if (calibrated->relation)
+    if (open && !calibrated->relation)          /* a search tries all layouts */
+        facts_note(&scenario->facts, "calibrated by %s: the same server in that layout; the others have wider "
+                   "intervals", of);
+    else if (open)
+        facts_note(&scenario->facts, "calibrated by %s, carried to %s: the interval is wider", of,
+                   calibrated->relation);
+    else if (calibrated->relation)
         facts_note(&scenario->facts, "calibrated by %s, carried to %s%s: the interval is wider", of,
                    calibrated->relation, same > 0 ? "" : " in another layout");
     else if (!(same > 0))
         facts_note(&scenario->facts, "calibrated by %s, carried to another layout: the interval is wider", of);
     else
         facts_note(&scenario->facts, "calibrated by %s: the same server", of);
-    if (calibrated->constants && strcmp(calibrated->constants, calibrated_constants(scenario->arena)))
-        facts_note(&scenario->facts, "%s was fitted with other constants: calibrate again", calibrated->file);
+    if (calibrated->stale)
+        facts_note(&scenario->facts, "%s was fitted with other constants: its interval is wider; calibrate again",
+                   calibrated->file);
 }
 
 /* ---- intervals ---------------------------------------------------------------------------------- */
+
+/* What a row cannot be below, or NULL. */
+static const char *bound_of(const char *row)
+{
+    return !strcmp(row, NAME_predicted_tpot) ? NAME_predicted_tpot_bound
+         : !strcmp(row, NAME_predicted_ttft) ? NAME_measured_prompt_bound
+         : !strcmp(row, NAME_disagg_ttft)    ? NAME_measured_split_prompt_bound : NULL;
+}
 
 bool calibrated_graph_build(const struct scenario *scenario, const char *const *rows, size_t count,
                             struct calibrated_graph *graph, struct error *error)
 {
     struct facts facts = facts_copy(&scenario->facts);
-    const struct expr **wanted = arena_array(scenario->arena, count + 1 + POSTERIOR_AXES, sizeof *wanted);
+    const size_t fixed = count + 1 + POSTERIOR_AXES;
+    const struct expr **wanted = arena_array(scenario->arena, fixed + count, sizeof *wanted);
     for (int k = 0; k < POSTERIOR_FACTORS; k++) {
         const struct fact *fact = facts_find(&facts, calibrated_factors[k]);
         if (fact && fact->origin == ORIGIN_FITTED)
             facts_set(&facts, calibrated_factors[k], 1, ORIGIN_FITTED, scenario->calibrated->file);
     }
-    for (size_t i = 0; i < count + 1 + POSTERIOR_AXES; i++) {
-        const char *row = i < count ? rows[i] : i == count ? NAME_given_layout : calibrated_axes[i - count - 1];
+    for (size_t i = 0; i < fixed + count; i++) {
+        const char *bound = i < fixed ? NULL : bound_of(rows[i - fixed]);
+        const char *row = i < count ? rows[i] : i == count ? NAME_given_layout
+                        : i < fixed ? calibrated_axes[i - count - 1] : bound ? bound : "0";
         if (!expr_parse(&scenario->formulas, NULL, 0, text_of(row), &wanted[i], error))
             return false;
     }
     graph->rows = count;
-    if (!graph_build(scenario->arena, &scenario->formulas, &facts, wanted, count + 1 + POSTERIOR_AXES, &graph->graph,
-                     error))
+    if (!graph_build(scenario->arena, &scenario->formulas, &facts, wanted, fixed + count, &graph->graph, error))
         return false;
     for (int k = 0; k < POSTERIOR_FACTORS; k++) {
         const struct fact *fact = facts_find(&facts, calibrated_factors[k]);
@@ -453,38 +518,69 @@ bool calibrated_graph_build(const struct scenario *scenario, const char *const *
     return true;
 }
 
-/* The variance of ln of a value, from the factors carried here and a field of which nothing is known. */
-static double carried_variance(const struct calibrated *calibrated, const double *rho,
-                               const struct posterior_value *value)
+double calibrated_carried(const struct posterior_prior *prior,
+                          const double (*covariance)[POSTERIOR_FACTORS], const double *rho,
+                          const struct posterior_value *value)
 {
-    const struct posterior_prior *prior = &calibrated->prior;
     double sum = 0;
     for (int k = 0; k < POSTERIOR_FACTORS; k++)
         for (int l = 0; l < POSTERIOR_FACTORS; l++)
             sum += value->slope[k] * value->slope[l] *
-                   (rho[k] * rho[l] * calibrated->covariance[k][l] +
+                   (rho[k] * rho[l] * covariance[k][l] +
                     (k == l ? (1 - rho[k] * rho[k]) * prior->covariance[k][k] : 0));
     for (int m = 0; m < POSTERIOR_FIELDS; m++)
         sum += value->reach[m] * value->reach[m] * prior->field[m] * prior->field[m];
     return sum;
 }
 
-static void interval(const struct calibrated *calibrated, bool layout, const struct posterior_value *value,
-                     double *low, double *high)
+/* What is not known of a value: the deviation of its logarithm, and the shares in it of the logarithms of the
+ * factors and the fields and of the noise, each as its covariance with the value. */
+struct doubt {
+    double factor[POSTERIOR_FACTORS], field[POSTERIOR_FIELDS], noise, variance, wide;
+};
+
+static void add_own(const struct calibrated *calibrated, const struct posterior_value *value, struct doubt *doubt)
+{
+    for (int i = 0; i < POSTERIOR_FACTORS + POSTERIOR_FIELDS; i++) {
+        struct posterior_value one = { .kind = value->kind };
+        const bool factor = i < POSTERIOR_FACTORS;
+        memcpy(one.at, value->at, sizeof one.at);
+        *(factor ? &one.slope[i] : &one.reach[i - POSTERIOR_FACTORS]) = 1;
+        *(factor ? &doubt->factor[i] : &doubt->field[i - POSTERIOR_FACTORS]) =
+            posterior_left(&calibrated->posterior, &one, value);
+    }
+    doubt->variance += posterior_variance(&calibrated->posterior, value);
+}
+
+static void add_carried(const struct calibrated *calibrated, const double *rho, const struct posterior_value *value,
+                        struct doubt *doubt)
+{
+    const struct posterior_prior *prior = &calibrated->prior;
+    for (int k = 0; k < POSTERIOR_FACTORS; k++) {
+        doubt->factor[k] = (1 - rho[k] * rho[k]) * prior->covariance[k][k] * value->slope[k];
+        for (int l = 0; l < POSTERIOR_FACTORS; l++)
+            doubt->factor[k] += rho[k] * rho[l] * calibrated->covariance[k][l] * value->slope[l];
+    }
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        doubt->field[m] = prior->field[m] * prior->field[m] * value->reach[m];
+    doubt->variance += calibrated_carried(prior, (const double (*)[POSTERIOR_FACTORS])calibrated->covariance,
+                                          rho, value);
+}
+
+static struct doubt doubt_of(const struct calibrated *calibrated, bool layout, const struct posterior_value *value)
 {
     static const double end = 0.9;              /* of the 80 % interval */
-    const bool same = layout && !calibrated->relation;
     const double noise = calibrated->prior.noise[value->kind];
-    double variance = noise * noise, wide;
-    if (same) {
-        variance = calibrated->scale[value->kind] * (variance + posterior_variance(&calibrated->posterior, value));
-        wide = student_quantile(end, calibrated->freedom[value->kind]);
-    } else {
-        variance += carried_variance(calibrated, layout ? calibrated->own : calibrated->carried, value);
-        wide = student_quantile(end, 0);
-    }
-    *low = scalar_exp(-wide * sqrt(variance));
-    *high = scalar_exp(wide * sqrt(variance));
+    const bool same = layout && !calibrated->relation;
+    struct doubt doubt = { .noise = noise * noise, .variance = noise * noise };
+    if (same)
+        add_own(calibrated, value, &doubt);
+    else
+        add_carried(calibrated, layout ? calibrated->own : calibrated->carried, value, &doubt);
+    const double scale = same ? calibrated->scale[value->kind] : 1;
+    doubt.wide = student_quantile(end, same ? calibrated->freedom[value->kind] : calibrated->prior.freedom) *
+                 sqrt(scale / doubt.variance);
+    return doubt;
 }
 
 static void evaluate(struct arena *scratch, const struct calibrated *calibrated,
@@ -499,26 +595,60 @@ static void evaluate(struct arena *scratch, const struct calibrated *calibrated,
     graph_value(scratch, &graph->graph, inputs, nodes, NULL);
 }
 
+/* The slopes of the logarithm of row i. */
+static struct posterior_value linearise(struct arena *scratch, const struct calibrated_graph *graph, size_t i,
+                                        const double *inputs, const double *nodes)
+{
+    const struct graph *of = &graph->graph;
+    double *gradient = arena_array(scratch, of->input_count + 1, sizeof *gradient);
+    const double at = nodes[of->outputs[i]];
+    struct posterior_value value = { 0 };
+    graph_slopes(scratch, of, i, nodes, gradient);
+    for (int axis = 0; axis < POSTERIOR_AXES; axis++)
+        value.at[axis] = scalar_log(fmax(nodes[of->outputs[graph->rows + 1 + (size_t)axis]], 1e-3));
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        value.slope[k] = graph->factor[k] < 0 ? 0 : gradient[graph->factor[k]] * inputs[graph->factor[k]] / at;
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        value.reach[m] = graph->anchor[m] < 0 ? 0 : gradient[graph->anchor[m]] * inputs[graph->anchor[m]] / at;
+    value.kind = fabs(value.reach[1]) > fabs(value.reach[0]);
+    return value;
+}
+
+/* Row i at one end of its interval over its value: there the factors and fields are as far off as is most
+ * probable. The row is computed again, since near saturation times are far from what their slopes say. */
+static double end_of(struct arena *scratch, const struct calibrated_graph *graph, size_t i, const double *inputs,
+                     const double *nodes, const struct doubt *doubt, double side)
+{
+    const struct graph *of = &graph->graph;
+    const double value = nodes[of->outputs[i]], far = side * doubt->wide;
+    double *there = arena_array(scratch, of->input_count + 1, sizeof *there);
+    double *after = arena_array(scratch, of->count + 1, sizeof *after);
+    memcpy(there, inputs, of->input_count * sizeof *there);
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        if (graph->factor[k] >= 0)
+            there[graph->factor[k]] *= scalar_exp(far * doubt->factor[k]);
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        if (graph->anchor[m] >= 0)
+            there[graph->anchor[m]] *= scalar_exp(far * doubt->field[m]);
+    graph_value(scratch, of, there, after, NULL);
+    const double end = after[of->outputs[i]] / value * scalar_exp(far * doubt->noise);
+    return isfinite(end) && end > 0 ? end : scalar_exp(far * doubt->variance);
+}
+
 void calibrated_intervals(struct arena *scratch, const struct calibrated *calibrated,
                           const struct calibrated_graph *graph, double *inputs, double *low, double *high)
 {
     const struct graph *of = &graph->graph;
     double *nodes = arena_array(scratch, of->count + 1, sizeof *nodes);
-    double *gradient = arena_array(scratch, of->input_count + 1, sizeof *gradient);
     bool layout;
     evaluate(scratch, calibrated, graph, inputs, nodes, &layout);
     for (size_t i = 0; i < graph->rows; i++) {
-        struct posterior_value value = { 0 };
-        const double at = nodes[of->outputs[i]];
-        graph_slopes(scratch, of, i, nodes, gradient);
-        for (int axis = 0; axis < POSTERIOR_AXES; axis++)
-            value.at[axis] = scalar_log(fmax(nodes[of->outputs[graph->rows + 1 + (size_t)axis]], 1e-3));
-        for (int k = 0; k < POSTERIOR_FACTORS; k++)
-            value.slope[k] = graph->factor[k] < 0 ? 0 : gradient[graph->factor[k]] * inputs[graph->factor[k]] / at;
-        for (int m = 0; m < POSTERIOR_FIELDS; m++)
-            value.reach[m] = graph->anchor[m] < 0 ? 0 : gradient[graph->anchor[m]] * inputs[graph->anchor[m]] / at;
-        value.kind = fabs(value.reach[1]) > fabs(value.reach[0]);
-        interval(calibrated, layout, &value, &low[i], &high[i]);
+        const struct posterior_value value = linearise(scratch, graph, i, inputs, nodes);
+        const struct doubt doubt = doubt_of(calibrated, layout, &value);
+        const double bound = nodes[of->outputs[graph->rows + 1 + POSTERIOR_AXES + i]] / nodes[of->outputs[i]];
+        low[i] = fmin(1, end_of(scratch, graph, i, inputs, nodes, &doubt, -1));
+        high[i] = fmax(1, end_of(scratch, graph, i, inputs, nodes, &doubt, 1));
+        low[i] = bound > low[i] ? fmin(1, bound) : low[i];
     }
 }
 

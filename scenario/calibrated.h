@@ -41,6 +41,8 @@ struct calibrated {
     struct posterior_value *values;             /* [count], those that were fitted */
     double *weight;                             /* [count] as in struct posterior */
     size_t count, points;
+    bool stale;                                 /* fitted with other constants: variances are those of the file
+                                                   times a factor */
     double scale[POSTERIOR_FIELDS], freedom[POSTERIOR_FIELDS];
     struct posterior posterior;                 /* of the values, at the estimate */
     /* in a scenario: */
@@ -52,6 +54,16 @@ struct calibrated {
 /* What is thought of a server before it is measured, and a number of data/calibration.csv. */
 void calibrated_prior(struct posterior_prior *prior);
 double calibrated_number(const char *name, const char *fact);
+
+/* In what a server differs from the one that was measured. */
+struct calibrated_difference { bool model, machine, engine, precision, version, layout; };
+/* How much of what was found holds for it: the correlation of each factor, 1 for the same server. */
+void calibrated_correlation(const struct calibrated_difference *difference, double rho[POSTERIOR_FACTORS]);
+/* The variance of ln of a value of such a server, whose field is not known, and the degrees of freedom of its
+ * interval; `covariance` of the logarithms of the factors that were found. Without noise. */
+double calibrated_carried(const struct posterior_prior *prior,
+                          const double (*covariance)[POSTERIOR_FACTORS], const double *rho,
+                          const struct posterior_value *value);
 
 /* The constants that factors are relative to, as a sum of their text. */
 const char *calibrated_constants(struct arena *arena);
@@ -67,7 +79,7 @@ void calibrated_note(struct scenario *scenario);
 
 /* The graph of some rows, in which the factors are inputs. */
 struct calibrated_graph {
-    struct graph graph;         /* outputs: the rows, then given_layout, then the load */
+    struct graph graph;         /* outputs: the rows, given_layout, the load, bounds of the rows */
     size_t rows;
     int factor[POSTERIOR_FACTORS], anchor[POSTERIOR_FIELDS];    /* inputs; -1: not read */
 };

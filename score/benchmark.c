@@ -6,6 +6,7 @@
 #include "catalog/catalog.h"
 #include "score/benchmark_parts.h"
 #include "score/layout.h"
+#include "score/measured.h"
 
 #include <math.h>
 #include <string.h>
@@ -229,7 +230,7 @@ static bool read_records(struct opening *opening, struct text text)
 /* ---- the schema -------------------------------------------------------------------------------------- */
 
 /* Layouts may use what is given, as "given.COLUMN", and the number of records, as "file.records". */
-static void add_given(struct opening *opening, struct csv *sheet)
+static bool add_given(struct opening *opening, struct csv *sheet)
 {
     struct records records = { .arena = opening->arena };
     const struct benchmark_facts *given = opening->given;
@@ -242,8 +243,7 @@ static void add_given(struct opening *opening, struct csv *sheet)
             record_set(&records, arena_print(opening->arena, "given.%s", given->facts[i].column),
                        given->facts[i].text);
     }
-    struct error ignored;
-    records_sheet(&records, sheet->file, sheet, &ignored);
+    return records_sheet(&records, sheet->file, sheet, opening->error);
 }
 
 static bool apply(struct opening *opening, struct layout *layout, const struct csv *sheet, struct csv *out)
@@ -256,7 +256,7 @@ static bool apply(struct opening *opening, struct layout *layout, const struct c
 
 static bool unknown(struct opening *opening)
 {
-    error_set(opening->error, "%s: not a benchmark's result that is known", opening->path);
+    error_set(opening->error, "%s: unknown benchmark format", opening->path);
     return error_expected(opening->error, "what one of these writes: %s", layout_tools(opening->arena));
 }
 
@@ -497,12 +497,12 @@ bool benchmark_open(struct arena *arena, const char *path, struct text text,
         return false;
     struct layout *layout = layout_of(arena, &sheet);
     const bool tool = layout && layout_tool(layout);
-    if (!layout && table && csv_column(&sheet, "machine") < 0)
+    if (!layout && table && !measured_schema(&sheet))
         return layout_unknown(arena, &sheet, error);
     if (!layout && !table)
         return unknown(&opening);
-    if (tool)
-        add_given(&opening, &sheet);
+    if (tool && !add_given(&opening, &sheet))
+        return false;
     if (layout && !apply(&opening, layout, &sheet, &schema))
         return false;
     schema = layout ? schema : sheet;

@@ -305,20 +305,6 @@ static bool read_raw(struct requests *requests, int line, const struct doc *file
 
 /* ---- figures ----------------------------------------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b)
-{
-    const double *one = a, *other = b;
-    return (*one > *other) - (*one < *other);       /* equal numbers are alike */
-}
-
-/* Linear between ranks, as numpy does it. */
-static double percentile(const double *sorted, size_t count, double share)
-{
-    const double at = share * (double)(count - 1);
-    const size_t low = (size_t)at;
-    return low + 1 < count ? sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]) : sorted[low];
-}
-
 static double mean_of(const double *values, size_t count)
 {
     double sum = 0;
@@ -345,10 +331,9 @@ static void add_figure(struct records *records, const char *name, double *values
         return;
     record_number(records, arena_print(records->arena, "request.%s.mean", name), mean_of(values, count));
     record_number(records, arena_print(records->arena, "request.%s.error", name), error_of(values, count));
-    qsort(values, count, sizeof *values, by_size);
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
         record_number(records, arena_print(records->arena, "request.%s.%s", name, ranks[i].name),
-                      percentile(values, count, ranks[i].share));
+                      sizes_quantile(values, count, ranks[i].share));
 }
 
 static const char tools_own[] = "chalkline measure";

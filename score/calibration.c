@@ -27,6 +27,7 @@ void calibration_clear(struct calibration *calibration)
 {
     calibration->points = NULL;
     calibration->count = calibration->room = 0;
+    calibration->carried = false;
     memset(calibration->x, 0, sizeof calibration->x);
     calibration->posterior = (struct posterior){ .prior = &calibration->prior };
 }
@@ -122,6 +123,32 @@ static bool finite_slopes(const struct calibration_point *point)
     return true;
 }
 
+/* What neither the points nor the factors change is computed once. */
+static void narrow(struct calibration *calibration, struct setup *setup, const struct measured *measured)
+{
+    struct graph *graph = &setup->graph, left;
+    if (setup->narrow || setup->refused || calibration->whole)
+        return;
+    double *values = arena_array(calibration->arena, graph->input_count + 1, sizeof *values);
+    bool *vary = arena_array(calibration->arena, graph->input_count + 1, sizeof *vary);
+    const char *names[POSTERIOR_FACTORS + POSTERIOR_FIELDS];
+    for (int k = 0; k < POSTERIOR_FACTORS + POSTERIOR_FIELDS; k++)
+        names[k] = k < POSTERIOR_FACTORS ? calibrated_factors[k] : calibrated_fields[k - POSTERIOR_FACTORS].anchor;
+    for (size_t i = 0; i < graph->input_count; i++)
+        values[i] = graph->inputs[i].value;
+    for (int i = 0; i < measured->input_count; i++)
+        if (setup->input[i] >= 0)
+            vary[setup->input[i]] = true;
+    for (int k = 0; k < POSTERIOR_FACTORS + POSTERIOR_FIELDS; k++)
+        if (graph_input(graph, names[k]) >= 0)
+            vary[graph_input(graph, names[k])] = true;
+    graph_specialize(calibration->arena, graph, values, vary, &left);
+    *graph = left;
+    for (int i = 0; i < measured->input_count; i++)
+        setup->input[i] = graph_input(graph, measured->inputs[i].name);
+    setup->narrow = true;
+}
+
 const char *calibration_add(struct calibration *calibration, const struct measured *measured)
 {
     if (measured->refused)
@@ -131,6 +158,7 @@ const char *calibration_add(struct calibration *calibration, const struct measur
     struct calibration_point *point = arena_push(calibration->arena, &calibration->points, &calibration->count,
                                                  &calibration->room, sizeof *point);
     struct setup *setup = predictor_find(&calibration->predictor, measured), *load = NULL;
+    narrow(calibration, setup, measured);
     if (measured_input(measured, NAME_arrival_rate, 0) > 0 || !(measured_input(measured, NAME_concurrency, 0) > 0))
         load = predictor_find(&calibration->loads, measured);
     *point = (struct calibration_point){ .measured = measured, .setup = setup, .load = load };
@@ -156,6 +184,42 @@ const char *calibration_give(struct calibration *calibration, size_t at)
     point->refused = physics_refuse(&calibration->physics, point->measured);
     point->given = !point->refused;
     return point->refused;
+}
+
+static double distance(const struct calibration_point *a, const struct calibration_point *b)
+{
+    double square = 0;
+    for (int i = 0; i < POSTERIOR_AXES; i++)
+        square += pow(a->values[0].at[i] - b->values[0].at[i], 2);
+    return square;
+}
+
+/* Greedy: the next point is the one furthest from all that stay. */
+size_t calibration_thin(struct calibration *calibration)
+{
+    double *apart = arena_array(calibration->arena, calibration->count + 1, sizeof *apart);
+    bool *stays = arena_array(calibration->arena, calibration->count + 1, sizeof *stays);
+    size_t given = 0, kept = 0, taken = 0;
+    for (size_t p = 0; p < calibration->count; p++) {
+        apart[p] = INFINITY;
+        given += calibration->points[p].given;
+    }
+    while (given > CALIBRATION_MOST && kept < CALIBRATION_MOST) {
+        size_t next = calibration->count;
+        for (size_t p = 0; p < calibration->count; p++)
+            if (calibration->points[p].given && !stays[p] &&
+                (next == calibration->count || apart[p] > apart[next]))
+                next = p;
+        stays[next] = true;
+        kept++;
+        for (size_t p = 0; p < calibration->count; p++)
+            apart[p] = fmin(apart[p], distance(&calibration->points[p], &calibration->points[next]));
+    }
+    for (size_t p = 0; p < calibration->count && kept; p++) {
+        taken += calibration->points[p].given && !stays[p];
+        calibration->points[p].given &= stays[p];
+    }
+    return taken;
 }
 
 /* ---- the fit ------------------------------------------------------------------------------------- */
@@ -318,6 +382,38 @@ double calibration_spread(const struct calibration *calibration)
     return calibration->count ? sum / (double)calibration->count : 0;
 }
 
+/* ---- another server ---------------------------------------------------------------------------- */
+
+static bool same_words(const char *a, const char *b)
+{
+    a = a ? a : "", b = b ? b : "";
+    return !strcmp(a, b);
+}
+
+struct calibrated_difference calibration_difference(const struct measured *one, const struct measured *other)
+{
+    const bool model = !same_words(one->model, other->model), engine = !same_words(one->engine, other->engine);
+    const bool formats = same_words(one->precision, other->precision) && same_words(one->kv, other->kv) &&
+                         same_words(one->beside, other->beside);
+    return (struct calibrated_difference){ .model = model, .machine = !same_words(one->machine, other->machine),
+        .engine = engine, .precision = !model && !formats,
+        .version = !engine && !same_words(one->version, other->version),
+        .layout = !measured_same_layout(one, other) };
+}
+
+void calibration_carry(struct calibration *calibration, const struct calibration *from,
+                       const struct calibrated_difference *difference)
+{
+    calibrated_correlation(difference, calibration->rho);
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        calibration->x[k] = calibration->rho[k] * from->x[k];
+    memcpy(calibration->found, from->posterior.covariance, sizeof calibration->found);
+    calibration->carried = true;
+    for (int kind = 0; kind < POSTERIOR_FIELDS; kind++)
+        calibration->wide[kind] = student_quantile(interval_end, calibration->prior.freedom);
+    predict_all(calibration);
+}
+
 /* ---- predictions ----------------------------------------------------------------------------- */
 
 void calibration_predict(const struct calibration *calibration, const struct calibration_point *point, int i,
@@ -325,9 +421,12 @@ void calibration_predict(const struct calibration *calibration, const struct cal
 {
     const struct posterior_value *value = &point->values[i];
     const double noise = calibration->prior.noise[value->kind];
-    const double sd = sqrt(calibration->posterior.scale[value->kind] *
-                           (posterior_variance(&calibration->posterior, value) + noise * noise));
-    const double wide = calibration->wide[value->kind] * sd;
+    const double left = calibration->carried
+        ? calibrated_carried(&calibration->prior, (const double (*)[POSTERIOR_FACTORS])calibration->found,
+                             calibration->rho, value)
+        : posterior_variance(&calibration->posterior, value);
+    const double scale = calibration->carried ? 1 : calibration->posterior.scale[value->kind];
+    const double wide = calibration->wide[value->kind] * sqrt(scale * (left + noise * noise));
     prediction->value = scalar_exp(value->expected);
     prediction->low = scalar_exp(value->expected - wide);
     prediction->high = scalar_exp(value->expected + wide);

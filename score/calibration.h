@@ -34,7 +34,11 @@ struct calibration {
     double x[POSTERIOR_FACTORS];                /* logarithms of the factors */
     double wide[POSTERIOR_FIELDS];              /* half an interval, in standard deviations */
     struct posterior posterior;                 /* of the values that are fitted */
+    bool whole;                                 /* graphs keep all their inputs, for a fit of the constants */
     bool keep;                                  /* outliers are fitted, too */
+    bool carried;                               /* from another server: no points are given, */
+    double rho[POSTERIOR_FACTORS];              /* of its factors so much holds here, */
+    double found[POSTERIOR_FACTORS][POSTERIOR_FACTORS];     /* which are known to this covariance there */
 };
 
 void calibration_open(struct calibration *calibration, struct arena *arena, const struct command *command);
@@ -44,6 +48,10 @@ void calibration_clear(struct calibration *calibration);
 const char *calibration_add(struct calibration *calibration, const struct measured *measured);
 /* Give the values of a point to the fit. Why physics refuses them, or NULL. */
 const char *calibration_give(struct calibration *calibration, size_t at);
+/* Of more points than this the loads furthest apart are given: as many as this, so that a fit takes no second. */
+enum { CALIBRATION_MOST = 40 };
+/* Take back points until CALIBRATION_MOST are given; how many were. */
+size_t calibration_thin(struct calibration *calibration);
 /* Fit the factors to the points that are given, and predict all points. */
 void calibration_fit(struct calibration *calibration);
 /* The point, of those that are not given, that tells most of all points, by their loads and the values
@@ -54,6 +62,11 @@ double calibration_spread(const struct calibration *calibration);
 /* Value i of a point, with the interval of a new measurement. */
 void calibration_predict(const struct calibration *calibration, const struct calibration_point *point, int i,
                          struct prediction *prediction);
+/* In what the server of a point differs from another's. */
+struct calibrated_difference calibration_difference(const struct measured *one, const struct measured *other);
+/* Predict all points by what was found of another server. */
+void calibration_carry(struct calibration *calibration, const struct calibration *from,
+                       const struct calibrated_difference *difference);
 /* The squared residual of a value in its variance: above the sheet's most it is another server. */
 double calibration_misfit(const struct calibration *calibration);
 

@@ -363,6 +363,10 @@ static const char *fill(const struct applying *applying, const char *text, bool 
         if (!*text)
             break;
         const size_t size = strcspn(text + 1, "}]"), name = strcspn(text + 1, "|}]");
+        if (!text[1 + size]) {                      /* no place: it is not closed */
+            buffer_print(&out, "%s", text);
+            break;
+        }
         const char *cell = place(applying, arena_copy(applying->arena, text + 1, name), *text);
         if (!*cell && name < size)
             cell = arena_copy(applying->arena, text + 2 + name, size - name - 1);
@@ -463,18 +467,6 @@ static bool follow(struct applying *applying, const struct rule *rule)
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-static void write_cell(struct buffer *out, const char *text)
-{
-    if (!text || !strpbrk(text, ",\"\n")) {
-        buffer_print(out, "%s", text ? text : "");
-        return;
-    }
-    buffer_print(out, "\"");
-    for (; *text; text++)
-        buffer_print(out, *text == '"' ? "\"\"" : "%c", *text);
-    buffer_print(out, "\"");
-}
-
 static void name_columns(struct applying *applying)
 {
     for (size_t i = 0; i < applying->layout->rule_count; i++) {
@@ -514,10 +506,10 @@ static void write_rows(const struct applying *applying, const struct cell *cells
             if (!shown[i])
                 continue;
             buffer_print(out, ",");
-            write_cell(out, cell->text);
+            csv_write_cell(out, cell->text);
             if (reasons[i]) {
                 buffer_print(out, ",");
-                write_cell(out, cell->text ? cell->reason : NULL);
+                csv_write_cell(out, cell->text ? cell->reason : NULL);
             }
         }
     }

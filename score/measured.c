@@ -112,6 +112,17 @@ static const struct figure *figure_of(const char *row)
     return NULL;
 }
 
+bool measured_schema(const struct csv *csv)
+{
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
+    bool any = csv_column(csv, "machine") >= 0;
+    for (size_t at = 0; at < csv->columns && !any; at++) {
+        const char *predicted = formulas_predicted(formulas, csv_header(csv, at));
+        any = figure_of(csv_header(csv, at)) || (predicted && figure_of(predicted));
+    }
+    return any;
+}
+
 static bool is_reason(const struct csv *csv, const char *name, const struct arena *arena)
 {
     struct arena scratch = arena_beside(arena);
@@ -271,12 +282,22 @@ static bool read_cell(const struct reading *reading, size_t row, size_t at, stru
 
 /* ---- servers --------------------------------------------------------------------------------- */
 
+static const char *const layout_rows[] = {
+    NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel,
+    NAME_context_parallel, NAME_decode_workers, NAME_prefill_workers, NAME_prefill_chips,
+    NAME_prefill_attention_dp, NAME_prefill_expert_parallel, NAME_prefill_pipeline_parallel, NAME_draft_tokens };
+enum { LAYOUT_ROWS = sizeof layout_rows / sizeof *layout_rows };
+
+bool measured_same_layout(const struct measured *a, const struct measured *b)
+{
+    for (size_t i = 0; i < LAYOUT_ROWS; i++)
+        if (measured_input(a, layout_rows[i], 0) != measured_input(b, layout_rows[i], 0))
+            return false;
+    return true;
+}
+
 const char *measured_server(struct arena *arena, const struct measured *point)
 {
-    static const char *const layout[] = {
-        NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel,
-        NAME_context_parallel, NAME_decode_workers, NAME_prefill_workers, NAME_prefill_chips,
-        NAME_prefill_attention_dp, NAME_prefill_expert_parallel, NAME_prefill_pipeline_parallel, NAME_draft_tokens };
     const char *const told[] = { point->model, point->machine, point->engine, point->version, point->precision,
                                  point->beside, point->kv, point->kind };
     if (point->series_stated && *point->series)
@@ -284,9 +305,9 @@ const char *measured_server(struct arena *arena, const struct measured *point)
     struct buffer key = { .arena = arena };
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         buffer_print(&key, "%s%s", i ? " " : "", told[i] && *told[i] ? told[i] : "-");
-    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
-        if (measured_input(point, layout[i], 0) > 0)
-            buffer_print(&key, ", %s %.15g", layout[i], measured_input(point, layout[i], 0));
+    for (size_t i = 0; i < LAYOUT_ROWS; i++)
+        if (measured_input(point, layout_rows[i], 0) > 0)
+            buffer_print(&key, ", %s %.15g", layout_rows[i], measured_input(point, layout_rows[i], 0));
     return key.data;
 }
 
@@ -306,9 +327,11 @@ static bool needs_load(const struct measured *point)
 const char *measured_missing(const struct measured *point)
 {
     if (!point->machine || !*point->machine)
-        return "machine not stated";
+        return "machine not stated (a column machine, or --on)";
     if (!point->value_count)
         return "nothing measured that a row predicts";
+    if (needs_load(point) && (!point->model || !*point->model))
+        return "model not stated (a column model, or --model)";
     const bool loaded = measured_input(point, NAME_concurrency, 0) > 0 ||
                         measured_input(point, NAME_arrival_rate, 0) > 0;
     if (needs_load(point) && (!loaded || !(measured_input(point, NAME_prompt_tokens, 0) >= 1) ||
@@ -415,10 +438,10 @@ static bool same_words(const struct measured *a, const struct measured *b)
  * their layouts too. */
 static bool same_run(const struct measured *a, const struct measured *b, bool layouts)
 {
-    static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel, NAME_prefill_expert_parallel,
-                                          NAME_prefill_attention_dp };
-    const size_t but = layouts ? 0 : sizeof layout / sizeof *layout;
-    return same_words(a, b) && same_inputs(a, b, layout, but);
+    static const char *const ranks[] = { NAME_attention_dp, NAME_expert_parallel, NAME_prefill_expert_parallel,
+                                         NAME_prefill_attention_dp };
+    const size_t but = layouts ? 0 : sizeof ranks / sizeof *ranks;
+    return same_words(a, b) && same_inputs(a, b, ranks, but);
 }
 
 /* All figures within a share of each other. */
@@ -509,7 +532,7 @@ bool measured_read(struct arena *arena, const struct csv *csv, struct measured_l
                    struct error *error)
 {
     struct layout *layout = layout_of(arena, csv);
-    if (!layout && csv_column(csv, "machine") < 0)
+    if (!layout && !measured_schema(csv))
         return layout_unknown(arena, csv, error);
     if (!layout)
         return read_schema(arena, csv, list, error);

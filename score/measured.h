@@ -87,11 +87,15 @@ struct measured_list {
 bool measured_read(struct arena *arena, const struct csv *csv, struct measured_list *list,
                    struct error *error);
 
+/* Are these the columns of the schema: does it have a machine, or a figure that a row predicts? */
+bool measured_schema(const struct csv *csv);
 /* What a point sets as this row, or `absent`. */
 double measured_input(const struct measured *point, const char *row, double absent);
 /* The server that was measured: its series if the file says one, else model, machine, engine, version, formats
  * and layout. */
 const char *measured_server(struct arena *arena, const struct measured *point);
+/* Is the layout the same: chips, all parallel sizes, and workers? */
+bool measured_same_layout(const struct measured *a, const struct measured *b);
 /* What a point lacks to be predicted, or NULL. */
 const char *measured_missing(const struct measured *point);
 /* Does a reason say that the value is a guess about this very row? */

@@ -93,7 +93,8 @@ static void setup_make(struct predictor *predictor, const struct measured *point
     struct error error;
     if (!read_scenario(predictor, point, scenario, &error) ||
         !setup_list(predictor, point, scenario, setup, &error)) {
-        setup->refused = arena_copy(arena, error.what, strlen(error.what));
+        const bool similar = !strncmp(error.hint, "did you mean", strlen("did you mean"));
+        setup->refused = arena_print(arena, "%s%s%s", error.what, similar ? ", " : "", similar ? error.hint : "");
         return;
     }
     for (int i = 0; i < point->input_count; i++)
@@ -127,6 +128,27 @@ struct setup *predictor_find(struct predictor *predictor, const struct measured 
     *setup = (struct setup){ .key = key };
     setup_make(predictor, point, setup);
     return setup;
+}
+
+const char *predictor_chunk_note(struct arena *arena, const struct command *command,
+                                 const struct measured_list *list)
+{
+    struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
+    struct error ignored;
+    double chunk = 0;
+    size_t silent = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct measured *point = &list->points[i];
+        const bool served = point->model && point->value_count && point->values[0].metric <= METRIC_PREFILL;
+        silent += served && !point->refused && !measured_input(point, NAME_chunked_prefill_size, 0);
+    }
+    if (!silent || !scenario_read(scenario, arena, command, command_no_subject(command), &ignored) ||
+        fact_given(facts_find(&scenario->facts, NAME_chunked_prefill_size)) ||
+        !value_of(scenario, NAME_chunked_prefill_size, &chunk, &ignored))
+        return NULL;
+    return arena_print(arena, "prefill in chunks of %s tokens where a row does not state it (%zu of %zu): a column "
+                       "%s, or --set %s=N", quantity_text(arena, chunk, (struct unit){ 0 }, 6), silent, list->count,
+                       NAME_chunked_prefill_size, NAME_chunked_prefill_size);
 }
 
 void predictor_inputs(const struct setup *setup, const struct measured *point, double *inputs)

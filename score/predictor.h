@@ -17,6 +17,7 @@ struct setup {                      /* shared by points that differ only in the 
     const char *key;                /* names what they share */
     const char *refused;            /* why the scenario could not be made, or NULL */
     struct graph graph;             /* outputs: the four members above for each value of a point */
+    bool narrow;                    /* the graph has only the inputs that vary (calibration.c) */
     int input[MEASURED_INPUTS];     /* the graph's input for each of a point; -1: no row reads it */
     const struct calibrated *calibrated;            /* of the command, or NULL */
     const struct calibrated_graph *intervals;       /* then: of the values' rows */
@@ -33,6 +34,10 @@ struct predictor {
 
 /* Find or make the setup of a point. The pointer is valid until another setup is made. */
 struct setup *predictor_find(struct predictor *predictor, const struct measured *point);
+/* What is assumed of prefill where points do not state their chunk, for a list "assumed"; NULL: all state it, or
+ * the command does. */
+const char *predictor_chunk_note(struct arena *arena, const struct command *command,
+                                 const struct measured_list *list);
 /* Write the inputs of the setup's graph at this point: inputs[graph.input_count]. */
 void predictor_inputs(const struct setup *setup, const struct measured *point, double *inputs);
 /* The values of predictor->rows at the point. */

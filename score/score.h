@@ -43,8 +43,6 @@ extern const char *const metric_units[METRICS];     /* base units, as text */
 
 void score_add(struct scores *scores, const char *group, int metric,
                const struct outcome *outcome);
-/* The quantile of `sizes` at `share`, interpolated linearly; NaN if there are none. Sorts `sizes`. */
-double sizes_quantile(double *sizes, size_t count, double share);
 struct figures score_figures(struct arena *arena, const struct score *score);
 /* Sort by group, with "9" before "10", then by metric. */
 void scores_sort(struct scores *scores);

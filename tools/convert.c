@@ -15,18 +15,6 @@ static int fail(const struct error *error)
     return 2;
 }
 
-static void write_cell(struct buffer *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\n")) {
-        buffer_print(out, "%s", text);
-        return;
-    }
-    buffer_print(out, "\"");
-    for (; *text; text++)
-        buffer_print(out, *text == '"' ? "\"\"" : "%c", *text);
-    buffer_print(out, "\"");
-}
-
 static bool convert(struct arena *arena, const char *path, struct buffer *out, struct error *error)
 {
     enum { LIMIT = 64 << 20 };
@@ -35,7 +23,7 @@ static bool convert(struct arena *arena, const char *path, struct buffer *out, s
     if (!file_read(arena, path, LIMIT, &text, error) || !benchmark_open(arena, path, text, NULL, &csv, error))
         return false;
     for (size_t i = 0; i < csv.columns * (csv.rows + 1); i++) {
-        write_cell(out, csv.text + csv.cells[i]);
+        csv_write_cell(out, csv.text + csv.cells[i]);
         buffer_print(out, (i + 1) % csv.columns ? "," : "\n");
     }
     return true;

@@ -41,11 +41,11 @@ static void complete(const struct calibrate *calibrate, struct measured *point)
     const struct { const char *option, **word; } words[] = {
         { "model", &point->model }, { "on", &point->machine }, { "engine", &point->engine },
         { "precision", &point->precision }, { "kv-precision", &point->kv } };
-    const bool nowhere = !*point->machine && point->refused;
+    const bool nowhere = point->refused && (!*point->machine || !point->model || !*point->model);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if ((!*words[i].word || !**words[i].word) && command_given(command, words[i].option))
             *words[i].word = command_text(command, words[i].option);
-    if (nowhere && *point->machine)
+    if (nowhere)
         point->refused = measured_missing(point);
 }
 
@@ -72,7 +72,8 @@ static bool nothing_known(struct calibrate *calibrate, const struct measured *po
         const bool model = !point->model || !*point->model;
         error_set(calibrate->error, "%s:%d: the %s is not stated", point->file, point->line,
                   model ? "model" : "machine");
-        return error_expected(calibrate->error, model ? "--model NAME" : "--on NAME");
+        return error_expected(calibrate->error, model ? "a column 'model', or --model NAME"
+                                                      : "a column 'machine', or --on NAME");
     }
     return true;
 }
@@ -128,6 +129,7 @@ static bool give_points(struct calibrate *calibrate, struct section *outliers)
             refused(outliers, calibration->points[p].measured, NULL, why);
         given += !why;
     }
+    calibrate->thinned = calibration_thin(calibration);
     if (given)
         return true;
     error_set(calibrate->error, "%s: physics refuses all points: %s", calibrate->command->words[0],
@@ -235,6 +237,14 @@ bool ask_calibrate(struct arena *arena, const struct command *command, struct an
     for (size_t i = 0; i < outliers->inside_count; i++)
         section_share(list, outliers->inside[i]);
     section_switch(calibrate.section, "another_server", calibrate.strange);
+    calibrate_evidence(&calibrate);
+    const char *chunk = predictor_chunk_note(arena, command, &calibrate.points);
+    struct section *assumed = section_add(calibrate.section, "assumed", SECTION_TEXTS);
+    if (chunk)
+        section_word(assumed, NULL, chunk);
+    if (calibrate.thinned)
+        section_word(assumed, NULL, arena_print(arena, "%d of %zu points are fitted, those with loads furthest apart",
+                                                CALIBRATION_MOST, CALIBRATION_MOST + calibrate.thinned));
     if (command_given(command, "next"))
         calibrate_next(&calibrate);
     if (path && !calibrate_write(&calibrate, path))
@@ -293,12 +303,19 @@ static const struct record next_record = { "CalibrationNext", (const struct answ
     { FIELD_NUMBER, "gain", .help = "share by which intervals shrink, expected", .always = true },
     { FIELD_TEXT, "command", .help = "that measures it", .always = true },
     { 0 } } };
+static const struct record looks_record = { "CalibrationLooksLike", (const struct answer_field[]){
+    { FIELD_TEXT, "what", .help = "how it differs from what was stated", .always = true },
+    { FIELD_NUMBER, "log_odds", .help = "natural logarithm of how much more probable", .always = true },
+    { 0 } } };
 const struct record answer_calibrate = { "Calibrate", (const struct answer_field[]){
     { FIELD_RECORD, "rows", .help = "the factors", .record = &rows_record, .always = true },
     { FIELD_LIST, "points", .help = "values that were given", .record = &point_record, .always = true },
     { FIELD_LIST, "outliers", .help = "points and values that were not fitted", .record = &outlier_record,
       .always = true },
     { FIELD_TEXTS, "undetermined", .help = "factors that these points do not tell", .always = true },
+    { FIELD_LIST, "looks_like", .help = "servers that make these values much more probable than the stated one does",
+      .record = &looks_record, .always = true },
+    { FIELD_TEXTS, "assumed", .help = "behind the predictions", .always = true },
     { FIELD_NUMBER, "another_server", .help = "1: no factors explain these values; what was stated of the server "
       "is wrong", .always = true },
     { FIELD_RECORD, "next", .help = "--next: the load most worth measuring", .record = &next_record },

@@ -18,11 +18,14 @@ struct calibrate {
     const struct measured *server;          /* the first point that is calibrated: what the server is */
     struct calibration calibration;
     size_t measured;                        /* its first points; those after them are loads to choose from */
+    size_t thinned;                         /* points that are predicted alone: enough others are fitted */
     bool strange;                           /* the misfit is too large: another server than was stated */
 };
 
 /* Prefix of the file's facts, and what the server is. */
 bool calibrate_write(struct calibrate *calibrate, const char *path);
+/* What other server the values look like, as a section and a member of the document; after the fit. */
+void calibrate_evidence(struct calibrate *calibrate);
 /* Loads that could be measured, as points without values; before the fit. */
 void calibrate_loads(struct calibrate *calibrate);
 /* The load that tells most, as a section and a member of the document. */

@@ -13,25 +13,13 @@ struct writer {
     const char *name;
 };
 
-static void write_cell(struct buffer *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\n")) {
-        buffer_print(out, "%s", text);
-        return;
-    }
-    buffer_print(out, "\"");
-    for (; *text; text++)
-        buffer_print(out, *text == '"' ? "\"\"" : "%c", *text);
-    buffer_print(out, "\"");
-}
-
 static void write_fact(const struct writer *writer, const char *fact, const char *value, const char *unit,
                        const char *source, const char *mark, const char *note)
 {
     const char *const cells[] = { writer->name, fact, value, unit, source, "", mark, note };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         buffer_print(writer->out, "%s", i ? "," : "");
-        write_cell(writer->out, cells[i]);
+        csv_write_cell(writer->out, cells[i]);
     }
     buffer_print(writer->out, "\n");
 }
@@ -125,9 +113,9 @@ static void write_points(struct calibrate *calibrate, const struct writer *write
         const char *source = arena_print(arena, "%s line %d", point->measured->file, point->measured->line);
         if (point->given)
             write_fact(writer, arena_print(arena, "point %zu", ++points), text.data, "text", source, "given", "");
-        else
+        else if (point->refused)
             write_fact(writer, arena_print(arena, "set aside %zu", p + 1), text.data, "text", source, "given",
-                       point->refused ? point->refused : "");
+                       point->refused);
     }
     for (size_t i = 0; i < posterior->count; i++) {
         const struct posterior_value *value = &posterior->values[i];

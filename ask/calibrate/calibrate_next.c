@@ -91,19 +91,39 @@ void calibrate_loads(struct calibrate *calibrate)
         }
 }
 
-/* Ten rounds of all requests in flight: shorter runs are biased by their start and their end. */
+/* The catalog's name of the engine that was measured, without its generation; "any" where none is stated. */
+static const char *engine_of(struct calibrate *calibrate)
+{
+    struct catalog catalog;
+    struct error ignored;
+    catalog_open(&catalog, calibrate->arena);
+    const char *name = catalog_engine_name(&catalog, calibrate->server->engine);
+    const struct catalog_entry *entry = catalog_find(&catalog, CATALOG_ENGINE, name, &ignored);
+    const char *of = entry ? catalog_text(entry, "version_of") : NULL;
+    return of ? of : name;
+}
+
+/* What the users of the engine have. Ten rounds of all requests in flight: shorter runs are biased by their
+ * start and their end. A server of TensorRT-LLM answers as OpenAI's does; of any other, our own generator is
+ * sure to know how to ask. */
 static const char *generator(struct calibrate *calibrate, double load, double prompt, double answer)
 {
     const struct measured *server = calibrate->server;
+    const char *engine = engine_of(calibrate);
     const double requests = fmax(30, 10 * load);
-    if (server->engine && name_same(server->engine, "sglang"))
+    const bool openai = !strcmp(engine, "trtllm");
+    if (!strcmp(engine, "sglang"))
         return arena_print(calibrate->arena, "python3 -m sglang.bench_serving --backend sglang --model %s "
                            "--dataset-name random --random-input-len %.0f --random-output-len %.0f "
                            "--random-range-ratio 1 --max-concurrency %.0f --num-prompts %.0f --output-file run.jsonl",
                            server->model, prompt, answer, load, requests);
-    return arena_print(calibrate->arena, "vllm bench serve --model %s --dataset-name random --random-input-len %.0f "
+    if (strcmp(engine, "vllm") && !openai)
+        return arena_print(calibrate->arena, "chalkline measure http://127.0.0.1:8080 --loads %.0f --isl %.0f "
+                           "--osl %.0f -o run.jsonl", load, prompt, answer);
+    return arena_print(calibrate->arena, "vllm bench serve %s--model %s --dataset-name random --random-input-len %.0f "
                        "--random-output-len %.0f --ignore-eos --max-concurrency %.0f --num-prompts %.0f "
-                       "--save-result", server->model, prompt, answer, load, requests);
+                       "--save-result", openai ? "--backend openai " : "", server->model, prompt, answer, load,
+                       requests);
 }
 
 void calibrate_next(struct calibrate *calibrate)

@@ -219,6 +219,17 @@ static bool tell_values(struct check *check, size_t worst, struct buffer *csv)
     return true;
 }
 
+/* What holds for all predictions, and why there are none. */
+static void check_assumed(struct check *check, const struct command *rest)
+{
+    const char *chunk = predictor_chunk_note(check->arena, rest, &check->points);
+    struct section *assumed = section_add(check->section, "assumed", SECTION_TEXTS);
+    if (chunk)
+        section_word(assumed, NULL, chunk);
+    if (!check->all.count && check->refusal_count)
+        section_word(check->section, "nothing", check->refusals[0].reason)->text_only = true;
+}
+
 bool ask_check(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
@@ -232,6 +243,10 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
     check.stated = command_given(command, "stated");
     if (!read_question(&check) || !read_points(&check))
         return false;
+    if (command_given(command, "to") && !command_given(command, "calibrate")) {
+        error_set(error, "--to without --calibrate");
+        return error_expected(error, "--calibrate N, how many points of each server are given");
+    }
     if (command_given(command, "peers") && !peers_open(&check))
         return false;
     if (command_given(command, "calibrate"))
@@ -242,11 +257,13 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
     scores_sort(&check.groups);
     check_scores(&check);
     check_counts(&check);
+    check_assumed(&check, rest);
     if (check.peers)
         check_peers(&check);
     if (!(command_given(command, "explain") ? check_explain(&check, worst, &answer->csv)
                                             : tell_values(&check, worst, &answer->csv)))
         return false;
+    answer->status = !check.all.count;
     section_document(check.section, answer->doc);
     template_print(template_built_in(arena, "ask/check/check.template"), check.section, &answer->text);
     answer->section = check.section;
@@ -271,6 +288,9 @@ static const struct option check_list[] = {
     { "stated", NULL, OPTION_SWITCH, .help = "leave out rows with an inferred input" },
     { "calibrate", "N", OPTION_COUNT, .low = 0, .high = 100,
       .help = "calibrate each series to N of its points, score the others" },
+    { "to", "WHAT", OPTION_CHOICE, .choices = check_to, .otherwise = "other loads of the same server",
+      .help = "with --calibrate, score other servers of its source: another layout, version, precision, machine or "
+              "model" },
     { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
       .help = "also list the N worst predictions, with file and line" },
     { "explain", NULL, OPTION_SWITCH,

@@ -48,7 +48,7 @@ struct check {
     size_t peer_count;
     struct refusal *refusals;
     size_t refusal_count, refusal_room, refused;
-    struct { size_t series, given, left_out; } calibrated;      /* --calibrate */
+    struct { size_t series, given, left_out, pairs; } calibrated;      /* --calibrate */
 };
 
 /* For each point of the answer: why it is not scored, or its values with their predictions. */
@@ -56,8 +56,10 @@ void check_refuse(struct check *check, const struct measured *point, const char 
 void check_outcomes(struct check *check, size_t at, const struct prediction *predictions);
 const char *check_predict(struct check *check, const struct measured *point,
                           struct prediction predictions[MEASURED_VALUES]);
-/* check_calibrate.c, with --calibrate N: of each series N points are given, the others scored. */
+/* check_calibrate.c, with --calibrate N: of each series N points are given, the others scored; with --to those
+ * of servers that differ from it so. */
 void check_calibrate(struct check *check, size_t given);
+extern const char *const check_to[];
 extern const struct record check_calibrate_record;
 
 /* check_peers.c, with --peers: find the formulas, then score what they say of each value of a point that

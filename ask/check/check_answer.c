@@ -267,6 +267,7 @@ const struct record answer_check = { "Check", (const struct answer_field[]){
     { FIELD_NUMBER, "scored", .help = "of them", .always = true },
     { FIELD_LIST, "refused", .help = "rows that were not scored", .record = &refused_record,
       .always = true },
+    { FIELD_TEXTS, "assumed", .help = "behind the predictions", .always = true },
     { FIELD_RECORD, "calibration", .help = "--calibrate", .record = &check_calibrate_record },
     { FIELD_RECORD, "peers", .help = "--peers: by formula and metric, over the same values; coverage of the "
       "prediction alone", .record = &groups_record },
@@ -280,6 +281,6 @@ const struct record answer_check = { "Check", (const struct answer_field[]){
     { FIELD_TEXT_ONLY, "scores", .record = &score_record },
     { FIELD_TEXT_ONLY, "peer_scores", .record = &score_record },
     { FIELD_TEXT_ONLY, "reasons", .record = &reason_record },
-    { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
-          "values_scored", "rows_refused", "rows_told", "worst_group", "worst_metric", "worst_median" } },
+    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
+          "values_scored", "nothing", "rows_refused", "rows_told", "worst_group", "worst_metric", "worst_median" } },
     { 0 } } };

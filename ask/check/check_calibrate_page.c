@@ -8,4 +8,5 @@ void check_calibrate(struct check *check, size_t wanted)
         check_refuse(check, &check->points.points[i], "a page calibrates nothing");
 }
 
+const char *const check_to[] = { NULL };
 const struct record check_calibrate_record = { "CheckCalibration", (const struct answer_field[]){ { 0 } } };

@@ -327,6 +327,7 @@ bool plan_answer(struct plan *plan)
     plan_note_question(plan);
     if (found)
         plan_basis(plan, &shown, scenario, &basis);
+    scenario->layouts = true;
     basis_notes(scenario, &basis);
     plan_note_idle(plan);
     figures_notes(scenario, section);

@@ -542,8 +542,10 @@ int main(int count, char **words)
         fit_servers(&fit, words + 2, count - 2);
     else if (count > 2 && !strcmp(words[1], "training"))
         fit_training(&fit, words + 2, count - 2);
+    else if (count > 2 && !strcmp(words[1], "calibration"))
+        fit_calibration(&fit, words + 2, count - 2);
     else
         fit_give_up("fit servers [source|model|machine|both] FILE..., fit kernels FILE, "
-                    "or fit training [source|generation] FILE");
+                    "fit training [source|generation] FILE, or fit calibration FILE...");
     return 0;
 }

@@ -3,6 +3,7 @@
  *     fit servers [source|model|machine|both] [--hold ROW=VALUE]... [--without ENTRY]... FILE...
  *     fit kernels FILE
  *     fit training [source|generation] FILE
+ *     fit calibration FILE...
  *
  * Constants are declared under their rows in formulas/ (constants.c). --hold fixes a row, a constant in
  * the unit of its declaration; --without leaves an entry to the constants of all: what a term is worth.
@@ -99,8 +100,11 @@ bool fit_for_checking(const struct measured *point);
  * `errors`: of fits without the source of each row. */
 void fit_intervals(const struct fit *fit, const double *errors, fit_alike *same_model);
 
+/* Reads the sheets of servers and weighs their rows. */
+void fit_open_servers(struct fit *fit, char **words, int count);
 void fit_servers(struct fit *fit, char **words, int count);
 void fit_kernels(struct fit *fit, char **words, int count);
 void fit_training(struct fit *fit, char **words, int count);
+void fit_calibration(struct fit *fit, char **words, int count);
 
 #endif

@@ -1,9 +1,10 @@
 /* Prediction intervals: how measured and predicted differ on sources that a fit has not seen.
  *
  * A residual is ln(measured / predicted), over the exponent of its row, which widens the interval of what is
- * less well known: a model that no other source measured, or prefill and decode on servers apart (of such a
- * server of an unmeasured model, of which there are too few here, rows take both). Each exponent is the spread of such residuals over that of the plain ones. The interval is made of quantiles of
- * what is left; each series has the weight of one, however many its loads. */
+ * less well known: a model that no other source measured, or prefill and decode on servers apart; a server that
+ * is both has the product, as the rows do. Each exponent is the spread of such residuals over that of the plain
+ * ones. The interval is made of quantiles of what is left; each series has the weight of one, however many its
+ * loads. */
 #include "score/fit/fit.h"
 
 #include "build/row_names.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum group { PLAIN, UNMEASURED, SPLIT, GROUPS };
+enum group { PLAIN, UNMEASURED, SPLIT, GROUPS, SPLIT_UNMEASURED = GROUPS, EXPONENTS };
 
 struct residual {
     const char *publisher;
@@ -30,7 +31,7 @@ struct residuals {
     size_t count;
     const char **publishers;        /* each once, in the order of the rows */
     size_t publisher_count;
-    double exponent[GROUPS];
+    double exponent[EXPONENTS];
 };
 
 /* ---- residuals ----------------------------------------------------------------------------- */
@@ -46,9 +47,10 @@ static bool measured_elsewhere(const struct fit *fit, const struct fitted *row, 
 
 static enum group group_of(const struct fit *fit, const struct fitted *row, fit_alike *same_model)
 {
+    const bool known = measured_elsewhere(fit, row, same_model);
     if (measured_input(row->point, NAME_prefill_workers, 0) > 0)
-        return SPLIT;
-    return measured_elsewhere(fit, row, same_model) ? PLAIN : UNMEASURED;
+        return known ? SPLIT : SPLIT_UNMEASURED;
+    return known ? PLAIN : UNMEASURED;
 }
 
 /* Rows of the series of row i; 1 where it has none. */
@@ -74,7 +76,7 @@ static struct residuals residuals_of(const struct fit *fit, const double *errors
 {
     struct residuals all = { .at = calloc(fit->count * MEASURED_VALUES + 1, sizeof *all.at),
                              .publishers = calloc(fit->count + 1, sizeof *all.publishers),
-                             .exponent = { 1, 1, 1 } };
+                             .exponent = { 1, 1, 1, 1 } };
     for (size_t i = 0; i < fit->count; i++) {
         const struct measured *point = fit->rows[i].point;
         if (fit_for_checking(point))
@@ -127,6 +129,7 @@ static void find_exponents(struct residuals *all)
                "%s,,%zu and %zu\n", lines[group].name, all->exponent[group], lines[group].what, fit_today(),
                count, plain);
     }
+    all->exponent[SPLIT_UNMEASURED] = all->exponent[UNMEASURED] * all->exponent[SPLIT];
     for (size_t i = 0; i < all->count; i++)
         all->at[i].value /= all->exponent[all->at[i].group];
 }

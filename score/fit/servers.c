@@ -130,6 +130,15 @@ static bool both(const struct fitted *a, const struct fitted *b)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
+void fit_open_servers(struct fit *fit, char **words, int count)
+{
+    fit_open(fit, &servers, words, count);
+    for (size_t i = 0; i < fit->count; i++)
+        if (!fit->rows[i].point->model)
+            fit_give_up("kernels among the servers: fit kernels FILE");
+    weigh(fit);
+}
+
 void fit_servers(struct fit *fit, char **words, int count)
 {
     static const struct { const char *word, *title; fit_alike *out, *scored; } ways[] = {
@@ -142,11 +151,7 @@ void fit_servers(struct fit *fit, char **words, int count)
         way = strcmp(words[0], ways[i].word) ? way : i;
     if (count <= (way >= 0))
         fit_give_up("fit servers [source|model|machine|both] FILE...");
-    fit_open(fit, &servers, words + (way >= 0), count - (way >= 0));
-    for (size_t i = 0; i < fit->count; i++)
-        if (!fit->rows[i].point->model)
-            fit_give_up("kernels among the servers: fit kernels FILE");
-    weigh(fit);
+    fit_open_servers(fit, words + (way >= 0), count - (way >= 0));
     if (way < 0) {
         fit_minimise(fit);
         fit_deviations(fit);

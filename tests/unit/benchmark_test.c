@@ -390,7 +390,7 @@ static void test_damaged(void **state)
           "a text that ends in a quotation mark");
     wrong(*state, "{\"a\": nil}", "x:1: 'nil}' is not JSON", "a number, a text");
     wrong(*state, "{\"a\": \"\\q\"}", "x:1: '\"}' is not JSON", "an escape");
-    wrong(*state, "{\"a\": 1}", "x: not a benchmark's result that is known", "vllm bench serve");
+    wrong(*state, "{\"a\": 1}", "x: unknown benchmark format", "vllm bench serve");
     wrong(*state, "[]", "x: no record", "");
     wrong(*state, "", "x: the file is empty", "");
     wrong(*state, "# HELP vllm:prompt_tokens_total a\n", "x: metrics of a live server",

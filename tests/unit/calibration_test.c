@@ -46,17 +46,27 @@ static int world_close(void **state)
 
 /* ---- servers that are known ------------------------------------------------------------------- */
 
+/* What ran, beside what is stated of it: qwen3-32b on two GPUs. */
+struct truth {
+    const char *model;
+    double chips;
+    const char *row;                            /* set to `value`; NULL: none */
+    double value, times;                        /* the time between tokens is told as so many times its value */
+};
+static const struct truth as_stated = { "qwen3-32b", 2, NULL, 0, 1 };
+
 /* The times of the prediction with these factors; `noise` in ln. */
-static void write_sheet(struct world *world, struct buffer *sheet, const double *x, struct random *random, double noise)
+static void write_times(struct world *world, struct buffer *sheet, const struct truth *truth, const double *x,
+                        struct random *random, double noise)
 {
-    static const struct subject subject = { .model = "qwen3-32b", .machine = "h100-sxm", .engine = "vllm",
-                                            .precision = "fp8" };
+    const struct subject subject = { .model = truth->model, .machine = "h100-sxm", .engine = "vllm",
+                                     .precision = "fp8" };
     static const char *const rows[] = { "predicted_tpot", "predicted_ttft" };
     buffer_print(sheet, "model,machine,engine,precision,chips,concurrency,prompt_tokens,output_tokens,"
                         "predicted_tpot,predicted_ttft\n");
     for (int i = 0; i < LOADS; i++) {
         const struct { const char *row; double value; } stated[] = {
-            { "chips", 2 }, { "attention_dp", 1 }, { "expert_parallel", 1 }, { "concurrency", loads[i][0] },
+            { "chips", truth->chips }, { "attention_dp", 1 }, { "expert_parallel", 1 }, { "concurrency", loads[i][0] },
             { "prompt_tokens", loads[i][1] }, { "output_tokens", loads[i][2] } };
         struct scenario *scenario = arena_alloc(&world->arena, sizeof *scenario);
         struct values values;
@@ -65,11 +75,18 @@ static void write_sheet(struct world *world, struct buffer *sheet, const double 
             facts_set(&scenario->facts, stated[k].row, stated[k].value, ORIGIN_GIVEN, "test");
         for (int k = 0; k < FACTORS; k++)
             facts_set(&scenario->facts, calibrated_factors[k], exp(x[k]), ORIGIN_GIVEN, "test");
+        if (truth->row)
+            facts_set(&scenario->facts, truth->row, truth->value, ORIGIN_GIVEN, "test");
         assert_true(values_of(scenario, rows, 2, &values, &world->error));
         buffer_print(sheet, "qwen3-32b,h100-sxm,vllm,fp8,2,%g,%g,%g,%.15g,%.15g\n", loads[i][0], loads[i][1],
-                     loads[i][2], values.at[0] * exp(noise * random_normal(random)),
+                     loads[i][2], truth->times * values.at[0] * exp(noise * random_normal(random)),
                      values.at[1] * exp(noise * random_normal(random)));
     }
+}
+
+static void write_sheet(struct world *world, struct buffer *sheet, const double *x, struct random *random, double noise)
+{
+    write_times(world, sheet, &as_stated, x, random, noise);
 }
 
 static void read_sheet(struct world *world, const struct buffer *sheet, struct measured_list *list)
@@ -347,6 +364,64 @@ static void file(void **state)
     }
 }
 
+/* ---- times that are not those of the stated server ---------------------------------------------------- */
+
+static bool says(const struct doc *list, const char *member, const char *words)
+{
+    for (const struct doc *one = list->first; one; one = one->next)
+        if (strstr(doc_get(one, member)->string, words))
+            return true;
+    return false;
+}
+
+static const struct doc *calibrate_times(struct world *world, const struct truth *truth)
+{
+    static const double plain[FACTORS] = { 0 };
+    struct buffer sheet = { .arena = &world->arena };
+    struct random random;
+    const char *path = arena_print(&world->arena, "%s/runs.csv", world->folder);
+    random_open(&random, 4, 1);
+    write_times(world, &sheet, truth, plain, &random, 0.02);
+    FILE *file = fopen(path, "w");
+    assert_true(file && fwrite(sheet.data, 1, sheet.size, file) == sheet.size && !fclose(file));
+    return ask(world, arena_print(&world->arena, "calibrate %s", path));
+}
+
+/* Of each wrong statement the answer says what the times look like, that they are another server's, or which of
+ * them no such server shows; of a true one none of these. */
+static void wrong_statements(void **state)
+{
+    struct world *world = *state;
+    static const struct { struct truth truth; const char *looks_like, *refused; bool another; } cases[] = {
+        { { "qwen3-32b", 2, NULL, 0, 1 }, NULL, NULL, false },
+        { { "qwen3-32b", 4, NULL, 0, 1 }, "twice as many", "a token faster than memory and peak allow", false },
+        { { "qwen3-32b", 2, "prefix_hit_share", 0.9, 1 }, "found in the cache", NULL, false },
+        { { "qwen3-32b", 2, "draft_tokens", 3, 1 }, "drafts", NULL, false },
+        { { "llama-3.1-70b", 2, NULL, 0, 1 }, NULL, NULL, true },
+        { { "qwen3-32b", 2, NULL, 0, 1000 }, NULL, NULL, true } };      /* milliseconds, told as seconds */
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct doc *answer = calibrate_times(world, &cases[i].truth);
+        const struct doc *looks_like = doc_get(answer, "looks_like");
+        if (cases[i].looks_like)
+            assert_true(says(looks_like, "what", cases[i].looks_like));
+        if (cases[i].refused)
+            assert_true(says(doc_get(answer, "outliers"), "reason", cases[i].refused));
+        if (!i)
+            assert_null(looks_like->first);
+        assert_int_equal(doc_get(answer, "another_server")->boolean, cases[i].another);
+    }
+}
+
+/* The mean of gaps between chunks of several tokens, told as TPOT: work and prefill are found to be slower by
+ * so much that the answer's interval does not hold 1. */
+static void gaps_of_chunks(void **state)
+{
+    struct world *world = *state;
+    static const struct truth truth = { "qwen3-32b", 2, NULL, 0, 2.5 };
+    const struct doc *rows = doc_get(calibrate_times(world, &truth), "rows");
+    assert_true(value_of_figure(doc_get(rows, "work_factor"), "posterior", "low") > 1.2);
+}
+
 /* Nothing given: the scores of `check` itself, bit by bit. */
 static void nothing_given(void **state)
 {
@@ -368,6 +443,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(recovery), cmocka_unit_test(blind_choice),
                                         cmocka_unit_test(any_order), cmocka_unit_test(outlier),
                                         cmocka_unit_test(verbs_agree), cmocka_unit_test(carried),
-                                        cmocka_unit_test(file), cmocka_unit_test(nothing_given) };
+                                        cmocka_unit_test(file), cmocka_unit_test(nothing_given),
+                                        cmocka_unit_test(wrong_statements), cmocka_unit_test(gaps_of_chunks) };
     return cmocka_run_group_tests(tests, world_open, world_close);
 }
