@@ -15,6 +15,7 @@
 #define _GNU_SOURCE
 #include "live/endpoint.h"
 #include "ask/simulate/simulate.h"
+#include "base/clock.h"
 #include "rows/random.h"
 #include "web/listen.h"
 
@@ -31,7 +32,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CONNECTIONS_MOST = 4000, BODY_MOST = 64 << 20, RUN_MOST = 1 << 20 };
@@ -84,17 +84,10 @@ struct endpoint {
     bool ending, hurried, again;
 };
 
-static double clock_of(clockid_t clock)
-{
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static double now_of(const struct endpoint *endpoint)
 {
     return endpoint->is_virtual ? endpoint->time
-           : (clock_of(CLOCK_MONOTONIC) - endpoint->clock_began) * endpoint->faster;
+           : (clock_seconds(CLOCK_MONOTONIC) - endpoint->clock_began) * endpoint->faster;
 }
 
 /* ---- the run ---------------------------------------------------------------------------------- */
@@ -269,7 +262,7 @@ static bool ask_run(struct stream *stream, struct refusal *refusal)
         !open_run(endpoint, &error))
         return refuse(refusal, 500, "InternalServerError", "%.300s", error.what);
     stream->answer = (struct answered){ .model = endpoint->quoted, .number = ++endpoint->number,
-                                        .created = (long)clock_of(CLOCK_REALTIME),
+                                        .created = (long)clock_seconds(CLOCK_REALTIME),
                                         .wanted = stream->asked.most };
     if (!stream->asked.most)                        /* as long as the next of the description */
         stream->answer.wanted = trace->output[(endpoint->number - 1) % trace->count];
@@ -629,8 +622,8 @@ static bool serve_runs(struct endpoint *endpoint, struct arena *arena, const str
 {
     const char *address = command_text(command, "bind");
     endpoint->streams = arena_array(arena, RUN_MOST, sizeof *endpoint->streams);
-    endpoint->clock_began = clock_of(CLOCK_MONOTONIC);
-    endpoint->unix_began = clock_of(CLOCK_REALTIME);
+    endpoint->clock_began = clock_seconds(CLOCK_MONOTONIC);
+    endpoint->unix_began = clock_seconds(CLOCK_REALTIME);
     endpoint->run_arena = arena_beside(arena);
     if (!open_run(endpoint, error))
         return false;

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "measure/client.h"
 
+#include "base/clock.h"
 #include "build/row_names.h"
 
 #include <curl/curl.h>
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum { LINE_MOST = 4 << 20, HEAD_MOST = 300 };
 
@@ -52,16 +52,9 @@ struct client {
     struct random random;
 };
 
-static double clock_of(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 double client_now(const struct client *client)
 {
-    return client->is_virtual ? client->simulated : clock_of() - client->opened;
+    return client->is_virtual ? client->simulated : clock_seconds(CLOCK_MONOTONIC) - client->opened;
 }
 
 double client_busy(const struct client *client)
@@ -70,7 +63,7 @@ double client_busy(const struct client *client)
     getrusage(RUSAGE_SELF, &use);
     const double cpu = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
                        1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
-    return cpu / (clock_of() - client->opened);
+    return cpu / (clock_seconds(CLOCK_MONOTONIC) - client->opened);
 }
 
 size_t client_in_flight(const struct client *client)
@@ -99,7 +92,7 @@ bool client_open(struct arena *arena, const char *url, const char *key, double p
     if (size > 3 && !strncmp(url + size - 3, "/v1", 3))
         size -= 3;
     *client = (struct client){ .arena = arena, .base = arena_copy(arena, url, size), .patience = patience,
-                               .opened = clock_of(), .model = "", .bytes_per_token = 4 };
+                               .opened = clock_seconds(CLOCK_MONOTONIC), .model = "", .bytes_per_token = 4 };
     client->flights.next = client->flights.before = &client->flights;
     random_stream(&client->random, (uint64_t)time(NULL), "prompts", 0);
     curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -280,7 +273,7 @@ static void take_event(struct flight *flight, const char *data)
     if (choices && choices->kind == DOC_ARRAY && choices->first && take_choice(flight, choices->first)) {
         if (!shot->chunk_count) {
             shot->first = now;
-            shot->overhead = fmax(clock_of() - client->woke, 0);
+            shot->overhead = fmax(clock_seconds(CLOCK_MONOTONIC) - client->woke, 0);
         }
         shot->last = now;
         *(double *)arena_push(client->arena, &shot->chunk_times, &shot->chunk_count, &shot->chunk_room,
@@ -414,7 +407,7 @@ void client_send(struct client *client, struct shot *shot)
     flight->before = client->flights.before;
     flight->next->before = flight->before->next = flight;
     client->in_flight++;
-    flight->began = flight->heard = clock_of();
+    flight->began = flight->heard = clock_seconds(CLOCK_MONOTONIC);
     shot->sent = flight->began - client->opened;
     curl_multi_add_handle(client->multi, easy);
 }
@@ -519,12 +512,12 @@ static void lose_patience(struct client *client)
 
 struct shot *client_wait(struct client *client, double seconds)
 {
-    const double until = clock_of() + seconds;
+    const double until = clock_seconds(CLOCK_MONOTONIC) + seconds;
     struct shot *shot = fetch(client);
     while (!shot) {
         int running, left;
         CURLMsg *message;
-        client->woke = clock_of();
+        client->woke = clock_seconds(CLOCK_MONOTONIC);
         curl_multi_perform(client->multi, &running);
         while ((message = curl_multi_info_read(client->multi, &left))) {
             struct flight *flight;

@@ -7,33 +7,21 @@
  * that time. */
 #include "measure/points.h"
 
+#include "base/quantile.h"
+
 #include <math.h>
-#include <stdlib.h>
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double quantile(const double *values, size_t count, double share)
-{
-    const double at = share * (double)(count - 1), below = floor(at);
-    const size_t i = (size_t)below;
-    return i + 1 < count ? values[i] + (at - below) * (values[i + 1] - values[i]) : values[i];
-}
 
 struct quantiles quantiles_of(double *values, size_t count)
 {
     struct quantiles q = { .count = count };
     if (!count)
         return q;
-    qsort(values, count, sizeof *values, by_size);
+    numbers_sort(values, count);
     for (size_t i = 0; i < count; i++)
         q.mean += values[i] / (double)count;
-    q.p50 = quantile(values, count, 0.5);
-    q.p90 = quantile(values, count, 0.9);
-    q.p99 = quantile(values, count, 0.99);
+    q.p50 = quantile_of(values, count, 0.5);
+    q.p90 = quantile_of(values, count, 0.9);
+    q.p99 = quantile_of(values, count, 0.99);
     return q;
 }
 
