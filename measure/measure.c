@@ -2,8 +2,8 @@
  * answer.
  *
  * First one request finds out how the endpoint wants to be asked (token ids, a text, a chat; exact lengths
- * or not) and how many bytes of text are a token there. Then the loads, each for an equal part of what is
- * left of the budget: closed loops, or an open one where requests arrive at random at a rate. A line is
+ * or not) and how many bytes of text are a token there. Then the loads, each for its part of what is left of
+ * the budget: closed loops, or an open one where requests arrive at random at a rate. A line is
  * written when its request is over, so that neither Ctrl-C nor an endpoint that fails loses what was
  * measured. Where a machine is given, a calibration of what was measured follows. */
 #include "measure/machine.h"
@@ -331,6 +331,20 @@ static bool plan_loads(struct measure *measure, struct error *error)
     return measure->point_count || bad_loads(loads, error);
 }
 
+/* Time that a load should have, beside others: more clients have longer answers, in fewer rounds. */
+static double weight_of(const struct point *point)
+{
+    return point->rate > 0 ? 1 : sqrt((double)point->concurrency);
+}
+
+static double weights_from(const struct measure *measure, size_t first)
+{
+    double sum = 0;
+    for (size_t i = first; i < measure->point_count; i++)
+        sum += weight_of(&measure->points[i]);
+    return sum;
+}
+
 static void run_loads(struct measure *measure)
 {
     measure->began = client_now(measure->client);
@@ -343,7 +357,7 @@ static void run_loads(struct measure *measure)
             return;
         }
         struct point *point = &measure->points[i];
-        (point->rate > 0 ? run_open_loop : run_point)(measure, point, left / (double)(measure->point_count - i));
+        (point->rate > 0 ? run_open_loop : run_point)(measure, point, left * weight_of(point) / weights_from(measure, i));
     }
 }
 

@@ -113,8 +113,9 @@ function metrics() {
 }
 
 const pages = {
-  "/v1/models": response => send(response, 200, { object: "list", data: [{ id: name, object: "model",
-                                                                          max_model_len: +LENGTH }] }),
+  "/v1/models": response => send(response, 200, { object: "list", data: [
+    { id: name, object: "model", max_model_len: +LENGTH, meta: { n_params: model._model.getTotalParameters(),
+                                                                 size: model._model.getModelSize() } }] }),
   "/health": response => send(response, 200, { status: "ok" }),
   "/metrics": response => response.writeHead(200, { "content-type": "text/plain; version=0.0.4" }).end(metrics()),
   ...CLOCK && { "/clock": response => send(response, 200, { simulated_time: seconds(), virtual: true }) },
