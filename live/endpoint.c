@@ -52,12 +52,14 @@ struct stream {
     double arrived, first, last;    /* simulated times of arrival, of the first and the latest token, s */
 };
 
-/* Steps that last a random factor longer or shorter. */
+/* Steps as real kernels make them: a random factor longer or shorter; of a decode batch as long as of the next
+ * size that was captured as a graph. */
 struct jitter {
     sim_seconds *seconds;
     void *context;
     struct random random;
     double variation;
+    bool captured;
 };
 
 struct endpoint {
@@ -201,19 +203,32 @@ static void ran(void *context, size_t replica, double from, double seconds, uint
         counts_observe(&endpoint->counts[replica], HISTOGRAM_ITERATION, step->decoding + step->prompt);
 }
 
+/* vLLM's sizes: 1, 2, 4, then multiples of 8. */
+static double captured_size(double decoding)
+{
+    return decoding <= 2 ? decoding : decoding <= 4 ? 4 : 8 * ceil(decoding / 8);
+}
+
 static double jittered(void *context, const struct sim_step *step)
 {
     struct jitter *jitter = context;
-    return jitter->seconds(jitter->context, step) * random_lognormal(&jitter->random, 1, jitter->variation);
+    struct sim_step padded = *step;
+    if (jitter->captured && !(step->prompt > 0))
+        padded.decoding = captured_size(step->decoding);
+    return jitter->seconds(jitter->context, &padded) *
+           (jitter->variation > 0 ? random_lognormal(&jitter->random, 1, jitter->variation) : 1);
 }
 
 static struct sim_server shaken(struct arena *arena, const struct sim_server *server, struct jitter *jitter,
-                                double variation, uint64_t seed)
+                                const struct command *command, uint64_t seed)
 {
+    const double variation = command_number(command, "jitter");
+    const bool captured = command_given(command, "captured");
     struct sim_server own = simulate_own(arena, server, 0);
-    if (!(variation > 0) || !own.seconds)
+    if ((!(variation > 0) && !captured) || !own.seconds)
         return own;
-    *jitter = (struct jitter){ .seconds = own.seconds, .context = own.context, .variation = variation };
+    *jitter = (struct jitter){ .seconds = own.seconds, .context = own.context, .variation = variation,
+                               .captured = captured };
     random_stream(&jitter->random, seed, "steps of an endpoint", 0);
     own.seconds = jittered;
     own.context = jitter;
@@ -589,16 +604,15 @@ static bool read_endpoint(struct endpoint *endpoint, struct arena *arena, const 
         command_put_word(arena, own, "poisson:rate=1");
     if (!fits_endpoint(command, error) || !simulate_read(arena, own, simulate, error))
         return false;
-    const double variation = command_number(command, "jitter");
     endpoint->arena = arena;
     endpoint->options = simulate->options;
     endpoint->options.watch = (struct sim_watch){ .context = endpoint, .ran = ran };
     endpoint->waiting_most = simulate->options.waiting_most;
     endpoint->options.waiting_most = 0;
-    endpoint->options.server = shaken(arena, &simulate->options.server, &endpoint->jitter, variation,
+    endpoint->options.server = shaken(arena, &simulate->options.server, &endpoint->jitter, command,
                                       simulate->options.seed);
     endpoint->options.split.server = shaken(arena, &simulate->options.split.server,
-                                            &endpoint->jitter_of_prompts, variation,
+                                            &endpoint->jitter_of_prompts, command,
                                             simulate->options.seed + 1);
     endpoint->faster = command_number(command, "faster");
     endpoint->is_virtual = !strcmp(clocks[command_choice(command, "clock")], "virtual");

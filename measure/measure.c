@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOADS_MOST = 64, KEY_MOST = 512, FAILURES_MOST = 10, CLIENTS_MOST = 4000, ROUNDS = 10 };
+enum { LOADS_MOST = 64, KEY_MOST = 512, FAILURES_MOST = 10, CLIENTS_MOST = 4000, ROUNDS = 4, ENOUGH = 30 };
 
 struct measure {
     struct arena *arena;
@@ -31,7 +31,9 @@ struct measure {
     struct way way;
     FILE *file;                     /* NULL: none */
     double budget, began, tokens_most;      /* s; the clock when the loads began; 0: no limit */
-    uint64_t seed;                  /* of prompts and of arrivals */
+    uint64_t seed;                  /* of prompts, of their lengths and of arrivals */
+    double variation;               /* of lengths: standard deviation over mean */
+    struct random lengths;
     double spent;                   /* tokens, of prompts and answers */
     double planned;                 /* tokens of the requests in flight, as asked */
     double length_most;             /* of a request, tokens; 0: not known */
@@ -192,9 +194,18 @@ static uint32_t first_length(uint32_t output, size_t client, size_t clients)
     return length < 2 ? (output < 2 ? output : 2) : (uint32_t)length;
 }
 
+/* A length about this one, evenly distributed. */
+static uint32_t varied(struct measure *measure, uint32_t length)
+{
+    const double wide = sqrt(3) * measure->variation;
+    if (!(wide > 0))
+        return length;
+    return (uint32_t)fmax(1, round(length * (1 + wide * (2 * random_uniform(&measure->lengths) - 1))));
+}
+
 static void add_request(struct measure *measure, struct point *point, uint32_t output, bool warm_up)
 {
-    struct request *request = send_one(measure, point, point->prompt_asked, output);
+    struct request *request = send_one(measure, point, varied(measure, point->prompt_asked), varied(measure, output));
     request->warm_up = warm_up;
     *(struct request **)arena_push(measure->arena, &point->requests, &point->count, &point->room,
                                 sizeof request) = request;
@@ -250,7 +261,8 @@ static void run_open_loop(struct measure *measure, struct point *point, double s
 
 static void run_point(struct measure *measure, struct point *point, double seconds)
 {
-    const size_t clients = point->concurrency, most = (ROUNDS + 1) * (clients > 1 ? clients : 2);
+    const size_t clients = point->concurrency;
+    const size_t most = clients + (ROUNDS * clients > ENOUGH ? ROUNDS * clients : ENOUGH);
     const double until = client_now(measure->client) + seconds;
     size_t failures = 0;
     bool open = true;
@@ -287,10 +299,11 @@ static void shorten(struct measure *measure)
     const double most = measure->length_most;
     for (size_t i = 0; i < measure->point_count && most > 0; i++) {
         struct point *point = &measure->points[i];
-        if ((double)point->prompt_asked + point->output_asked <= most)
+        const double longest = 1 + sqrt(3) * measure->variation;
+        if (longest * ((double)point->prompt_asked + point->output_asked) <= most)
             continue;
-        point->output_asked = (uint32_t)fmax(1, fmin(point->output_asked, floor(most / 4)));
-        point->prompt_asked = (uint32_t)fmax(1, most - point->output_asked);
+        point->output_asked = (uint32_t)fmax(1, fmin(point->output_asked, floor(most / longest / 4)));
+        point->prompt_asked = (uint32_t)fmax(1, floor(most / longest) - point->output_asked);
     }
 }
 
@@ -405,6 +418,7 @@ static void add_json(const struct measure *measure, const char *path, struct doc
     doc_add_string(arena, doc, "prompts", measure->way.ids ? "token ids" : measure->way.chat ? "chat" : "text");
     doc_add_bool(arena, doc, "exact_lengths", measure->way.exact);
     doc_add_bool(arena, doc, "virtual_clock", client_is_virtual(measure->client));
+    doc_add_number(arena, doc, "vary", measure->variation);
     doc_add_number(arena, doc, "seed", (double)measure->seed);
     doc_add_number(arena, doc, "tokens_spent", measure->spent);
     doc_add_number(arena, doc, "client_busy", client_busy(measure->client));
@@ -522,6 +536,13 @@ static void measure_endpoint(struct measure *measure, struct answer *answer, con
         add_text(measure, path, &answer->text);
 }
 
+/* Equal lengths keep clients in step for ever, as no traffic does; those that were asked for stay as they are. */
+static double variation_of(const struct command *command)
+{
+    const bool chosen = command_given(command, "isl") || command_given(command, "osl");
+    return chosen && !command_given(command, "vary") ? 0 : command_number(command, "vary");
+}
+
 static uint64_t seed_of(const struct command *command)
 {
     if (command_given(command, "seed"))
@@ -548,7 +569,8 @@ static bool ask_endpoint(struct arena *arena, const struct command *command, str
     struct then_calibrate then;
     *measure = (struct measure){ .arena = arena, .command = command, .budget = command_number(command, "budget"),
                                  .tokens_most = (double)command_count(command, "tokens"),
-                                 .seed = seed_of(command) };
+                                 .seed = seed_of(command), .variation = variation_of(command) };
+    random_stream(&measure->lengths, measure->seed, "lengths", 0);
     if (!plan_loads(measure, error) || !read_key(arena, command, &key, error) ||
         !then_calibrate_open(arena, command, &then, error))
         return false;
@@ -594,6 +616,8 @@ static const struct option list[] = {
       .help = "an open loop: requests arrive at random, so many per second" },
     { "isl", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "512", .help = "prompt tokens" },
     { "osl", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "128", .help = "output tokens" },
+    { "vary", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 0.5, .otherwise = "none of --isl and --osl",
+      .fallback = "0.3", .help = "standard deviation of both lengths over their means" },
     { "timeout", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 86400, .fallback = "1min",
       .was = "patience", .help = "a request of which nothing comes for so long has failed" },
     { "seed", "N", OPTION_COUNT, .low = 0, .high = 1e9, .otherwise = "another each time, which the answer states",
