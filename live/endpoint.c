@@ -161,19 +161,20 @@ static void count_tokens(struct replica_counts *counts, struct stream *stream, u
 }
 
 /* New tokens of a request. */
-static void told(void *context, uint32_t id, size_t replica, uint32_t tokens, double now)
+static void told(void *context, uint32_t id, size_t replica, uint32_t tokens, uint32_t fresh, double now)
 {
     struct endpoint *endpoint = context;
     struct stream *stream = endpoint->streams[id];
     struct replica_counts *counts = &endpoint->counts[replica];
     if (!stream) {                                  /* whoever asked has gone; the replica goes on */
-        counts->generation_tokens++;
+        counts->generation_tokens += fresh;
         return;
     }
     const uint32_t restarts = live_result(endpoint->run)->restarts[id];
     now += endpoint->run_began;
     counts->preemptions += restarts - stream->restarts;
     stream->restarts = restarts;
+    stream->answer.cached = live_result(endpoint->run)->cached[id];
     count_tokens(counts, stream, tokens, now);
     stream->answer.at = endpoint->shows_time ? now : NAN;
     if (stream->asked.stream)
@@ -289,7 +290,8 @@ static bool ask_run(struct stream *stream, struct refusal *refusal)
         return refuse(refusal, 503, "ServiceUnavailableError", "the server is ending");
     stream->arrived = stream->last = now;
     if (!live_ask(endpoint->run, now - endpoint->run_began + endpoint->simulate.api_time,
-                  stream->asked.prompt, stream->answer.wanted, &stream->id))
+                  stream->asked.prompt, stream->answer.wanted, stream->asked.blocks, stream->asked.block_count,
+                  &stream->id))
         return refuse(refusal, 503, "ServiceUnavailableError",
                       "%d requests were asked without a pause; the server needs one", RUN_MOST);
     endpoint->streams[stream->id] = stream;
@@ -322,7 +324,8 @@ static enum MHD_Result on_question(struct stream *stream, bool chat)
     enum { PIECE = 1 << 14 };
     struct refusal refusal = { 0 };
     const struct text body = { stream->body.data ? stream->body.data : "", stream->body.size };
-    if (!openai_read(&stream->arena, chat, stream->endpoint->model, body, &stream->asked, &refusal) ||
+    if (!openai_read(&stream->arena, chat, stream->endpoint->model, live_block(stream->endpoint->run), body,
+                     &stream->asked, &refusal) ||
         !ask_run(stream, &refusal))
         return send_refusal(stream, &refusal);
     if (!stream->asked.stream) {
@@ -464,9 +467,10 @@ static void on_end(void *context, struct MHD_Connection *connection, void **plac
     if (!stream)
         return;
     if (stream->in_run) {
+        const size_t replica = live_where(endpoint->run, stream->id);
         endpoint->streams[stream->id] = NULL;
         live_take_back(endpoint->run, stream->id, now_of(endpoint) - endpoint->run_began);
-        endpoint->counts[0].finished[FINISH_ABORT]++;
+        endpoint->counts[replica].finished[FINISH_ABORT]++;
     }
     struct arena arena = stream->arena;
     arena_free(&arena);

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOADS_MOST = 64, KEY_MOST = 512, FAILURES_MOST = 10, CLIENTS_MOST = 4000, ROUNDS = 4, ENOUGH = 30 };
+enum { LOADS_MOST = 64, KEY_MOST = 512, FAILURES_MOST = 10, CLIENTS_MOST = 4000, ROUNDS = 10 };
 
 struct measure {
     struct arena *arena;
@@ -261,8 +261,7 @@ static void run_open_loop(struct measure *measure, struct point *point, double s
 
 static void run_point(struct measure *measure, struct point *point, double seconds)
 {
-    const size_t clients = point->concurrency;
-    const size_t most = clients + (ROUNDS * clients > ENOUGH ? ROUNDS * clients : ENOUGH);
+    const size_t clients = point->concurrency, most = (ROUNDS + 1) * (clients > 1 ? clients : 2);
     const double until = client_now(measure->client) + seconds;
     size_t failures = 0;
     bool open = true;

@@ -57,7 +57,7 @@ bool then_calibrate_open(struct arena *arena, const struct command *command, str
     return true;
 }
 
-void then_calibrate(const struct then_calibrate *then, struct answer *answer)
+void then_calibrate(struct then_calibrate *then, struct answer *answer)
 {
     struct error error = { .what = "" };
     struct answer own = { .text = { .arena = then->arena }, .doc = doc_new(then->arena, DOC_OBJECT) };
@@ -75,6 +75,9 @@ void then_calibrate(const struct then_calibrate *then, struct answer *answer)
     buffer_print(&answer->text, "\nnot calibrated: %s\n", error.what);
     if (*error.hint)
         buffer_print(&answer->text, "  %s: %s\n", error_label(&error), error.hint);
+    if (then->temporary)
+        buffer_print(&answer->text, "  the requests are in %s, for `chalkline calibrate`\n", then->file);
+    then->temporary = false;
 }
 
 void then_calibrate_close(const struct then_calibrate *then)

@@ -13,9 +13,9 @@ struct then_calibrate {
 /* The command that will calibrate, before anything is measured: false for options that need what is not given. */
 bool then_calibrate_open(struct arena *arena, const struct command *command, struct then_calibrate *then,
                          struct error *error);
-/* Add the answer of the calibration under "calibration", and its text; a refusal is stated there and loses
- * nothing of what was measured: the exit status is then 1. */
-void then_calibrate(const struct then_calibrate *then, struct answer *answer);
+/* Add the answer of the calibration under "calibration", and its text. A refusal is stated there and loses nothing
+ * of what was measured: the exit status is then 1, and a temporary file stays. */
+void then_calibrate(struct then_calibrate *then, struct answer *answer);
 void then_calibrate_close(const struct then_calibrate *then);
 
 #endif
