@@ -250,7 +250,10 @@ static void add_factors(struct arena *arena, struct tally *tally, const struct s
     double found[FACTORS], share[FACTORS] = { 0 };
     for (int k = 0; k < FACTORS; k++)
         found[k] = number_at(doc_get(doc_get(rows, names[k]), "posterior"), "value");
-    add(tally, TOGETHER, shares(arena, server, found, share));
+    const double together = shares(arena, server, found, share);
+    add(tally, TOGETHER, together);
+    if (getenv("CHALKLINE_VERBOSE"))
+        printf("  %llu TPOT by all factors together is off by %.1f %%\n", (unsigned long long)server->number, 100 * together);
     for (int k = 0; k < FACTORS; k++) {
         const struct doc *posterior = doc_get(doc_get(rows, names[k]), "posterior");
         tally->factors++;
