@@ -41,9 +41,9 @@ bool then_calibrate_open(struct arena *arena, const struct command *command, str
         return error_expected(error, "--on MACHINE, and --model MODEL where the endpoint has another name for it");
     }
     struct command *own = then->command = arena_alloc(arena, sizeof *own);
-    *own = (struct command){ .verb = &verb_calibrate, .verbs = command->verbs };
+    *own = (struct command){ .verb = verb_named(command->verbs, "calibrate"), .verbs = command->verbs };
     for (size_t i = 0; i < command->value_count; i++) {
-        const struct option *option = verb_option(&verb_calibrate, command->values[i].option->name);
+        const struct option *option = verb_option(own->verb, command->values[i].option->name);
         if (option && !is_own(option->name) && !command_put(arena, own, option, command->values[i].text, error))
             return false;
     }
@@ -63,7 +63,7 @@ void then_calibrate(struct then_calibrate *then, struct answer *answer)
     struct answer own = { .text = { .arena = then->arena }, .doc = doc_new(then->arena, DOC_OBJECT) };
     if (!then->command)
         return;
-    if (verb_calibrate.ask(then->arena, then->command, &own, &error)) {
+    if (then->command->verb->ask(then->arena, then->command, &own, &error)) {
         doc_put(answer->doc, "calibration", own.doc);
         buffer_print(&answer->text, "\n");
         buffer_add(&answer->text, own.text.data, own.text.size);
