@@ -14,7 +14,7 @@ static const struct option list[] = {
     { "jitter", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1, .fallback = "0",
       .help = "standard deviation of a step over its mean, drawn" },
     { "captured", NULL, OPTION_SWITCH,
-      .help = "decode batches take as long as the next of 1, 2, 4, 8, 16, 24 ..." },
+      .help = "decode batches padded to captured sizes: 1, 2, 4, 8, 16" },
     { "faster", "X", OPTION_QUANTITY, .unit = "1", .low = 1e-3, .high = 1e6, .fallback = "1",
       .help = "simulated seconds in a second of the clock" },
     { "clock", "WHICH", OPTION_CHOICE, .choices = clocks, .fallback = "wall",
