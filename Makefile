@@ -158,7 +158,16 @@ $(B)/tests/%: tests/unit/%.c $(B)/libchalkline.a
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -MP $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
 $(B)/tests/scheduler_test: tests/unit/sample_scheduler.c
 
-tests: $(B)/chalkline $(B)/tools/convert.o $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
+# A real engine for tests/check_engine.sh, where its library has a binary and npm is there.
+ENGINE   := $(if $(and $(filter Linux-x86_64,$(shell uname -s)-$(MACHINE)),$(shell command -v npm)),$(B)/tests/model tests/engine/node_modules/.package-lock.json)
+$(B)/tests/model: tests/engine/model.c
+	@mkdir -p $(@D)
+	@echo $(CC) $<; $(CC) $(FLAGS) $< -o $@
+tests/engine/node_modules/.package-lock.json: tests/engine/package-lock.json
+	@cd tests/engine && npm ci --omit=optional --no-audit --no-fund --ignore-scripts --loglevel=error
+	@touch $@
+
+tests: $(B)/chalkline $(B)/tools/convert.o $(TESTS) $(ENGINE) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
 
 check:                          ## set up, build with warnings as errors, run every test (SHARED=DIR: published files)

@@ -123,6 +123,8 @@ bool file_head(struct arena *arena, const char *path, size_t limit, struct text 
                struct error *error);
 bool file_there(const struct arena *arena, const char *path);
 bool file_may_write(const struct arena *arena, const char *path, struct error *error);
+/* Write a whole file. `what` names the option that asked for it in a message: "--output". */
+bool file_write(const struct arena *arena, const char *what, const char *path, struct text text, struct error *error);
 
 /* ---- buffer: text that grows in an arena ---------------------------------------- */
 struct buffer {

@@ -119,3 +119,16 @@ bool file_may_write(const struct arena *arena, const char *path, struct error *e
     error_set(error, "%.200s: no file is written here", path);
     return error_expected(error, "the command line writes files; here the answer is all there is");
 }
+
+bool file_write(const struct arena *arena, const char *what, const char *path, struct text text, struct error *error)
+{
+    if (!file_may_write(arena, path, error))
+        return false;
+    FILE *file = fopen(path, "wb");
+    bool good = file && fwrite(text.data, 1, text.size, file) == text.size;
+    good = file && !fclose(file) && good;
+    if (good)
+        return true;
+    error_set(error, "%s: %.200s: %s", what, path, strerror(errno));
+    return error_expected(error, "a file that can be written");
+}

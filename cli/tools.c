@@ -4,7 +4,6 @@
 #include "live/live.h"
 #include "web/web.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,17 +57,6 @@ static bool take_output(int *count, char **words, const char **path, struct erro
     return error_expected(error, "%s", verb_report.examples[0]);
 }
 
-static bool write_file(const char *path, const struct buffer *html, struct error *error)
-{
-    FILE *file = fopen(path, "wb");
-    bool good = file && fwrite(html->data, 1, html->size, file) == html->size;
-    good = file && !fclose(file) && good;
-    if (good)
-        return true;
-    error_set(error, "--output: %.200s: %s", path, strerror(errno));
-    return error_expected(error, "a file that can be written");
-}
-
 /* Takes --page out of the words. */
 static bool take_page(int *count, char **words)
 {
@@ -90,7 +78,7 @@ static bool make_report(struct arena *arena, int count, char **words, struct buf
     const char *path, *live = NULL;
     if (!take_output(&count, words, &path, error) ||
         (page && !report_live(arena, embedded_page, count, words, &live, error)) ||
-        !report_html(arena, count, words, live, &html, error) || !write_file(path, &html, error))
+        !report_html(arena, count, words, live, &html, error) || !file_write(arena, "--output", path, (struct text){ html.data, html.size }, error))
         return false;
     buffer_print(out, "%s: %zu kB\n", path, html.size / 1000);
     return true;

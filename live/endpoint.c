@@ -15,6 +15,7 @@
 #define _GNU_SOURCE
 #include "live/endpoint.h"
 #include "ask/simulate/simulate.h"
+#include "base/clock.h"
 #include "rows/random.h"
 #include "web/listen.h"
 
@@ -31,7 +32,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CONNECTIONS_MOST = 4000, BODY_MOST = 64 << 20, RUN_MOST = 1 << 20 };
@@ -52,12 +52,14 @@ struct stream {
     double arrived, first, last;    /* simulated times of arrival, of the first and the latest token, s */
 };
 
-/* Steps that last a random factor longer or shorter. */
+/* Steps as real kernels make them: a random factor longer or shorter; of a decode batch as long as of the next
+ * size that was captured as a graph. */
 struct jitter {
     sim_seconds *seconds;
     void *context;
     struct random random;
     double variation;
+    bool captured;
 };
 
 struct endpoint {
@@ -84,17 +86,10 @@ struct endpoint {
     bool ending, hurried, again;
 };
 
-static double clock_of(clockid_t clock)
-{
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static double now_of(const struct endpoint *endpoint)
 {
     return endpoint->is_virtual ? endpoint->time
-           : (clock_of(CLOCK_MONOTONIC) - endpoint->clock_began) * endpoint->faster;
+           : (clock_seconds(CLOCK_MONOTONIC) - endpoint->clock_began) * endpoint->faster;
 }
 
 /* ---- the run ---------------------------------------------------------------------------------- */
@@ -166,19 +161,20 @@ static void count_tokens(struct replica_counts *counts, struct stream *stream, u
 }
 
 /* New tokens of a request. */
-static void told(void *context, uint32_t id, size_t replica, uint32_t tokens, double now)
+static void told(void *context, uint32_t id, size_t replica, uint32_t tokens, uint32_t fresh, double now)
 {
     struct endpoint *endpoint = context;
     struct stream *stream = endpoint->streams[id];
     struct replica_counts *counts = &endpoint->counts[replica];
     if (!stream) {                                  /* whoever asked has gone; the replica goes on */
-        counts->generation_tokens++;
+        counts->generation_tokens += fresh;
         return;
     }
     const uint32_t restarts = live_result(endpoint->run)->restarts[id];
     now += endpoint->run_began;
     counts->preemptions += restarts - stream->restarts;
     stream->restarts = restarts;
+    stream->answer.cached = live_result(endpoint->run)->cached[id];
     count_tokens(counts, stream, tokens, now);
     stream->answer.at = endpoint->shows_time ? now : NAN;
     if (stream->asked.stream)
@@ -208,19 +204,32 @@ static void ran(void *context, size_t replica, double from, double seconds, uint
         counts_observe(&endpoint->counts[replica], HISTOGRAM_ITERATION, step->decoding + step->prompt);
 }
 
+/* vLLM's sizes: 1, 2, 4, then multiples of 8. */
+static double captured_size(double decoding)
+{
+    return decoding <= 2 ? decoding : decoding <= 4 ? 4 : 8 * ceil(decoding / 8);
+}
+
 static double jittered(void *context, const struct sim_step *step)
 {
     struct jitter *jitter = context;
-    return jitter->seconds(jitter->context, step) * random_lognormal(&jitter->random, 1, jitter->variation);
+    struct sim_step padded = *step;
+    if (jitter->captured && !(step->prompt > 0))
+        padded.decoding = captured_size(step->decoding);
+    return jitter->seconds(jitter->context, &padded) *
+           (jitter->variation > 0 ? random_lognormal(&jitter->random, 1, jitter->variation) : 1);
 }
 
 static struct sim_server shaken(struct arena *arena, const struct sim_server *server, struct jitter *jitter,
-                                double variation, uint64_t seed)
+                                const struct command *command, uint64_t seed)
 {
+    const double variation = command_number(command, "jitter");
+    const bool captured = command_given(command, "captured");
     struct sim_server own = simulate_own(arena, server, 0);
-    if (!(variation > 0) || !own.seconds)
+    if ((!(variation > 0) && !captured) || !own.seconds)
         return own;
-    *jitter = (struct jitter){ .seconds = own.seconds, .context = own.context, .variation = variation };
+    *jitter = (struct jitter){ .seconds = own.seconds, .context = own.context, .variation = variation,
+                               .captured = captured };
     random_stream(&jitter->random, seed, "steps of an endpoint", 0);
     own.seconds = jittered;
     own.context = jitter;
@@ -269,7 +278,7 @@ static bool ask_run(struct stream *stream, struct refusal *refusal)
         !open_run(endpoint, &error))
         return refuse(refusal, 500, "InternalServerError", "%.300s", error.what);
     stream->answer = (struct answered){ .model = endpoint->quoted, .number = ++endpoint->number,
-                                        .created = (long)clock_of(CLOCK_REALTIME),
+                                        .created = (long)clock_seconds(CLOCK_REALTIME),
                                         .wanted = stream->asked.most };
     if (!stream->asked.most)                        /* as long as the next of the description */
         stream->answer.wanted = trace->output[(endpoint->number - 1) % trace->count];
@@ -281,7 +290,8 @@ static bool ask_run(struct stream *stream, struct refusal *refusal)
         return refuse(refusal, 503, "ServiceUnavailableError", "the server is ending");
     stream->arrived = stream->last = now;
     if (!live_ask(endpoint->run, now - endpoint->run_began + endpoint->simulate.api_time,
-                  stream->asked.prompt, stream->answer.wanted, &stream->id))
+                  stream->asked.prompt, stream->answer.wanted, stream->asked.blocks, stream->asked.block_count,
+                  &stream->id))
         return refuse(refusal, 503, "ServiceUnavailableError",
                       "%d requests were asked without a pause; the server needs one", RUN_MOST);
     endpoint->streams[stream->id] = stream;
@@ -314,7 +324,8 @@ static enum MHD_Result on_question(struct stream *stream, bool chat)
     enum { PIECE = 1 << 14 };
     struct refusal refusal = { 0 };
     const struct text body = { stream->body.data ? stream->body.data : "", stream->body.size };
-    if (!openai_read(&stream->arena, chat, stream->endpoint->model, body, &stream->asked, &refusal) ||
+    if (!openai_read(&stream->arena, chat, stream->endpoint->model, live_block(stream->endpoint->run), body,
+                     &stream->asked, &refusal) ||
         !ask_run(stream, &refusal))
         return send_refusal(stream, &refusal);
     if (!stream->asked.stream) {
@@ -456,9 +467,10 @@ static void on_end(void *context, struct MHD_Connection *connection, void **plac
     if (!stream)
         return;
     if (stream->in_run) {
+        const size_t replica = live_where(endpoint->run, stream->id);
         endpoint->streams[stream->id] = NULL;
         live_take_back(endpoint->run, stream->id, now_of(endpoint) - endpoint->run_began);
-        endpoint->counts[0].finished[FINISH_ABORT]++;
+        endpoint->counts[replica].finished[FINISH_ABORT]++;
     }
     struct arena arena = stream->arena;
     arena_free(&arena);
@@ -596,16 +608,15 @@ static bool read_endpoint(struct endpoint *endpoint, struct arena *arena, const 
         command_put_word(arena, own, "poisson:rate=1");
     if (!fits_endpoint(command, error) || !simulate_read(arena, own, simulate, error))
         return false;
-    const double variation = command_number(command, "jitter");
     endpoint->arena = arena;
     endpoint->options = simulate->options;
     endpoint->options.watch = (struct sim_watch){ .context = endpoint, .ran = ran };
     endpoint->waiting_most = simulate->options.waiting_most;
     endpoint->options.waiting_most = 0;
-    endpoint->options.server = shaken(arena, &simulate->options.server, &endpoint->jitter, variation,
+    endpoint->options.server = shaken(arena, &simulate->options.server, &endpoint->jitter, command,
                                       simulate->options.seed);
     endpoint->options.split.server = shaken(arena, &simulate->options.split.server,
-                                            &endpoint->jitter_of_prompts, variation,
+                                            &endpoint->jitter_of_prompts, command,
                                             simulate->options.seed + 1);
     endpoint->faster = command_number(command, "faster");
     endpoint->is_virtual = !strcmp(clocks[command_choice(command, "clock")], "virtual");
@@ -629,8 +640,8 @@ static bool serve_runs(struct endpoint *endpoint, struct arena *arena, const str
 {
     const char *address = command_text(command, "bind");
     endpoint->streams = arena_array(arena, RUN_MOST, sizeof *endpoint->streams);
-    endpoint->clock_began = clock_of(CLOCK_MONOTONIC);
-    endpoint->unix_began = clock_of(CLOCK_REALTIME);
+    endpoint->clock_began = clock_seconds(CLOCK_MONOTONIC);
+    endpoint->unix_began = clock_seconds(CLOCK_REALTIME);
     endpoint->run_arena = arena_beside(arena);
     if (!open_run(endpoint, error))
         return false;

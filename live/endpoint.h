@@ -11,6 +11,8 @@
 struct asked_for {
     bool chat, stream, usage, usage_always;     /* usage in a last chunk; in every chunk */
     uint32_t prompt, most;          /* prompt tokens; output tokens, 0: the request states none */
+    uint64_t *blocks;               /* [block_count] names of the prompt's prefixes of whole blocks */
+    size_t block_count;
 };
 /* A refusal: the HTTP status, and the error object of the API. */
 struct refusal {
@@ -23,8 +25,9 @@ bool refuse(struct refusal *refusal, int status, const char *kind, const char *f
 /* Tokens of a text: a token for every four bytes, at least one. */
 enum { TOKEN_BYTES = 4 };
 uint32_t text_tokens(size_t bytes);
-/* Reads the body of /v1/completions or /v1/chat/completions. */
-bool openai_read(struct arena *arena, bool chat, const char *model, struct text body,
+/* Reads the body of /v1/completions or /v1/chat/completions. `block`: tokens of a block of the prefix cache; 0:
+ * prefixes are not named. */
+bool openai_read(struct arena *arena, bool chat, const char *model, size_t block, struct text body,
                  struct asked_for *asked, struct refusal *refusal);
 /* Tokens of a /tokenize request. */
 bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, struct refusal *refusal);
@@ -35,6 +38,7 @@ struct answered {
     uint64_t number;                /* of its id */
     long created;                   /* Unix time, s */
     uint32_t wanted, tokens;        /* output tokens in all; sent so far */
+    uint32_t cached;                /* prompt tokens found in the prefix cache */
     double at;                      /* simulated time, s; NAN: not shown */
 };
 /* Chunks for output tokens up to `tokens`, and what ends the stream after the last. */

@@ -1,7 +1,7 @@
 /* The messages of the OpenAI API, as far as a server of one model without a tokenizer can have them.
  *
- * Prompts are counted, never read: an array of token ids has as many tokens as numbers, a text one for
- * every four bytes. Members that change only what is said are ignored, as engines ignore them; those
+ * Prompts are counted: an array of token ids has as many tokens as numbers, a text one for every four bytes.
+ * What they say only tells which prefixes are equal, for the cache. Members that change only what is said are ignored, as engines ignore them; those
  * that ask for what is not there (several choices, log probabilities, tools) are refused. A token of an
  * answer is " a". */
 #include "live/endpoint.h"
@@ -48,47 +48,85 @@ static bool is_there(const struct doc *doc)
            !(doc->kind == DOC_ARRAY && !doc->count);
 }
 
-static size_t content_bytes(const struct doc *content)
+/* A prompt as it is read: its bytes so far, and a name for each prefix of whole blocks (FNV-1a over 64 bits). */
+struct prefixes {
+    struct arena *arena;
+    size_t block;                   /* tokens; 0: not named */
+    uint64_t hash, *names;
+    size_t bytes, tokens, count, room;
+};
+
+static struct prefixes prefixes_of(struct arena *arena, size_t block)
 {
-    size_t bytes = 0;
-    if (!content)
-        return 0;
-    if (content->kind == DOC_STRING)
-        return strlen(content->string);
-    for (const struct doc *part = content->first; part; part = part->next) {
-        const struct doc *text = doc_get(part, "text");
-        bytes += text && text->kind == DOC_STRING ? strlen(text->string) : 0;
-    }
-    return bytes;
+    return (struct prefixes){ .arena = arena, .block = block, .hash = 14695981039346656037u };
 }
 
-static bool count_messages(const struct doc *messages, uint32_t *tokens, struct refusal *refusal)
+static void mix(struct prefixes *prefixes, uint64_t value)
 {
-    size_t bytes = 0;
+    prefixes->hash = (prefixes->hash ^ value) * 1099511628211u;
+}
+
+static void end_token(struct prefixes *prefixes)
+{
+    if (prefixes->block && ++prefixes->tokens % prefixes->block == 0)
+        *(uint64_t *)arena_push(prefixes->arena, &prefixes->names, &prefixes->count, &prefixes->room,
+                                sizeof *prefixes->names) = prefixes->hash;
+}
+
+static void add_text(struct prefixes *prefixes, const char *text)
+{
+    for (; *text; text++) {
+        mix(prefixes, (unsigned char)*text);
+        if (++prefixes->bytes % TOKEN_BYTES == 0)
+            end_token(prefixes);
+    }
+}
+
+static void add_content(struct prefixes *prefixes, const struct doc *content)
+{
+    if (!content)
+        return;
+    if (content->kind == DOC_STRING)
+        add_text(prefixes, content->string);
+    for (const struct doc *part = content->first; part; part = part->next) {
+        const struct doc *text = doc_get(part, "text");
+        if (text && text->kind == DOC_STRING)
+            add_text(prefixes, text->string);
+    }
+}
+
+static bool count_messages(const struct doc *messages, struct prefixes *prefixes, uint32_t *tokens,
+                           struct refusal *refusal)
+{
     if (!messages || messages->kind != DOC_ARRAY || !messages->count)
         return bad(refusal, "messages: an array of messages is needed");
     for (const struct doc *message = messages->first; message; message = message->next) {
         if (message->kind != DOC_OBJECT || !doc_get(message, "role"))
             return bad(refusal, "messages: each needs a role and content");
-        bytes += content_bytes(doc_get(message, "content"));
+        add_content(prefixes, doc_get(message, "content"));
     }
-    *tokens = text_tokens(bytes);
+    *tokens = text_tokens(prefixes->bytes);
     return true;
 }
 
-static bool count_prompt(const struct doc *prompt, uint32_t *tokens, struct refusal *refusal)
+static bool count_prompt(const struct doc *prompt, struct prefixes *prefixes, uint32_t *tokens,
+                         struct refusal *refusal)
 {
     if (prompt && prompt->kind == DOC_ARRAY && prompt->count == 1 && prompt->first->kind != DOC_NUMBER)
         prompt = prompt->first;                     /* a list of one */
     if (!prompt || (prompt->kind != DOC_STRING && prompt->kind != DOC_ARRAY))
         return bad(refusal, "prompt: a string or an array of token ids is needed");
     if (prompt->kind == DOC_STRING) {
-        *tokens = text_tokens(strlen(prompt->string));
+        add_text(prefixes, prompt->string);
+        *tokens = text_tokens(prefixes->bytes);
         return true;
     }
-    for (const struct doc *id = prompt->first; id; id = id->next)
+    for (const struct doc *id = prompt->first; id; id = id->next) {
         if (id->kind != DOC_NUMBER)
             return bad(refusal, "prompt: several prompts in one request are not supported");
+        mix(prefixes, (uint64_t)(int64_t)fmax(fmin(id->number, 1e15), -1e15));
+        end_token(prefixes);
+    }
     if (!prompt->count || prompt->count > LENGTH_LIMIT)
         return bad(refusal, "prompt: at least one token is needed");
     *tokens = (uint32_t)prompt->count;
@@ -131,10 +169,11 @@ static bool read_body(struct arena *arena, struct text body, struct doc **doc, s
     return (*doc)->kind == DOC_OBJECT || bad(refusal, "the request must be a JSON object");
 }
 
-bool openai_read(struct arena *arena, bool chat, const char *model, struct text body,
+bool openai_read(struct arena *arena, bool chat, const char *model, size_t block, struct text body,
                  struct asked_for *asked, struct refusal *refusal)
 {
     struct doc *doc;
+    struct prefixes prefixes = prefixes_of(arena, block);
     *asked = (struct asked_for){ .chat = chat };
     if (!read_body(arena, body, &doc, refusal))
         return false;
@@ -146,10 +185,13 @@ bool openai_read(struct arena *arena, bool chat, const char *model, struct text 
         asked->usage = is_true(doc_get(options, "include_usage"));
         asked->usage_always = is_true(doc_get(options, "continuous_usage_stats"));
     }
-    return is_simple(doc, refusal) && take_most(doc, "max_tokens", &asked->most, refusal) &&
-           take_most(doc, "max_completion_tokens", &asked->most, refusal) &&
-           (chat ? count_messages(doc_get(doc, "messages"), &asked->prompt, refusal)
-                 : count_prompt(doc_get(doc, "prompt"), &asked->prompt, refusal));
+    const bool good = is_simple(doc, refusal) && take_most(doc, "max_tokens", &asked->most, refusal) &&
+                      take_most(doc, "max_completion_tokens", &asked->most, refusal) &&
+                      (chat ? count_messages(doc_get(doc, "messages"), &prefixes, &asked->prompt, refusal)
+                            : count_prompt(doc_get(doc, "prompt"), &prefixes, &asked->prompt, refusal));
+    asked->blocks = prefixes.names;
+    asked->block_count = prefixes.count;
+    return good;
 }
 
 bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, struct refusal *refusal)
@@ -157,8 +199,9 @@ bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, stru
     struct doc *doc;
     if (!read_body(arena, body, &doc, refusal))
         return false;
-    return doc_get(doc, "messages") ? count_messages(doc_get(doc, "messages"), tokens, refusal)
-                                    : count_prompt(doc_get(doc, "prompt"), tokens, refusal);
+    struct prefixes prefixes = prefixes_of(arena, 0);
+    return doc_get(doc, "messages") ? count_messages(doc_get(doc, "messages"), &prefixes, tokens, refusal)
+                                    : count_prompt(doc_get(doc, "prompt"), &prefixes, tokens, refusal);
 }
 
 /* ---- what is sent ----------------------------------------------------------------------------- */
@@ -175,10 +218,13 @@ static void add_head(struct buffer *out, const struct asked_for *asked, const st
     buffer_print(out, ",\"choices\":[");
 }
 
-static void add_usage(struct buffer *out, const struct asked_for *asked, uint32_t tokens)
+static void add_usage(struct buffer *out, const struct asked_for *asked, const struct answered *answer, uint32_t tokens)
 {
-    buffer_print(out, ",\"usage\":{\"prompt_tokens\":%u,\"completion_tokens\":%u,\"total_tokens\":%u}",
+    buffer_print(out, ",\"usage\":{\"prompt_tokens\":%u,\"completion_tokens\":%u,\"total_tokens\":%u",
                  asked->prompt, tokens, asked->prompt + tokens);
+    if (answer->cached)
+        buffer_print(out, ",\"prompt_tokens_details\":{\"cached_tokens\":%u}", answer->cached);
+    buffer_print(out, "}");
 }
 
 static const char *finish_reason(const struct asked_for *asked, bool last)
@@ -202,7 +248,7 @@ static void add_chunk(struct buffer *out, const struct asked_for *asked, const s
     buffer_print(out, asked->chat ? "\"}" : "\",\"logprobs\":null");
     buffer_print(out, ",\"finish_reason\":%s}]", finish_reason(asked, last));
     if (asked->usage_always)
-        add_usage(out, asked, tokens);
+        add_usage(out, asked, answer, tokens);
     buffer_print(out, "}\n\n");
 }
 
@@ -219,7 +265,7 @@ void openai_chunks(struct buffer *out, const struct asked_for *asked, struct ans
         buffer_print(out, "data: ");
         add_head(out, asked, answer, true);
         buffer_print(out, "]");
-        add_usage(out, asked, tokens);
+        add_usage(out, asked, answer, tokens);
         buffer_print(out, "}\n\n");
     }
     buffer_print(out, "data: [DONE]\n\n");
@@ -234,7 +280,7 @@ void openai_whole(struct buffer *out, const struct asked_for *asked, const struc
         buffer_add(out, " a", 2);
     buffer_print(out, "%s,\"logprobs\":null,\"finish_reason\":%s}]", asked->chat ? "\"}" : "\"",
                  finish_reason(asked, true));
-    add_usage(out, asked, answer->wanted);
+    add_usage(out, asked, answer, answer->wanted);
     buffer_print(out, "}\n");
 }
 

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "measure/client.h"
 
+#include "base/clock.h"
 #include "build/row_names.h"
 
 #include <curl/curl.h>
@@ -17,16 +18,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum { LINE_MOST = 4 << 20, HEAD_MOST = 300 };
 
 /* A request in flight. */
-struct flight {
+struct transfer {
     struct arena arena;             /* of its body and its lines */
-    struct flight *next, *before;
+    struct transfer *next, *before;
     struct client *client;
-    struct shot *shot;
+    struct request *request;
     CURL *easy;
     struct buffer line, refusal;    /* the line that comes; the body of an answer that is no stream */
     double began, heard;            /* when it was given to libcurl; the latest byte */
@@ -39,29 +39,22 @@ struct client {
     struct arena *arena;
     const char *base, *model;       /* "http://host:8000/v1" without the /v1 */
     struct way way;
-    double bytes_per_token, patience, opened, woke;
+    double bytes_per_token, timeout, opened, woke;
     CURLM *multi;
     CURL *aside;                    /* for short questions beside the load */
     struct curl_slist *headers;
-    struct flight flights;          /* head of a ring */
+    struct transfer transfers;          /* head of a ring */
     size_t in_flight;
-    struct shot **over;             /* those that ended and were not fetched yet */
+    struct request **over;             /* those that ended and were not fetched yet */
     size_t over_count, over_room;
     bool is_virtual;
     double simulated;               /* the latest time of a virtual clock, s */
     struct random random;
 };
 
-static double clock_of(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 double client_now(const struct client *client)
 {
-    return client->is_virtual ? client->simulated : clock_of() - client->opened;
+    return client->is_virtual ? client->simulated : clock_seconds(CLOCK_MONOTONIC) - client->opened;
 }
 
 double client_busy(const struct client *client)
@@ -70,7 +63,7 @@ double client_busy(const struct client *client)
     getrusage(RUSAGE_SELF, &use);
     const double cpu = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
                        1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
-    return cpu / (clock_of() - client->opened);
+    return cpu / (clock_seconds(CLOCK_MONOTONIC) - client->opened);
 }
 
 size_t client_in_flight(const struct client *client)
@@ -85,8 +78,15 @@ bool client_is_virtual(const struct client *client)
 
 /* ---- opening ---------------------------------------------------------------------------------- */
 
-bool client_open(struct arena *arena, const char *url, const char *key, double patience, struct client **out,
-                 struct error *error)
+static void add_header(struct client *client, const char *header, bool *good)
+{
+    struct curl_slist *more = curl_slist_append(client->headers, header);
+    *good = *good && more;
+    client->headers = more ? more : client->headers;
+}
+
+bool client_open(struct arena *arena, const char *url, const char *key, double timeout, uint64_t seed,
+                 struct client **out, struct error *error)
 {
     struct client *client = *out = arena_alloc(arena, sizeof *client);
     size_t size = strlen(url);
@@ -98,28 +98,31 @@ bool client_open(struct arena *arena, const char *url, const char *key, double p
         size--;
     if (size > 3 && !strncmp(url + size - 3, "/v1", 3))
         size -= 3;
-    *client = (struct client){ .arena = arena, .base = arena_copy(arena, url, size), .patience = patience,
-                               .opened = clock_of(), .model = "", .bytes_per_token = 4 };
-    client->flights.next = client->flights.before = &client->flights;
-    random_stream(&client->random, (uint64_t)time(NULL), "prompts", 0);
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    client->multi = curl_multi_init();
-    client->aside = curl_easy_init();
+    *client = (struct client){ .arena = arena, .base = arena_copy(arena, url, size), .timeout = timeout,
+                               .opened = clock_seconds(CLOCK_MONOTONIC), .model = "", .bytes_per_token = 4 };
+    client->transfers.next = client->transfers.before = &client->transfers;
+    random_stream(&client->random, seed, "prompts", 0);
+    bool good = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK && (client->multi = curl_multi_init()) &&
+                (client->aside = curl_easy_init());
+    if (!good)
+        return error_set(error, "libcurl does not start");
     curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
     curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, 4096L);
-    client->headers = curl_slist_append(client->headers, "Content-Type: application/json");
-    client->headers = curl_slist_append(client->headers, "Expect:");
+    add_header(client, "Content-Type: application/json", &good);
+    add_header(client, "Expect:", &good);
     if (key) {
         char header[600];
         snprintf(header, sizeof header, "Authorization: Bearer %s", key);
-        client->headers = curl_slist_append(client->headers, header);
+        add_header(client, header, &good);
         memset(header, 0, sizeof header);
     }
-    return true;
+    return good || error_set(error, "libcurl has no memory");
 }
 
 void client_close(struct client *client)
 {
+    if (!client || !client->multi)
+        return;
     client_break_off(client, "broken off");
     curl_easy_cleanup(client->aside);
     curl_multi_cleanup(client->multi);
@@ -161,7 +164,7 @@ static const char *ask_aside(struct client *client, const char *path, bool post,
     curl_easy_setopt(client->aside, CURLOPT_WRITEDATA, &body);
     curl_easy_setopt(client->aside, CURLOPT_ERRORBUFFER, reason);
     curl_easy_setopt(client->aside, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(client->aside, CURLOPT_TIMEOUT_MS, (long)(1e3 * client->patience));
+    curl_easy_setopt(client->aside, CURLOPT_TIMEOUT_MS, (long)(1e3 * client->timeout));
     if (post)
         curl_easy_setopt(client->aside, CURLOPT_POSTFIELDS, "");
     const CURLcode code = curl_easy_perform(client->aside);
@@ -180,15 +183,40 @@ void client_announce(struct client *client, size_t clients)
         ask_aside(client, arena_print(client->arena, "/clock?clients=%zu", clients), true, &status, &message);
 }
 
-const char *client_model(struct client *client, double *length_most, const char **message)
+/* The model of the list with this name; else the first. */
+static const struct doc *listed(const struct doc *data, const char *wanted)
+{
+    for (const struct doc *one = data ? data->first : NULL; one && wanted; one = one->next) {
+        const struct doc *id = doc_get(one, "id");
+        if (id && id->kind == DOC_STRING && !strcmp(id->string, wanted))
+            return one;
+    }
+    return data ? data->first : NULL;
+}
+
+static void read_clock(struct client *client)
+{
+    struct error error;
+    struct doc *doc;
+    const char *message;
+    long status;
+    const char *body = ask_aside(client, "/clock", false, &status, &message);
+    if (!body || status != 200 || !json_read(client->arena, "/clock", text_of(body), &doc, &error))
+        return;
+    const struct doc *is_virtual = doc_get(doc, "virtual"), *now = doc_get(doc, "simulated_time");
+    client->is_virtual = is_virtual && is_virtual->kind == DOC_BOOL && is_virtual->boolean;
+    if (client->is_virtual && now && now->kind == DOC_NUMBER)
+        client->simulated = now->number;
+}
+
+const char *client_model(struct client *client, const char *wanted, double *length_most, const char **message)
 {
     struct error error;
     struct doc *doc;
     long status;
-    const char *body = ask_aside(client, "/clock", false, &status, message);
-    client->is_virtual = body && status == 200 && strstr(body, "\"virtual\":true");
     *length_most = 0;
-    body = ask_aside(client, "/v1/models", false, &status, message);
+    read_clock(client);
+    const char *body = ask_aside(client, "/v1/models", false, &status, message);
     if (!body)
         return NULL;
     if (status != 200) {
@@ -196,7 +224,7 @@ const char *client_model(struct client *client, double *length_most, const char 
         return NULL;
     }
     if (json_read(client->arena, "/v1/models", text_of(body), &doc, &error)) {
-        const struct doc *data = doc_get(doc, "data"), *one = data ? data->first : NULL;
+        const struct doc *one = listed(doc_get(doc, "data"), wanted);
         const struct doc *id = one ? doc_get(one, "id") : NULL, *most = one ? doc_get(one, "max_model_len") : NULL;
         if (most && most->kind == DOC_NUMBER)
             *length_most = most->number;
@@ -214,7 +242,7 @@ static bool has_text(const struct doc *text)
     return text && text->kind == DOC_STRING && *text->string;
 }
 
-static void take_usage(struct shot *shot, const struct doc *usage)
+static void take_usage(struct request *request, const struct doc *usage)
 {
     const struct doc *prompt = doc_get(usage, NAME_prompt_tokens), *output = doc_get(usage, "completion_tokens");
     const struct doc *details = doc_get(usage, "prompt_tokens_details");
@@ -222,111 +250,111 @@ static void take_usage(struct shot *shot, const struct doc *usage)
     if (!prompt || !output || prompt->kind != DOC_NUMBER || output->kind != DOC_NUMBER ||
         !(prompt->number >= 0 && prompt->number < 1e9) || !(output->number >= 0 && output->number < 1e9))
         return;
-    shot->usage = true;
-    shot->prompt_tokens = (uint32_t)prompt->number;
-    shot->output_tokens = (uint32_t)output->number;
+    request->usage = true;
+    request->prompt_tokens = (uint32_t)prompt->number;
+    request->output_tokens = (uint32_t)output->number;
     if (cached && cached->kind == DOC_NUMBER && cached->number >= 0 && cached->number < 1e9)
-        shot->cached_tokens = (uint32_t)cached->number;
+        request->cached_tokens = (uint32_t)cached->number;
 }
 
-static void set_error(struct flight *flight, const char *what)
+static void set_error(struct transfer *transfer, const char *what)
 {
-    if (flight->shot->error)
+    if (transfer->request->error)
         return;                                     /* the first stands */
-    flight->shot->error = arena_copy(flight->client->arena, what, strlen(what));
+    transfer->request->error = arena_copy(transfer->client->arena, what, strlen(what));
 }
 
 /* The choice of a chunk: does it carry text? */
-static bool take_choice(struct flight *flight, const struct doc *choice)
+static bool take_choice(struct transfer *transfer, const struct doc *choice)
 {
     const struct doc *delta = doc_get(choice, "delta"), *reason = doc_get(choice, "finish_reason");
-    flight->finished |= reason && reason->kind == DOC_STRING;
+    transfer->finished |= reason && reason->kind == DOC_STRING;
     if (delta && delta->kind == DOC_OBJECT)
         return has_text(doc_get(delta, "content")) || has_text(doc_get(delta, "reasoning_content")) ||
                has_text(doc_get(delta, "reasoning"));
     return has_text(doc_get(choice, "text"));
 }
 
-static void take_event(struct flight *flight, const char *data)
+static void take_event(struct transfer *transfer, const char *data)
 {
-    struct shot *shot = flight->shot;
-    struct client *client = flight->client;
+    struct request *request = transfer->request;
+    struct client *client = transfer->client;
     struct arena arena = { 0 };
     struct error error;
     struct doc *doc;
-    flight->events = true;
+    transfer->events = true;
     if (!strcmp(data, "[DONE]")) {
-        flight->over = true;
+        transfer->over = true;
         return;
     }
     if (!json_read(&arena, "a chunk", text_of(data), &doc, &error) || doc->kind != DOC_OBJECT) {
-        set_error(flight, "the stream has an event that is no JSON object");
+        set_error(transfer, "the stream has an event that is no JSON object");
         arena_free(&arena);
         return;
     }
     const struct doc *failed = doc_get(doc, "error"), *choices = doc_get(doc, "choices");
     const struct doc *usage = doc_get(doc, "usage"), *at = doc_get(doc, "simulated_time");
     double now = client->woke - client->opened;
-    if (at && at->kind == DOC_NUMBER && !isnan(flight->arrived)) {
+    if (at && at->kind == DOC_NUMBER && !isnan(transfer->arrived)) {
         now = at->number;
         client->simulated = fmax(client->simulated, now);
     }
     if (failed && failed->kind == DOC_OBJECT) {
         const struct doc *what = doc_get(failed, "message");
-        set_error(flight, what && what->kind == DOC_STRING ? what->string : "the server reports an error");
+        set_error(transfer, what && what->kind == DOC_STRING ? what->string : "the server reports an error");
     }
     if (usage && usage->kind == DOC_OBJECT)
-        take_usage(shot, usage);
-    if (choices && choices->kind == DOC_ARRAY && choices->first && take_choice(flight, choices->first)) {
-        if (!shot->chunk_count) {
-            shot->first = now;
-            shot->overhead = fmax(clock_of() - client->woke, 0);
+        take_usage(request, usage);
+    if (choices && choices->kind == DOC_ARRAY && choices->first && take_choice(transfer, choices->first)) {
+        if (!request->chunk_count) {
+            request->first = now;
+            request->overhead = fmax(clock_seconds(CLOCK_MONOTONIC) - client->woke, 0);
         }
-        shot->last = now;
-        *(double *)arena_push(client->arena, &shot->chunk_times, &shot->chunk_count, &shot->chunk_room,
+        request->last = now;
+        *(double *)arena_push(client->arena, &request->chunk_times, &request->chunk_count, &request->chunk_room,
                               sizeof(double)) = now;
     }
     arena_free(&arena);
 }
 
-static void take_line(struct flight *flight)
+static void take_line(struct transfer *transfer)
 {
     static const char data[] = "data:";
-    char *line = flight->line.data;
-    size_t size = flight->line.size;
+    char *line = transfer->line.data;
+    size_t size = transfer->line.size;
     while (size && (line[size - 1] == '\r' || line[size - 1] == '\n'))
         line[--size] = 0;
-    flight->line.size = 0;
+    transfer->line.size = 0;
     if (!size || *line == ':')                      /* the end of an event; a comment */
         return;
     if (!strncmp(line, data, sizeof data - 1))
-        take_event(flight, line + sizeof data - 1 + (line[sizeof data - 1] == ' '));
+        take_event(transfer, line + sizeof data - 1 + (line[sizeof data - 1] == ' '));
     else if (strncmp(line, "event:", 6) && strncmp(line, "id:", 3) && strncmp(line, "retry:", 6))
-        set_error(flight, "the answer is not a stream of server-sent events");
+        set_error(transfer, "the answer is not a stream of server-sent events");
 }
 
 static size_t on_data(char *data, size_t one, size_t size, void *context)
 {
-    struct flight *flight = context;
+    struct transfer *transfer = context;
     long status = 0;
     (void)one;
-    flight->heard = flight->client->woke;
-    curl_easy_getinfo(flight->easy, CURLINFO_RESPONSE_CODE, &status);
+    transfer->heard = transfer->client->woke;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200) {
-        if (flight->refusal.size < HEAD_MOST)
-            buffer_add(&flight->refusal, data, size < HEAD_MOST ? size : HEAD_MOST);
+        if (transfer->refusal.size < HEAD_MOST)
+            buffer_add(&transfer->refusal, data, size < HEAD_MOST ? size : HEAD_MOST);
         return size;
     }
     for (size_t from = 0; from < size;) {
         const char *end = memchr(data + from, '\n', size - from);
         const size_t length = end ? (size_t)(end - data) + 1 - from : size - from;
-        if (flight->line.size + length > LINE_MOST) {
-            set_error(flight, "the stream has a line of more than 4 MiB");
+        if (transfer->line.size + length > LINE_MOST) {
+            set_error(transfer, "the stream has a line of more than 4 MiB");
             return 0;
         }
-        buffer_add(&flight->line, data + from, length);
+        buffer_add(&transfer->line, data + from, length);
         if (end)
-            take_line(flight);
+            take_line(transfer);
         from += length;
     }
     return size;
@@ -335,12 +363,12 @@ static size_t on_data(char *data, size_t one, size_t size, void *context)
 static size_t on_header(char *data, size_t one, size_t size, void *context)
 {
     static const char name[] = "x-simulated-arrival:";
-    struct flight *flight = context;
+    struct transfer *transfer = context;
     struct text value = { data + sizeof name - 1, size - (sizeof name - 1) };
     (void)one;
     if (size >= sizeof name && !strncasecmp(data, name, sizeof name - 1) &&
-        text_number(text_trim(value), &flight->arrived))
-        flight->shot->sent = flight->arrived;
+        text_number(text_trim(value), &transfer->arrived))
+        transfer->request->sent = transfer->arrived;
     return size;
 }
 
@@ -367,7 +395,7 @@ static void add_text(struct client *client, struct buffer *body, uint32_t count)
     buffer_print(body, "\"");
 }
 
-static void add_body(struct client *client, struct buffer *body, const struct shot *shot)
+static void add_body(struct client *client, struct buffer *body, const struct request *request)
 {
     struct doc *name = doc_new(body->arena, DOC_STRING);
     const struct way *way = &client->way;
@@ -375,169 +403,182 @@ static void add_body(struct client *client, struct buffer *body, const struct sh
     buffer_print(body, "{\"model\":");
     doc_print(body, name);
     buffer_print(body, way->chat ? ",\"messages\":[{\"role\":\"user\",\"content\":" : ",\"prompt\":");
-    (way->ids ? add_ids : add_text)(client, body, shot->prompt_asked);
+    (way->ids ? add_ids : add_text)(client, body, request->prompt_asked);
     buffer_print(body, "%s,\"%s\":%u,\"temperature\":0,\"stream\":true,\"stream_options\":"
                  "{\"include_usage\":true}", way->chat ? "}]" : "",
-                 way->chat && !way->exact ? "max_completion_tokens" : "max_tokens", shot->output_asked);
+                 way->chat && !way->exact ? "max_completion_tokens" : "max_tokens", request->output_asked);
     if (way->exact)
-        buffer_print(body, ",\"ignore_eos\":true,\"min_tokens\":%u", shot->output_asked);
+        buffer_print(body, ",\"ignore_eos\":true,\"min_tokens\":%u", request->output_asked);
     buffer_print(body, "}");
 }
 
-void client_send(struct client *client, struct shot *shot)
+static void hand_back(struct client *client, struct request *request)
+{
+    *(struct request **)arena_push(client->arena, &client->over, &client->over_count, &client->over_room,
+                                   sizeof *client->over) = request;
+}
+
+void client_send(struct client *client, struct request *request)
 {
     struct arena arena = { 0 };
-    struct flight *flight = arena_alloc(&arena, sizeof *flight);
-    flight->arena = arena;
-    flight->client = client;
-    flight->shot = shot;
-    flight->line.arena = flight->refusal.arena = &flight->arena;
-    flight->arrived = NAN;
-    struct buffer body = { .arena = &flight->arena };
-    add_body(client, &body, shot);
-    shot->first = shot->last = -1;
-    CURL *easy = flight->easy = curl_easy_init();
-    curl_easy_setopt(easy, CURLOPT_URL, arena_print(&flight->arena, "%s/v1/%scompletions", client->base,
+    struct transfer *transfer = arena_alloc(&arena, sizeof *transfer);
+    transfer->arena = arena;
+    transfer->client = client;
+    transfer->request = request;
+    transfer->line.arena = transfer->refusal.arena = &transfer->arena;
+    transfer->arrived = NAN;
+    struct buffer body = { .arena = &transfer->arena };
+    add_body(client, &body, request);
+    request->first = request->last = -1;
+    CURL *easy = transfer->easy = curl_easy_init();
+    if (!easy) {
+        request->sent = clock_seconds(CLOCK_MONOTONIC) - client->opened;
+        request->error = "libcurl has no memory";
+        arena = transfer->arena;
+        arena_free(&arena);
+        hand_back(client, request);
+        return;
+    }
+    curl_easy_setopt(easy, CURLOPT_URL, arena_print(&transfer->arena, "%s/v1/%scompletions", client->base,
                                                     client->way.chat ? "chat/" : ""));
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, client->headers);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.size);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.data);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, flight);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, flight);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, flight);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 0L);
-    flight->next = &client->flights;
-    flight->before = client->flights.before;
-    flight->next->before = flight->before->next = flight;
+    transfer->next = &client->transfers;
+    transfer->before = client->transfers.before;
+    transfer->next->before = transfer->before->next = transfer;
     client->in_flight++;
-    flight->began = flight->heard = clock_of();
-    shot->sent = flight->began - client->opened;
+    transfer->began = transfer->heard = clock_seconds(CLOCK_MONOTONIC);
+    request->sent = transfer->began - client->opened;
     curl_multi_add_handle(client->multi, easy);
 }
 
 /* What an answer without a stream says: the message of its error, or its beginning. */
-static const char *refusal_of(struct flight *flight)
+static const char *refusal_of(struct transfer *transfer)
 {
-    struct arena *arena = flight->client->arena;
+    struct arena *arena = transfer->client->arena;
     struct error error;
     struct doc *doc;
-    if (!flight->refusal.size)
-        return arena_print(arena, "HTTP status %d", flight->shot->status);
-    const struct text text = { flight->refusal.data, flight->refusal.size };
-    if (json_read(&flight->arena, "the answer", text, &doc, &error) && doc->kind == DOC_OBJECT) {
+    if (!transfer->refusal.size)
+        return arena_print(arena, "HTTP status %d", transfer->request->status);
+    const struct text text = { transfer->refusal.data, transfer->refusal.size };
+    if (json_read(&transfer->arena, "the answer", text, &doc, &error) && doc->kind == DOC_OBJECT) {
         const struct doc *inner = doc_get(doc, "error"), *what = doc_get(inner && inner->kind == DOC_OBJECT
                                                                           ? inner : doc, "message");
         if (what && what->kind == DOC_STRING)
-            return arena_print(arena, "HTTP status %d: %.200s", flight->shot->status, what->string);
+            return arena_print(arena, "HTTP status %d: %.200s", transfer->request->status, what->string);
     }
-    return arena_print(arena, "HTTP status %d: %.*s", flight->shot->status,
+    return arena_print(arena, "HTTP status %d: %.*s", transfer->request->status,
                        (int)(text.size < 200 ? text.size : 200), text.data);
 }
 
 /* A request is over: what it says of itself becomes its result. */
-static void land(struct flight *flight, CURLcode code)
+static void finish(struct transfer *transfer, CURLcode code)
 {
-    struct client *client = flight->client;
-    struct shot *shot = flight->shot;
+    struct client *client = transfer->client;
+    struct request *request = transfer->request;
     curl_off_t before = 0;
     long status = 0;
-    curl_easy_getinfo(flight->easy, CURLINFO_RESPONSE_CODE, &status);
-    curl_easy_getinfo(flight->easy, CURLINFO_PRETRANSFER_TIME_T, &before);
-    shot->status = (int)status;
-    if (flight->line.size && status == 200)
-        take_line(flight);
-    if (isnan(flight->arrived)) {
-        shot->sent += 1e-6 * (double)before;
-        shot->overhead += 1e-6 * (double)before;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(transfer->easy, CURLINFO_PRETRANSFER_TIME_T, &before);
+    request->status = (int)status;
+    if (transfer->line.size && status == 200)
+        take_line(transfer);
+    if (isnan(transfer->arrived)) {
+        request->sent += 1e-6 * (double)before;
+        request->overhead += 1e-6 * (double)before;
     } else {
-        shot->overhead = 0;                         /* the endpoint's own clock */
+        request->overhead = 0;                         /* the endpoint's own clock */
     }
-    if (!shot->usage) {
-        shot->prompt_tokens = shot->prompt_asked;
-        shot->output_tokens = (uint32_t)shot->chunk_count;
+    if (!request->usage) {
+        request->prompt_tokens = request->prompt_asked;
+        request->output_tokens = (uint32_t)request->chunk_count;
     }
     if (status && status != 200)
-        set_error(flight, refusal_of(flight));
+        set_error(transfer, refusal_of(transfer));
     else if (code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING)
-        set_error(flight, flight->events ? "the connection was closed in the middle of the answer"
+        set_error(transfer, transfer->events ? "the connection was closed in the middle of the answer"
                                          : "the connection was closed without an answer");
     else if (code != CURLE_OK)
-        set_error(flight, curl_easy_strerror(code));
-    else if (!flight->events)
-        set_error(flight, "the answer is not a stream of server-sent events");
-    else if (!flight->over && !flight->finished)
-        set_error(flight, "the stream ended in the middle of the answer");
-    else if (!shot->chunk_count)
-        set_error(flight, "the answer has no text");
-    curl_multi_remove_handle(client->multi, flight->easy);
-    curl_easy_cleanup(flight->easy);
-    flight->next->before = flight->before;
-    flight->before->next = flight->next;
+        set_error(transfer, curl_easy_strerror(code));
+    else if (!transfer->events)
+        set_error(transfer, "the answer is not a stream of server-sent events");
+    else if (!transfer->over && !transfer->finished)
+        set_error(transfer, "the stream ended in the middle of the answer");
+    else if (!request->chunk_count)
+        set_error(transfer, "the answer has no text");
+    curl_multi_remove_handle(client->multi, transfer->easy);
+    curl_easy_cleanup(transfer->easy);
+    transfer->next->before = transfer->before;
+    transfer->before->next = transfer->next;
     client->in_flight--;
-    *(struct shot **)arena_push(client->arena, &client->over, &client->over_count, &client->over_room,
-                                sizeof *client->over) = shot;
-    struct arena arena = flight->arena;
+    hand_back(client, request);
+    struct arena arena = transfer->arena;
     arena_free(&arena);
 }
 
 void client_break_off(struct client *client, const char *error)
 {
     while (client->in_flight) {
-        struct flight *flight = client->flights.next;
-        set_error(flight, error);
-        land(flight, CURLE_OK);
+        struct transfer *transfer = client->transfers.next;
+        set_error(transfer, error);
+        finish(transfer, CURLE_OK);
     }
 }
 
 /* ---- waiting ---------------------------------------------------------------------------------- */
 
-static struct shot *fetch(struct client *client)
+static struct request *fetch(struct client *client)
 {
     if (!client->over_count)
         return NULL;
-    struct shot *shot = client->over[0];
+    struct request *request = client->over[0];
     client->over_count--;
     memmove(client->over, client->over + 1, client->over_count * sizeof *client->over);
-    return shot;
+    return request;
 }
 
 /* Requests of which nothing was heard for too long. */
-static void lose_patience(struct client *client)
+static void time_out(struct client *client)
 {
-    for (struct flight *flight = client->flights.next, *next; flight != &client->flights; flight = next) {
-        next = flight->next;
-        if (client->woke - flight->heard < client->patience)
+    for (struct transfer *transfer = client->transfers.next, *next; transfer != &client->transfers; transfer = next) {
+        next = transfer->next;
+        if (client->woke - transfer->heard < client->timeout)
             continue;
-        set_error(flight, arena_print(client->arena, "nothing came for %.4g s", client->patience));
-        land(flight, CURLE_OK);
+        set_error(transfer, arena_print(client->arena, "nothing came for %.4g s", client->timeout));
+        finish(transfer, CURLE_OK);
     }
 }
 
-struct shot *client_wait(struct client *client, double seconds)
+struct request *client_wait(struct client *client, double seconds)
 {
-    const double until = clock_of() + seconds;
-    struct shot *shot = fetch(client);
-    while (!shot) {
+    const double until = clock_seconds(CLOCK_MONOTONIC) + seconds;
+    struct request *request = fetch(client);
+    while (!request) {
         int running, left;
         CURLMsg *message;
-        client->woke = clock_of();
+        client->woke = clock_seconds(CLOCK_MONOTONIC);
         curl_multi_perform(client->multi, &running);
         while ((message = curl_multi_info_read(client->multi, &left))) {
-            struct flight *flight;
+            struct transfer *transfer;
             const CURLcode code = message->data.result;
             if (message->msg != CURLMSG_DONE)
                 continue;
-            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&flight);
-            land(flight, code);
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
+            finish(transfer, code);
         }
-        lose_patience(client);
-        if ((shot = fetch(client)) || client->woke >= until || !client->in_flight)
+        time_out(client);
+        if ((request = fetch(client)) || client->woke >= until || !client->in_flight)
             break;
         curl_multi_poll(client->multi, NULL, 0, (int)(1e3 * fmin(until - client->woke, 0.1)) + 1, NULL);
     }
-    return shot;
+    return request;
 }

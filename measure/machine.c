@@ -8,11 +8,11 @@
 #define _GNU_SOURCE
 #include "measure/machine.h"
 
+#include "base/clock.h"
 #include "build/row_names.h"
 #include "measure/kernels.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -20,19 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { THREADS_MOST = 1024, TRIES = 3, BARRIERS = 2000 };
 static const size_t buffer_bytes = (size_t)1 << 29;     /* beyond most caches, all threads together */
 static const double seconds_each = 0.15;                /* of a try of a product */
-
-static double clock_of(clockid_t clock)
-{
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static const struct kernels *kernels_here(void)
 {
@@ -55,12 +47,15 @@ struct team {
     size_t count;
     float *data;                    /* [floats], shared out evenly */
     size_t floats;
+    struct member *members;         /* [THREADS_MOST] */
+    pthread_mutex_t gate;           /* held until all threads are there */
     pthread_barrier_t barrier;
 };
 
 struct member {
     struct team *team;
     size_t index;
+    pthread_t thread;
     double work, seconds;           /* operations, bytes or barriers; their time */
     float sum;
 };
@@ -70,16 +65,15 @@ static double multiply(const struct team *team, struct panels *panels)
     enum { ROUNDS = 200 };
     kernel_product *product = team->job == JOB_FP32 ? team->kernels->fp32
                               : team->job == JOB_BF16 ? team->kernels->bf16 : team->kernels->int8;
-    const double until = clock_of(CLOCK_THREAD_CPUTIME_ID) + seconds_each;
+    const double until = clock_seconds(CLOCK_THREAD_CPUTIME_ID) + seconds_each;
     double work = 0;
-    while (clock_of(CLOCK_THREAD_CPUTIME_ID) < until)
+    while (clock_seconds(CLOCK_THREAD_CPUTIME_ID) < until)
         work += product(panels, ROUNDS);
     return work;
 }
 
-static void *do_job(void *context)
+static void do_job(struct member *member)
 {
-    struct member *member = context;
     struct team *team = member->team;
     struct panels *panels = aligned_alloc(64, (sizeof *panels + 63) / 64 * 64);
     const size_t part = team->floats / team->count / 512 * 512;
@@ -87,7 +81,7 @@ static void *do_job(void *context)
         memset(panels, 1, sizeof *panels);
     pthread_barrier_wait(&team->barrier);
     const clockid_t clock = team->job == JOB_BARRIER ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
-    const double began = clock_of(clock);
+    const double began = clock_seconds(clock);
     switch (team->job) {
     case JOB_READ:
         member->sum = team->kernels->read(team->data + member->index * part, part);
@@ -102,31 +96,46 @@ static void *do_job(void *context)
         member->work = panels ? multiply(team, panels) : 0;
         member->sum = panels ? panels->sum : 0;
     }
-    member->seconds = clock_of(clock) - began;
+    member->seconds = clock_seconds(clock) - began;
     free(panels);
+}
+
+static void *do_job_when_open(void *context)
+{
+    struct member *member = context;
+    pthread_mutex_lock(&member->team->gate);
+    pthread_mutex_unlock(&member->team->gate);
+    do_job(member);
     return NULL;
 }
 
 /* Work per second of all threads: of each its work over its time on a processor, so that what else runs here
- * counts as little as it can. Sums go to *needed, so that no compiler finds them useless. */
+ * counts as little as it can. This thread is the first; where the system gives fewer threads than wanted, those
+ * that it gives share the work. Sums go to *needed, so that no compiler finds them useless. */
 static double rate_of(struct team *team, volatile float *needed)
 {
-    static struct member members[THREADS_MOST];
-    static pthread_t threads[THREADS_MOST];
+    struct member *members = team->members;
     double rate = 0;
-    size_t started = 0;
-    pthread_barrier_init(&team->barrier, NULL, (unsigned)team->count);
-    for (; started < team->count; started++) {
-        members[started] = (struct member){ .team = team, .index = started };
-        if (pthread_create(&threads[started], NULL, do_job, &members[started]))
-            abort();                                /* the others would wait for ever */
-    }
+    size_t started = 1;
+    pthread_mutex_init(&team->gate, NULL);
+    pthread_mutex_lock(&team->gate);
+    for (size_t i = 0; i < team->count; i++)
+        members[i] = (struct member){ .team = team, .index = i };
+    while (started < team->count &&
+           !pthread_create(&members[started].thread, NULL, do_job_when_open, &members[started]))
+        started++;
+    team->count = started;
+    pthread_barrier_init(&team->barrier, NULL, (unsigned)started);
+    pthread_mutex_unlock(&team->gate);
+    do_job(&members[0]);
     for (size_t i = 0; i < started; i++) {
-        pthread_join(threads[i], NULL);
+        if (i)
+            pthread_join(members[i].thread, NULL);
         rate += members[i].work / members[i].seconds;
         *needed += members[i].sum;
     }
     pthread_barrier_destroy(&team->barrier);
+    pthread_mutex_destroy(&team->gate);
     return rate;
 }
 
@@ -235,7 +244,8 @@ static void add_fact(struct timed *timed, const char *row, double value, const c
 static bool time_machine(struct arena *arena, const struct command *command, struct timed *timed,
                          struct error *error)
 {
-    struct team team = { .kernels = kernels_here(), .floats = buffer_bytes / sizeof(float) };
+    struct team team = { .kernels = kernels_here(), .floats = buffer_bytes / sizeof(float),
+                         .members = arena_array(arena, THREADS_MOST, sizeof *team.members) };
     const double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     const size_t threads = timed->threads = processors_here();
     char date[16];
@@ -341,14 +351,14 @@ static void add_text(const struct timed *timed, const char *path, struct buffer 
 /* What only traffic needs. */
 static bool fits_machine(const struct command *command, struct error *error)
 {
-    static const char *const traffic[] = { "model", "budget", "tokens", "loads", "isl", "osl", "patience",
-                                           "key-file" };
-    for (size_t i = 0; i < sizeof traffic / sizeof *traffic; i++)
-        if (command_given(command, traffic[i])) {
-            error_set(error, "--%s without a URL", traffic[i]);
+    for (size_t i = 0; i < command->value_count; i++) {
+        const char *name = command->values[i].option->name;
+        if (strcmp(name, "output") && strcmp(name, "json")) {
+            error_set(error, "--%s without a URL", name);
             return error_expected(error, "chalkline measure http://HOST:PORT, or no options but --output to time "
                                          "this machine");
         }
+    }
     return true;
 }
 
@@ -357,13 +367,7 @@ static bool write_sheet(const struct timed *timed, struct arena *arena, const ch
 {
     struct buffer csv = { .arena = arena };
     print_sheet(timed, &csv);
-    FILE *file = fopen(path, "w");
-    bool good = file && fwrite(csv.data, 1, csv.size, file) == csv.size;
-    good = file && !fclose(file) && good;
-    if (good)
-        return true;
-    error_set(error, "%s: %.200s: %s", option, path, strerror(errno));
-    return error_expected(error, "a file that can be written");
+    return file_write(arena, option, path, (struct text){ csv.data, csv.size }, error);
 }
 
 /* Where this machine is remembered, with the folders above it; NULL: nowhere. */

@@ -7,39 +7,27 @@
  * that time. */
 #include "measure/points.h"
 
+#include "base/quantile.h"
+
 #include <math.h>
-#include <stdlib.h>
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double quantile(const double *values, size_t count, double share)
-{
-    const double at = share * (double)(count - 1), below = floor(at);
-    const size_t i = (size_t)below;
-    return i + 1 < count ? values[i] + (at - below) * (values[i + 1] - values[i]) : values[i];
-}
 
 struct quantiles quantiles_of(double *values, size_t count)
 {
     struct quantiles q = { .count = count };
     if (!count)
         return q;
-    qsort(values, count, sizeof *values, by_size);
+    numbers_sort(values, count);
     for (size_t i = 0; i < count; i++)
         q.mean += values[i] / (double)count;
-    q.p50 = quantile(values, count, 0.5);
-    q.p90 = quantile(values, count, 0.9);
-    q.p99 = quantile(values, count, 0.99);
+    q.p50 = quantile_of(values, count, 0.5);
+    q.p90 = quantile_of(values, count, 0.9);
+    q.p99 = quantile_of(values, count, 0.99);
     return q;
 }
 
-static bool counts(const struct shot *shot, bool all)
+static bool counts(const struct request *request, bool all)
 {
-    return !shot->error && (all || (!shot->warm_up && !shot->drained));
+    return !request->error && (all || (!request->warm_up && !request->drained));
 }
 
 /* The window in which the load was there: from the second request of the first client on. */
@@ -48,12 +36,12 @@ static void set_window(struct point *point, bool all)
     point->began = INFINITY;
     point->closed = 0;
     for (size_t i = 0; i < point->count; i++) {
-        const struct shot *shot = point->shots[i];
-        if (shot->error)
+        const struct request *request = point->requests[i];
+        if (request->error)
             continue;
-        if (all || !shot->warm_up)
-            point->began = fmin(point->began, shot->sent);
-        point->closed = fmax(point->closed, all ? shot->last : shot->sent);
+        if (all || !request->warm_up)
+            point->began = fmin(point->began, request->sent);
+        point->closed = fmax(point->closed, all ? request->last : request->sent);
     }
 }
 
@@ -62,10 +50,10 @@ static double tokens_within(const struct point *point)
 {
     double tokens = 0;
     for (size_t i = 0; i < point->count; i++) {
-        const struct shot *shot = point->shots[i];
-        for (size_t c = 0; c < shot->chunk_count && !shot->error; c++)
-            if (shot->chunk_times[c] > point->began && shot->chunk_times[c] <= point->closed)
-                tokens += (double)shot->output_tokens / (double)shot->chunk_count;
+        const struct request *request = point->requests[i];
+        for (size_t c = 0; c < request->chunk_count && !request->error; c++)
+            if (request->chunk_times[c] > point->began && request->chunk_times[c] <= point->closed)
+                tokens += (double)request->output_tokens / (double)request->chunk_count;
     }
     return tokens;
 }
@@ -77,9 +65,9 @@ void point_count(struct arena *arena, struct point *point)
     point->used = point->failed = point->left_out = 0;
     point->prompt_tokens = point->output_tokens = point->throughput = 0;
     for (size_t i = 0; i < point->count; i++) {
-        point->failed += point->shots[i]->error != NULL;
-        steady += counts(point->shots[i], false);
-        gaps += point->shots[i]->chunk_count;
+        point->failed += point->requests[i]->error != NULL;
+        steady += counts(point->requests[i], false);
+        gaps += point->requests[i]->chunk_count;
     }
     const bool all = steady < HANDFUL;
     double *ttft = arena_array(arena, point->count + 1, sizeof *ttft),
@@ -87,19 +75,19 @@ void point_count(struct arena *arena, struct point *point)
            *overhead = arena_array(arena, point->count + 1, sizeof *overhead),
            *itl = arena_array(arena, gaps + 1, sizeof *itl);
     for (size_t i = 0; i < point->count; i++) {
-        const struct shot *shot = point->shots[i];
-        if (!counts(shot, all)) {
-            point->left_out += !shot->error;
+        const struct request *request = point->requests[i];
+        if (!counts(request, all)) {
+            point->left_out += !request->error;
             continue;
         }
-        point->prompt_tokens += shot->prompt_tokens;
-        point->output_tokens += shot->output_tokens;
-        overhead[point->used] = shot->overhead;
-        ttft[point->used++] = shot->first - shot->sent;
-        if (shot->output_tokens > 1 && shot->chunk_count > 1)
-            tpot[tpots++] = (shot->last - shot->first) / (shot->output_tokens - 1);
-        for (size_t c = 1; c < shot->chunk_count; c++)
-            itl[itls++] = shot->chunk_times[c] - shot->chunk_times[c - 1];
+        point->prompt_tokens += request->prompt_tokens;
+        point->output_tokens += request->output_tokens;
+        overhead[point->used] = request->overhead;
+        ttft[point->used++] = request->first - request->sent;
+        if (request->output_tokens > 1 && request->chunk_count > 1)
+            tpot[tpots++] = (request->last - request->first) / (request->output_tokens - 1);
+        for (size_t c = 1; c < request->chunk_count; c++)
+            itl[itls++] = request->chunk_times[c] - request->chunk_times[c - 1];
     }
     point->prompt_tokens /= fmax((double)point->used, 1);
     point->output_tokens /= fmax((double)point->used, 1);

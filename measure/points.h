@@ -12,9 +12,10 @@ struct quantiles {
 
 /* One load: its requests in the order in which they were sent. */
 struct point {
-    size_t concurrency;
+    size_t concurrency;             /* of a closed loop */
+    double rate;                    /* requests per s of an open one; 0: none */
     uint32_t prompt_asked, output_asked;
-    struct shot **shots;
+    struct request **requests;
     size_t count, room;
     double began, closed;           /* the first request that counts was sent; the last one was sent, s */
     size_t used, failed, left_out;  /* requests; left out: of the warm-up, and those that ran out */

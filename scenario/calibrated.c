@@ -290,7 +290,9 @@ static bool same_entry(const struct catalog *catalog, enum catalog_kind kind, co
         return a == b;
     const struct catalog_entry *one = catalog_find(catalog, kind, a, &ignored);
     const struct catalog_entry *other = catalog_find(catalog, kind, b, &ignored);
-    return one || other ? one == other : !strcmp(a, b);
+    if (one && other)                               /* a file is read again: another entry of the same name */
+        return one == other || !strcmp(one->name, other->name);
+    return !one && !other && !strcmp(a, b);
 }
 
 static bool same_formats(const struct scenario *scenario, const struct calibrated_server *server)

@@ -11,11 +11,12 @@
 #include <math.h>
 
 struct live {
+    struct arena *arena;
     struct sim_options options;
     struct trace trace;
     struct sim_result result;
     struct run run;
-    size_t asked;
+    size_t asked, block_count, block_room;      /* of all names of prefix blocks */
     uint32_t *open, *told_so_far;   /* open requests, in order of arrival; [most] tokens told */
     size_t open_count;
     live_told *told;
@@ -39,7 +40,27 @@ struct live *live_open(struct arena *arena, const struct sim_options *options, s
         trace->arrival[i] = INFINITY;
     live->open = arena_array(arena, most, sizeof *live->open);
     live->told_so_far = arena_array(arena, most, sizeof *live->told_so_far);
-    return run_open(arena, trace, &live->options, &live->result, &live->run, error) ? live : NULL;
+    if (options->server.scheduler->cached) {
+        trace->block = options->server.block;
+        trace->first = arena_array(arena, most + 1, sizeof *trace->first);
+        arena_push(arena, &trace->blocks, &live->block_count, &live->block_room, sizeof *trace->blocks);
+        live->block_count = 0;
+    }
+    if (!run_open(arena, trace, &live->options, &live->result, &live->run, error))
+        return NULL;
+    live->result.cached = arena_array(arena, most, sizeof *live->result.cached);
+    live->arena = arena;
+    return live;
+}
+
+size_t live_block(const struct live *live)
+{
+    return live->trace.block;
+}
+
+size_t live_where(const struct live *live, uint32_t id)
+{
+    return live->run.where[id] < live->run.replica_count ? live->run.where[id] : 0;
 }
 
 bool live_fits(const struct live *live, uint32_t prompt, uint32_t output, struct error *error)
@@ -50,12 +71,25 @@ bool live_fits(const struct live *live, uint32_t prompt, uint32_t output, struct
             run_fits(&options->split.server, live->asked, (uint64_t)prompt + 1, error));
 }
 
-bool live_ask(struct live *live, double at, uint32_t prompt, uint32_t output, uint32_t *id)
+/* Names of the prefix blocks of the request that is asked next. */
+static void name_blocks(struct live *live, const uint64_t *blocks, size_t count)
+{
+    struct trace *trace = &live->trace;
+    for (size_t i = 0; i < count && trace->block; i++)
+        *(uint64_t *)arena_push(live->arena, &trace->blocks, &live->block_count, &live->block_room,
+                                sizeof *trace->blocks) = blocks[i];
+    if (trace->block)
+        trace->first[live->asked + 1] = live->block_count;
+}
+
+bool live_ask(struct live *live, double at, uint32_t prompt, uint32_t output, const uint64_t *blocks, size_t count,
+              uint32_t *id)
 {
     struct trace *trace = &live->trace;
     if (live->asked == trace->count)
         return false;
     assert(prompt && output);
+    name_blocks(live, blocks, count);
     at = moment_later(at, live->run.now);           /* its last bits */
     *id = (uint32_t)live->asked++;
     trace->arrival[*id] = live->result.arrival[*id] = at;
@@ -112,8 +146,9 @@ static void tell(struct live *live)
         if (tokens < 1 && live->result.first_token[id] >= 0)
             tokens = 1;
         if (tokens > live->told_so_far[id]) {
+            const uint32_t fresh = tokens - live->told_so_far[id];
             live->told_so_far[id] = tokens;
-            live->told(live->context, id, there ? at : 0, tokens, run->now);
+            live->told(live->context, id, there ? at : 0, tokens, fresh, run->now);
         }
         if (live->told_so_far[id] < live->trace.output[id])
             live->open[kept++] = id;

@@ -9,8 +9,9 @@
 
 #include "sim/sim.h"
 
-/* A request has `tokens` output tokens as of `now`, the time at which the last of them came. */
-typedef void live_told(void *context, uint32_t id, size_t replica, uint32_t tokens, double now);
+/* A request has `tokens` output tokens, `fresh` of them new, as of `now`, the time at which the last of them
+ * came. */
+typedef void live_told(void *context, uint32_t id, size_t replica, uint32_t tokens, uint32_t fresh, double now);
 
 /* Lives in the arena it was opened in. */
 struct live;
@@ -21,8 +22,15 @@ struct live *live_open(struct arena *arena, const struct sim_options *options, s
                        live_told *told, void *context, struct error *error);
 /* False: no empty replica has room for a request of these lengths. */
 bool live_fits(const struct live *live, uint32_t prompt, uint32_t output, struct error *error);
-/* A request arrives at `at`, which is not before any time given so far. False: there were `most` already. */
-bool live_ask(struct live *live, double at, uint32_t prompt, uint32_t output, uint32_t *id);
+/* Tokens of a block of the prefix cache; 0: the replicas have none. */
+size_t live_block(const struct live *live);
+/* A request arrives at `at`, which is not before any time given so far. `blocks`: a name for each of the first
+ * blocks of its prompt and all before it, so that equal names are equal prefixes. False: there were `most`
+ * already. */
+bool live_ask(struct live *live, double at, uint32_t prompt, uint32_t output, const uint64_t *blocks, size_t count,
+              uint32_t *id);
+/* The replica that a request is at; the first for one that has not been routed. */
+size_t live_where(const struct live *live, uint32_t id);
 /* The user of a request has gone. It is forgotten if it still waits (true); one that runs ends as soon as its
  * scheduler can end it. */
 bool live_take_back(struct live *live, uint32_t id, double now);

@@ -258,6 +258,7 @@ struct sim_result {
                                                weighted by their requests; with pipeline stages,
                                                between two tokens of a request */
     uint64_t cached_tokens, fetched_tokens; /* prompt tokens found in the prefix cache; in a tier */
+    uint32_t *cached;                       /* of each request, of `cached_tokens`; NULL: not wanted */
     struct tier_use tier[TIERS_MOST];       /* summed over replicas */
     double moved_bytes, moving;             /* KV transfers between pools: bytes, summed durations */
 };

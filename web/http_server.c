@@ -10,6 +10,7 @@
  * progress finish; the second does not wait for them. */
 #define _GNU_SOURCE
 #include "web/http_server.h"
+#include "base/clock.h"
 #include "web/listen.h"
 
 #include <assert.h>
@@ -23,7 +24,6 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -73,13 +73,6 @@ struct server {
     struct metrics metrics;
 };
 
-static double clock_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static struct worker_limits limits_of(const struct server *server)
 {
     return (struct worker_limits){ server->terms->seconds, server->terms->memory,
@@ -109,7 +102,7 @@ static enum MHD_Result send_response(struct asked *asked, enum outcome outcome,
                                      struct MHD_Response *response)
 {
     struct server *server = asked->server;
-    double now = clock_now();
+    double now = clock_seconds(CLOCK_MONOTONIC);
     asked->stage = STAGE_SENT;
     asked->client->until = now + server->terms->seconds;
     metrics_count(&server->metrics, asked->route, outcome, now - asked->began);
@@ -301,7 +294,7 @@ static struct asked *asked_open(struct server *server, struct MHD_Connection *co
     asked->server = server;
     asked->connection = connection;
     asked->client = info->socket_context;
-    asked->began = clock_now();
+    asked->began = clock_seconds(CLOCK_MONOTONIC);
     asked->next = &server->asked;
     asked->before = server->asked.before;
     asked->next->before = asked->before->next = asked;
@@ -315,7 +308,7 @@ static void asked_close(void *context, struct MHD_Connection *connection, void *
     struct asked *asked = *place;
     if (!asked)
         return;
-    asked->client->until = clock_now() + asked->server->terms->seconds;
+    asked->client->until = clock_seconds(CLOCK_MONOTONIC) + asked->server->terms->seconds;
     asked->server->held -= asked->body.size;
     asked->next->before = asked->before;
     asked->before->next = asked->next;
@@ -343,7 +336,7 @@ static enum MHD_Result asked_wait(struct asked *asked)
     }
     asked->stage = STAGE_WAITING;
     asked->client->until = INFINITY;
-    asked->worker.until = clock_now() + server->terms->seconds;
+    asked->worker.until = clock_seconds(CLOCK_MONOTONIC) + server->terms->seconds;
     server->metrics.waiting++;
     MHD_suspend_connection(asked->connection);
     return MHD_YES;
@@ -449,7 +442,7 @@ static void on_client(void *context, struct MHD_Connection *connection, void **p
     assert(client < server->clients + CONNECTIONS_MOST);
     *client = (struct client){
         true, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
-        clock_now() + server->terms->seconds };
+        clock_seconds(CLOCK_MONOTONIC) + server->terms->seconds };
     *place = client;
     server->metrics.connections++;
 }
@@ -512,7 +505,7 @@ static int milliseconds_left(const struct server *server)
          asked = asked->next)
         if (asked->stage == STAGE_RUNNING || asked->stage == STAGE_WAITING)
             until = fmin(until, asked->worker.until);
-    return (int)ceil(1e3 * fmax(until - clock_now(), 0));
+    return (int)ceil(1e3 * fmax(until - clock_seconds(CLOCK_MONOTONIC), 0));
 }
 
 static void take_signal(struct server *server)
@@ -553,7 +546,7 @@ static void turn(struct server *server)
     watch_all(server, &watched);
     if (poll(watched.fds, watched.count, milliseconds_left(server)) < 0 && errno != EINTR)
         return;
-    server->now = clock_now();
+    server->now = clock_seconds(CLOCK_MONOTONIC);
     if (watched.fds[0].revents)
         take_signal(server);
     server->again = false;
@@ -591,7 +584,7 @@ static bool open_daemon(struct server *server, struct error *error)
 
 static void serve_on(struct server *server)
 {
-    server->now = clock_now();
+    server->now = clock_seconds(CLOCK_MONOTONIC);
     while (!server->ending || (is_needed(server) && !server->hurried))
         turn(server);
     MHD_run(server->daemon);

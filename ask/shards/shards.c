@@ -7,12 +7,12 @@
  */
 #include "ask/shards/shards.h"
 
+#include "base/clock.h"
 #include "search/block.h"
 #include "search/store.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { SHARDS_MOST = 65536 };
 
@@ -297,13 +297,6 @@ static void tell_shard(struct parts *parts, double seconds)
     buffer_print(&answer->text, "  answer   chalkline merge, with the stores of all shards\n");
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* ---- all together -------------------------------------------------------------------------- */
 
 /* The ranks' files and builds may differ, where each reads its own machine's. */
@@ -341,14 +334,14 @@ static bool search_parts(struct parts *parts, struct error *error)
 
 static bool run_parts(struct parts *parts, struct error *error)
 {
-    const double begin = seconds_now();
+    const double begin = clock_seconds(CLOCK_MONOTONIC);
     struct sharded_search *sharded = parts->sharded;
     set_shard(parts);
     if (!same_question(parts, error) || !search_parts(parts, error))
         return false;
     if (command_text(sharded->command, "shard")) {
         sharded->elsewhere = true;
-        tell_shard(parts, seconds_now() - begin);
+        tell_shard(parts, clock_seconds(CLOCK_MONOTONIC) - begin);
         return true;
     }
     if (!gather(parts, error))

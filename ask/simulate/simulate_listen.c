@@ -13,6 +13,8 @@ static const struct option list[] = {
       .help = "name of the model in the API" },
     { "jitter", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1, .fallback = "0",
       .help = "standard deviation of a step over its mean, drawn" },
+    { "captured", NULL, OPTION_SWITCH,
+      .help = "decode batches padded to captured sizes: 1, 2, 4, 8, 16" },
     { "faster", "X", OPTION_QUANTITY, .unit = "1", .low = 1e-3, .high = 1e6, .fallback = "1",
       .help = "simulated seconds in a second of the clock" },
     { "clock", "WHICH", OPTION_CHOICE, .choices = clocks, .fallback = "wall",

@@ -52,8 +52,11 @@ void radix_batch_begin(struct radix_batch *batch, uint32_t id, const struct radi
     batch->replica.running++;
     batch->left -= (int64_t)(start - radix_batch_ready(batch, id));
     batch->outside += units - hit->units;
-    if (!simulation->result->restarts[id] && !simulation->got[id])
+    if (!simulation->result->restarts[id] && !simulation->got[id]) {
         simulation->result->cached_tokens += hit->units * batch->unit;
+        if (simulation->result->cached)
+            simulation->result->cached[id] = (uint32_t)(hit->units * batch->unit);
+    }
     *request = (struct radix_request){ .had = request->had, .cached = (int64_t)start };
     request->node = radix_lock(batch->cache, id, RADIX_ROOT, hit->units);
 }

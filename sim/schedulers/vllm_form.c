@@ -178,8 +178,12 @@ static void go_on(struct vllm *vllm, struct rank *rank, struct forming *forming,
 static void count_cached(struct vllm *vllm, uint32_t id)
 {
     struct simulation *simulation = vllm->replica.simulation;
-    if (!simulation->result->restarts[id] && !simulation->got[id])
-        simulation->result->cached_tokens += vllm->shared->requests[id].computed;
+    const uint32_t cached = vllm->shared->requests[id].computed;
+    if (simulation->result->restarts[id] || simulation->got[id])
+        return;
+    simulation->result->cached_tokens += cached;
+    if (simulation->result->cached)
+        simulation->result->cached[id] = cached;
 }
 
 /* Cost, in USD, of fetching these blocks from the tiers. */

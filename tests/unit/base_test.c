@@ -1,12 +1,14 @@
 /* base/, and quantities as people write them. */
 #include "test.h"
 
+#include "base/quantile.h"
 #include "rows/rows.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ---- arena ---------------------------------------------------------------------------- */
@@ -598,9 +600,41 @@ static void printed_quantities_read_back(void **state)
     }
 }
 
+static void quantiles_are_interpolated(void **state)
+{
+    (void)state;
+    double values[] = { 4, 1, 3, 2 }, alike[] = { 5, 5, 5 };
+    numbers_sort(values, 4);
+    assert_true(values[0] == 1 && values[3] == 4);
+    assert_true(quantile_of(values, 4, 0) == 1 && quantile_of(values, 4, 1) == 4 && quantile_of(values, 4, 0.5) == 2.5);
+    assert_true(quantile_of(values, 1, 0.9) == 1 && quantile_of(alike, 3, 0.3) == 5);
+    assert_true(isnan(quantile_of(values, 0, 0.5)));
+}
+
+/* A file is written whole or not at all, and the message names the option. */
+static void files_are_written_whole(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct error error;
+    struct text read;
+    char path[] = "/tmp/chalkline-write-XXXXXX";
+    close(mkstemp(path));
+    assert_true(file_write(&arena, "--output", path, text_of("one\n"), &error));
+    assert_true(file_read(&arena, path, 100, &read, &error));
+    assert_true(read.size == 4 && !memcmp(read.data, "one\n", 4));
+    unlink(path);
+    assert_false(file_write(&arena, "--output", "/nonexistent/file", text_of("one"), &error));
+    assert_non_null(strstr(error.what, "--output: /nonexistent/file: "));
+    arena.shelf = &(struct shelf){ 0 };
+    assert_false(file_write(&arena, "--output", path, text_of("one"), &error));
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantiles_are_interpolated), cmocka_unit_test(files_are_written_whole),
         cmocka_unit_test(memory_is_aligned_and_zero),
         cmocka_unit_test(allocations_fail_on_request),
         cmocka_unit_test(absurd_sizes_are_exhaustion),

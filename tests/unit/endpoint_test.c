@@ -239,6 +239,79 @@ static void test_watched(void **state)
     arena_free(&arena);
 }
 
+/* A prefix that was computed before is found: blocks of 16 tokens, the last token never; whoever hangs up is
+ * counted where it ran. */
+static void test_prefixes(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct server server;
+    double took[3];
+    start(&server, "--step-time 5ms+0.1ms*tokens --blocks 1000 --clock virtual --replicas 2 --router round-robin");
+    for (int i = 0; i < 5; i++) {                   /* each replica in turn */
+        const char *body = arena_print(&arena, "{\"prompt\":\"%*s\",\"max_tokens\":2}", 400, i == 4 ? "else" : "x");
+        const char *out = run(&arena, "curl -s -m 20 -D- %sv1/completions -d '%s'", server.url, body);
+        const struct doc *answer = json_of(&arena, strstr(out, "\n{")), *usage = doc_get(answer, "usage");
+        const struct doc *details = doc_get(usage, "prompt_tokens_details");
+        assert_int_equal(number_at(usage, "prompt_tokens", NULL), 100);
+        assert_int_equal(details ? number_at(details, "cached_tokens", NULL) : 0, i < 2 ? 0 : 96);
+        if (i % 2 == 0)
+            took[i / 2] = number_at(answer, "simulated_time", NULL) - strtod(strstr(out, "X-Simulated-Arrival:") + 20, NULL);
+    }
+    check_near("a new prompt", took[0], 0.0201, 1e-6);
+    check_near("a known one", took[1], 0.0201 - 96 * 0.1e-3, 1e-6);
+    const char *before = run(&arena, "curl -s %smetrics", server.url);
+    assert_int_equal(metric(before, "vllm:generation_tokens_total"), 10);
+    stop(&server);
+    start(&server, "--step-time 20ms --blocks 1000 --replicas 2 --router round-robin");
+    for (int i = 0; i < 4; i++)
+        run(&arena, "curl -s -m %s %sv1/completions --json '{\"prompt\":\"hi\",\"max_tokens\":%d,\"stream\":true}'",
+            i % 2 ? "0.3" : "20", server.url, i % 2 ? 900 : 3);
+    run(&arena, "sleep 0.2");
+    const char *text = run(&arena, "curl -s %smetrics", server.url);
+    for (int i = 0; i < 2; i++) {                   /* the second replica has all that were broken off */
+        char name[100];
+        snprintf(name, sizeof name, "vllm:request_success_total{engine=\"%d\",finished_reason=\"abort\"", i);
+        assert_int_equal(strtod(strstr(strstr(text, name), "} ") + 2, NULL), i ? 2 : 0);
+    }
+    stop(&server);
+    arena_free(&arena);
+}
+
+/* What was measured is calibrated at once, and the file is one that predictions take. */
+static void test_calibrates(void **state)
+{
+    (void)state;
+    static const char model[] = "--model llama-3.1-8b --on h100-sxm --gpus 1";
+    struct arena arena = { 0 };
+    struct server server;
+    char path[] = "/tmp/chalkline-found-XXXXXX";
+    close(mkstemp(path));
+    start(&server, arena_print(&arena, "%s --set work_factor=1.5 --clock virtual --served-name mine", model));
+    const struct doc *answer = json_of(&arena, run(&arena, "%s measure %s --loads 1,16 --isl 500 --osl 100 --vary 0.3 %s "
+                                                   "-c %s --json", program(), server.url, model, path));
+    const struct doc *found = doc_get(answer, "calibration"), *rows = doc_get(found, "rows");
+    check_near("work_factor", number_at(doc_get(doc_get(rows, "work_factor"), "posterior"), "value", NULL), 1.5, 0.1);
+    assert_string_equal(doc_get(answer, "model")->string, "mine");
+    assert_string_equal(doc_get(found, "written")->string, path);
+    const double truth = number_at(doc_get(answer, "points")->last, "tpot", "mean");
+    check_near("TPOT", number_at(json_of(&arena, run(&arena, "%s step %s --isl 500 --osl 100 --concurrency 16 --calibration "
+                                                     "%s --json", program(), model, path)), "predicted_tpot", NULL),
+               truth, 0.03);
+    const char *out = run(&arena, "%s measure %s --loads 1 --osl 20 --model gpt-oss-20b --on h100-sxm; echo $?", program(),
+                          server.url);
+    const char *kept = strstr(out, "the requests are in ");
+    assert_non_null(strstr(out, "not calibrated: "));
+    assert_non_null(strstr(out, "tokens/s"));
+    assert_non_null(kept);
+    kept += strlen("the requests are in ");
+    assert_int_equal(unlink(arena_copy(&arena, kept, strcspn(kept, ","))), 0);
+    assert_string_equal(out + strlen(out) - 2, "1\n");
+    stop(&server);
+    unlink(path);
+    arena_free(&arena);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------ */
 
 static void check_status(struct arena *arena, const struct server *server, const char *path, const char *body,
@@ -304,6 +377,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_as_simulated), cmocka_unit_test(test_wall_clock),
                                         cmocka_unit_test(test_metrics), cmocka_unit_test(test_watched),
+                                        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_calibrates),
                                         cmocka_unit_test(test_refused),
                                         cmocka_unit_test(test_options) };
     return cmocka_run_group_tests(tests, NULL, NULL);

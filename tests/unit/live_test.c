@@ -23,10 +23,11 @@ struct seen {
     const struct trace *trace;
 };
 
-static void told(void *context, uint32_t id, size_t replica, uint32_t tokens, double now)
+static void told(void *context, uint32_t id, size_t replica, uint32_t tokens, uint32_t fresh, double now)
 {
     struct seen *seen = context;
     (void)replica;
+    assert_int_equal(fresh, tokens - seen->tokens[id]);
     assert_true(tokens > seen->tokens[id] && tokens <= seen->trace->output[id]);
     assert_true(now >= seen->last[id]);
     if (!seen->tokens[id])
@@ -73,10 +74,10 @@ static void one_run(struct arena *arena, const struct scheduler *scheduler, uint
         uint32_t id;
         live_advance(live, nextafter(trace->arrival[i], 0));
         assert_true(live_fits(live, trace->prompt[i], trace->output[i], &error));
-        assert_true(live_ask(live, trace->arrival[i], trace->prompt[i], trace->output[i], &id));
+        assert_true(live_ask(live, trace->arrival[i], trace->prompt[i], trace->output[i], NULL, 0, &id));
         assert_int_equal(id, i);
     }
-    assert_false(live_ask(live, INFINITY, 1, 1, &(uint32_t){ 0 }));
+    assert_false(live_ask(live, INFINITY, 1, 1, NULL, 0, &(uint32_t){ 0 }));
     while (live_open_requests(live))
         live_advance(live, live_next(live));
     for (size_t i = 0; i < trace->count; i++) {
@@ -120,7 +121,7 @@ static void test_taken_back(void **state)
     seen->trace = &trace;
     struct live *live = live_open(&arena, &options, 3, told, seen, &error);
     for (int i = 0; i < 3; i++)
-        live_ask(live, 0, 10, 5, &id);
+        live_ask(live, 0, 10, 5, NULL, 0, &id);
     live_advance(live, 0.015);
     assert_true(live_take_back(live, 1, 0.015));
     assert_int_equal(live_open_requests(live), 2);
@@ -159,7 +160,7 @@ static void test_cut(void **state)
         struct live *live = live_open(&arena, &options, ALL, told, seen, &error);
         for (int i = 0; i < ALL; i++) {
             output[i] = OUTPUT;
-            live_ask(live, 0, 100, OUTPUT, &id);
+            live_ask(live, 0, 100, OUTPUT, NULL, 0, &id);
         }
         double now = 0;
         for (uint32_t i = 0; i < ALL; i += 2) {

@@ -15,6 +15,7 @@
 
 static const char models[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
                              "{\"object\":\"list\",\"data\":[{\"id\":\"m\"}]}";
+static const char *models_said = models;            /* "": nothing, for ever */
 #define STREAM "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 #define CHUNKED "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 #define CHUNK "data: {\"choices\":[{\"index\":0,\"text\":\" a\",\"finish_reason\":null}]}\n\n"
@@ -57,6 +58,8 @@ static const struct manner {
     { "knows no such path", STATUS("404 Not Found") "{}", false, 0, 1, "HTTP status 404" },
     { "fails after six", STATUS("503 Service Unavailable") "busy", false, 6, 0,
       "10 requests failed one after the other: HTTP status 503: busy" },
+    { "knows no such model", STATUS("404 Not Found") "{\"error\":{\"message\":\"The model `m` does not exist.\"}}",
+      false, 0, 1, "HTTP status 404: The model `m` does not exist." },
     { "fails now and then", STATUS("500 Internal Server Error") "{}", false, 1000, 0, "requests failed" },
 };
 
@@ -101,7 +104,9 @@ static void answer_all(int listener, const struct manner *manner)
             continue;
         }
         if (!strncmp(head, "GET /v1/models", 14)) {
-            say(fd, models);
+            say(fd, models_said);
+            if (!*models_said)
+                continue;                           /* it hangs */
         } else if (strncmp(head, "POST /v1/", 9)) {
             say(fd, STATUS("404 Not Found") "{}");
         } else {
@@ -205,6 +210,35 @@ static void test_manners(void **state)
     }
 }
 
+/* A list of models that is none: nothing is asked, and the message says what came. */
+static void test_models(void **state)
+{
+    (void)state;
+    static const struct { const char *answer, *says; } lists[] = {
+        { STATUS("200 OK") "{\"data\":7}", "GET /v1/models: no list of models" },
+        { STATUS("200 OK") "\x01\x02{{", "GET /v1/models: no list of models" },
+        { STATUS("401 Unauthorized") "{}", "GET /v1/models: HTTP status 401" },
+        { "", "timed out" } };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char words[200], out[1 << 12];
+        unsigned port;
+        int listener = listen_here(&port);
+        pid_t server = fork();
+        if (!server) {
+            models_said = lists[i].answer;
+            answer_all(listener, &manners[0]);
+            _exit(0);
+        }
+        close(listener);
+        snprintf(words, sizeof words, "measure http://127.0.0.1:%u --budget 2s --timeout 1s", port);
+        const int status = run(words, out, sizeof out);
+        kill(server, SIGKILL);
+        waitpid(server, NULL, 0);
+        if (status != 1 || !strstr(out, lists[i].says))
+            fail_msg("exit %d, no '%s' in:\n%s", status, lists[i].says, out);
+    }
+}
+
 static void test_nobody_there(void **state)
 {
     (void)state;
@@ -221,6 +255,11 @@ static void test_nobody_there(void **state)
     assert_int_equal(run("measure http://127.0.0.1:1 --loads 0", out, sizeof out), 2);
     assert_int_equal(run("measure http://127.0.0.1:1 --key-file /nonexistent", out, sizeof out), 2);
     assert_int_equal(run("measure http://127.0.0.1:1 -o /nonexistent/file", out, sizeof out), 2);
+    assert_int_equal(run("measure http://127.0.0.1:1 --rate 3 --loads 1", out, sizeof out), 2);
+    assert_int_equal(run("measure http://127.0.0.1:1 --rate 0", out, sizeof out), 2);
+    assert_int_equal(run("measure http://127.0.0.1:1 --calibration-out /tmp/x.csv", out, sizeof out), 2);
+    assert_non_null(strstr(out, "--on MACHINE"));
+    assert_int_equal(run("measure http://127.0.0.1:1 http://127.0.0.1:2", out, sizeof out), 2);
 }
 
 /* Ctrl-C: what was measured stays, and is answered. The key is in no file, output or process list. */
@@ -257,6 +296,57 @@ static void test_interrupted(void **state)
     assert_null(strstr(arena_copy(&arena, text.data, text.size), "sk-very"));
     arena_free(&arena);
     unlink(path);
+}
+
+static const struct doc *answer_of(struct arena *arena, const char *words, char *out, size_t room)
+{
+    struct doc *doc;
+    struct error error;
+    assert_int_equal(run(words, out, room), 0);
+    if (!json_read(arena, "measure", text_of(out), &doc, &error))
+        fail_msg("%s:\n%s", error.what, out);
+    return doc;
+}
+
+static double of_point(const struct doc *answer, const char *key)
+{
+    const struct doc *value = doc_get(doc_get(answer, "points")->first, key);
+    return value && value->kind == DOC_NUMBER ? value->number : -1;
+}
+
+/* Requests at a rate, whatever the answers: their number is that of a Poisson process, and the same seed has the
+ * same arrivals. Answers of one token have no TPOT. */
+static void test_open_loop(void **state)
+{
+    (void)state;
+    char words[300], out[1 << 14];
+    unsigned port;
+    struct arena arena = { 0 };
+    int listener = listen_here(&port);
+    pid_t server = fork();
+    if (!server) {
+        answer_all(listener, &manners[0]);
+        _exit(0);
+    }
+    close(listener);
+    double sent[2];
+    for (int i = 0; i < 2; i++) {
+        snprintf(words, sizeof words, "measure http://127.0.0.1:%u --rate 60/s --isl 16 --osl 2 --budget 2s --timeout 1s "
+                 "--seed 7 --json", port);
+        const struct doc *answer = answer_of(&arena, words, out, sizeof out);
+        sent[i] = of_point(answer, "requests") + of_point(answer, "left_out");
+        assert_int_equal(of_point(answer, "failed"), 0);
+        assert_true(of_point(answer, "rate") == 60 && of_point(answer, "concurrency") == -1);
+        assert_true(doc_get(answer, "seed")->number == 7);
+    }
+    if (!(sent[0] > 80 && sent[0] < 165 && sent[1] > sent[0] - 3 && sent[1] < sent[0] + 3))
+        fail_msg("%g and %g requests at 60 a second in 2 s", sent[0], sent[1]);
+    snprintf(words, sizeof words, "measure http://127.0.0.1:%u --loads 1 --isl 16 --osl 1 --budget 1s", port);
+    assert_int_equal(run(words, out, sizeof out), 0);
+    assert_non_null(strstr(out, "tokens/s"));
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+    arena_free(&arena);
 }
 
 /* ---- this machine ------------------------------------------------------------------------------- */
@@ -309,7 +399,9 @@ static void test_machine(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_manners), cmocka_unit_test(test_nobody_there),
-                                        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_machine) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_manners), cmocka_unit_test(test_models),
+                                        cmocka_unit_test(test_nobody_there),
+                                        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_open_loop),
+                                        cmocka_unit_test(test_machine) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,24 @@
+#!/bin/sh
+# check_engine.sh -- `measure`, `calibrate` and `import` with a real engine on this machine's processors
+# (tests/engine). Needs Node and what `make tests` installs beside it; the last line says what was reached.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+program=${CHALKLINE:-./chalkline}
+case $program in /*) ;; *) program=$PWD/$program ;; esac
+model=$(dirname "$program")/tests/model
+[ -x "$model" ] || model=build/gcc/tests/model
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if [ -n "${CHALKLINE_SHORT:-}" ] || [ ! -d tests/engine/node_modules ] || [ ! -x "$model" ]; then
+    echo "  not run: $([ -n "${CHALKLINE_SHORT:-}" ] && echo a short run || echo 'no engine for this machine, or no npm')"
+    exit 0
+fi
+CHALKLINE=$program ENGINE_MODEL=$(cd "$(dirname "$model")" && pwd)/model \
+    node --test tests/engine/engine.test.mjs >"$log" 2>&1
+passed=$(sed -n 's/^# pass //p' "$log") failed=$(sed -n 's/^# fail //p' "$log")
+if [ "${failed:-1}" != 0 ] || [ "${passed:-0}" = 0 ]; then
+    cat "$log"
+    exit 1
+fi
+sed -n 's/^# \([0-9]* clients: .*\)/\1/p; s/^# \(not compared.*\)/\1/p; s/^# \(accuracy is not.*\)/\1/p' "$log"
+echo "  $passed tests; $(sed -n 's/^# \([0-9]* clients\): .*\(calibrated [^;]*\);.*/\1 \2/p' "$log" | paste -sd, | sed 's/,/, /')"

@@ -1,0 +1,134 @@
+/* The whole way with a real engine: a model of random weights, read by `import` and by llama.cpp; this machine,
+ * timed; the engine behind its API, measured; a calibration of what was measured; the loads between, predicted and
+ * then measured twice.
+ *
+ * Counts are exact. Times are processor time of the engine (CLOCK=cpu), which other work on the machine stretches
+ * by a tenth or two. The clock on the wall is compared only where the engine hardly waited for a processor. */
+import assert from "node:assert";
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+
+const { CHALKLINE, ENGINE_MODEL } = process.env, run = promisify(execFile);
+const folder = mkdtempSync(`${tmpdir()}/chalkline-engine-`), at = name => `${folder}/${name}`;
+const GGUF = at("random.gguf"), MACHINE = at("one.csv"), LOAD = ["--isl", "16", "--osl", "32"];
+const SERVER = ["--model", GGUF, "--on", MACHINE, "--gpus", "1", "--engine", "llamacpp"];
+const servers = [];
+
+const chalkline = async (...words) =>
+  JSON.parse((await run(CHALKLINE, [...words, "--json"], { maxBuffer: 1 << 26 })).stdout);
+
+async function serve(clock) {
+  const server = spawn(process.execPath, [new URL("server.mjs", import.meta.url).pathname, GGUF],
+                       { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, CLOCK: clock } });
+  servers.push(server);
+  server.url = await new Promise((done, fail) => {
+    server.stdout.once("data", text => done(String(text).trim()));
+    server.once("exit", code => fail(new Error(`the engine ends with ${code}`)));
+  });
+  return server;
+}
+
+async function counters(server) {
+  const text = await (await fetch(`${server.url}metrics`)).text();
+  return Object.fromEntries([...text.matchAll(/^llamacpp:(\w+) (\S+)$/gm)].map(([, name, value]) => [name, +value]));
+}
+
+/* Seconds that the threads ran and waited for a processor. */
+function scheduled(server) {
+  const sum = [0, 0];
+  for (const task of readdirSync(`/proc/${server.pid}/task`))
+    readFileSync(`/proc/${server.pid}/task/${task}/schedstat`, "utf8").split(" ").slice(0, 2)
+      .forEach((value, i) => sum[i] += value / 1e9);
+  return sum;
+}
+
+const lines = file => readFileSync(file, "utf8").trim().split("\n").map(line => JSON.parse(line));
+const tokens = file => lines(file).reduce((sum, line) =>
+  ({ prompt: sum.prompt + line.prompt_tokens, output: sum.output + line.output_tokens }), { prompt: 0, output: 0 });
+const percent = share => `${share < 0 ? "-" : "+"}${Math.abs(100 * share).toFixed(1)} %`;
+let engine, measured;
+
+before(async () => {
+  await run(ENGINE_MODEL, [GGUF]);
+  await run("taskset", ["-c", "0", CHALKLINE, "measure", "-o", MACHINE],
+            { env: { ...process.env, XDG_STATE_HOME: folder } });
+  engine = await serve("cpu");
+});
+after(() => {
+  servers.forEach(server => server.kill());
+  rmSync(folder, { recursive: true });
+});
+
+test("import and the engine agree on parameters and bytes", async () => {
+  const facts = await chalkline("import", GGUF);
+  const { data: [{ meta }] } = await (await fetch(`${engine.url}v1/models`)).json();
+  assert.equal(facts.params_total, meta.n_params);
+  assert.equal(facts.weights_stored, meta.size);
+});
+
+test("each token that was asked for is counted on both sides", async () => {
+  const began = await counters(engine), file = at("run.jsonl");
+  measured = await chalkline("measure", engine.url, "--loads", "1,2,4,8", ...LOAD, "--budget", "14s", "-o", file,
+                             ...SERVER, "-c", at("set-aside.csv"));
+  const now = await counters(engine);
+  assert.equal(measured.virtual_clock, true);
+  assert.equal(measured.prompts, "token ids");
+  assert.equal(measured.exact_lengths, true);
+  assert.deepEqual(measured.points.map(point => [point.concurrency, point.failed, point.prompt_tokens]),
+                   [1, 2, 4, 8].map(clients => [clients, 0, 16]));
+  assert.deepEqual(tokens(file), { prompt: now.prompt_tokens_total - began.prompt_tokens_total,
+                                   output: now.tokens_predicted_total - began.tokens_predicted_total });
+  assert.equal(measured.tokens_spent, tokens(file).prompt + tokens(file).output);
+  for (const line of lines(file)) assert.equal(line.chunk_times.length, line.output_tokens);
+});
+
+test("alone, a request takes a step for each token of its answer", async () => {
+  const began = await counters(engine);
+  await chalkline("measure", engine.url, "--loads", "1", ...LOAD, "--budget", "1s", "-o", at("alone.jsonl"));
+  assert.equal((await counters(engine)).n_decode_total - began.n_decode_total, tokens(at("alone.jsonl")).output);
+});
+
+test("what was measured is calibrated, and predicts the loads between", async t => {
+  assert.ok(measured.calibration.points.filter(point => point.metric === "tpot").length === 4);
+  await chalkline("calibrate", at("run.jsonl"), ...SERVER, "--keep", "-o", at("calibration.csv"));
+  const twice = [];
+  for (let i = 0; i < 2; i++)
+    twice.push((await chalkline("measure", engine.url, "--loads", "3,6", ...LOAD, "--budget", "8s")).points);
+  const errors = [], floors = [];
+  for (const [i, clients] of [3, 6].entries()) {
+    const words = [GGUF, ...SERVER.slice(2), ...LOAD, "--concurrency", `${clients}`];
+    const before = (await chalkline("step", ...words)).predicted_tpot;
+    const after = await chalkline("step", ...words, "--calibration", at("calibration.csv"));
+    const [one, other] = twice.map(points => points[i].tpot.mean), truth = (one + other) / 2;
+    errors.push(Math.abs(after.predicted_tpot / truth - 1)), floors.push(Math.abs(one / other - 1));
+    t.diagnostic(`${clients} clients: TPOT ${(1e3 * truth).toFixed(1)} ms; predicted ${percent(before / truth - 1)}, ` +
+                 `calibrated ${percent(after.predicted_tpot / truth - 1)}; measured again ${percent(one / other - 1)}`);
+    assert.ok(after.tpot_band_low < 1 && after.tpot_band_high > 1);
+  }
+  const floor = Math.max(...floors);
+  if (floor > 0.15) t.diagnostic(`accuracy is not judged: the same load differs by ${percent(floor)} here now`);
+  else assert.ok(Math.max(...errors) < 0.5, `off by ${errors.map(percent)}`);
+});
+
+test("the clock on the wall says the same where the engine has a processor", async t => {
+  const server = await serve(""), [ran, waited] = scheduled(server);
+  const wall = (await chalkline("measure", server.url, "--loads", "1", ...LOAD, "--budget", "3s")).points[0];
+  const [runs, waits] = scheduled(server), share = (waits - waited) / (runs - ran);
+  const cpu = measured.points[0];
+  const text = `TPOT ${(1e3 * wall.tpot.p50).toFixed(1)} ms on the wall, ` +
+               `${(1e3 * cpu.tpot.p50).toFixed(1)} ms of the processor`;
+  if (share > 0.1) t.diagnostic(`not compared: the engine waited ${percent(share)} of the time that it ran; ${text}`);
+  else assert.ok(Math.abs(wall.tpot.p50 / cpu.tpot.p50 - 1) < 0.15, text);
+});
+
+test("a request that is too long, of no token or no JSON is refused, and measure says so", async () => {
+  const prompt = (...ids) => JSON.stringify({ prompt: ids, max_tokens: 2 });
+  for (const [body, status] of [[prompt(99999), 400], ["{", 500], [prompt(...Array(2000).fill(300)), 400]])
+    assert.equal((await fetch(`${engine.url}v1/completions`, { method: "POST", body })).status, status);
+  const wrong = await run(CHALKLINE, ["measure", `${engine.url}elsewhere`]).catch(error => error);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stdout, /GET \/v1\/models: HTTP status 404/);
+});
