@@ -23,6 +23,8 @@ struct calibrate {
 
 /* Prefix of the file's facts, and what the server is. */
 bool calibrate_write(struct calibrate *calibrate, const char *path);
+/* The same as text, for a file of this name. */
+bool calibrate_text(struct calibrate *calibrate, const char *path, struct buffer *out);
 /* Loads that could be measured, as points without values; before the fit. */
 void calibrate_loads(struct calibrate *calibrate);
 /* The load that tells most, as a section and a member of the document. */
