@@ -24,6 +24,8 @@ static const char *unsteady(const struct load *load)
 {
     const double fewest = 20, most_drift = 0.2, least_running = 0.2;
     const struct seen *seen = load->seen;
+    if (!(load->in_flight > 0) && !load->restarted)
+        return "hardly anything ran in it";
     if (!(load->in_flight > 0) || !isfinite(seen[LOAD_ITL].value) || !isfinite(seen[LOAD_TTFT].value))
         return load->restarted ? "the server has restarted" : "it has no times of two scrapes";
     if (!(seen[LOAD_PROMPT].value >= 1) || !(seen[LOAD_OUTPUT].value >= 2))

@@ -23,8 +23,8 @@ struct follower {
     const struct command *command;
     struct source *source;
     struct history *history;
-    struct arena turns[2];          /* of this reading, and of the one before it */
-    int turn;
+    struct arena turns[2];          /* of the reading before, which `kept` is, and of this one */
+    int kept;
     struct exposition before;
     double before_at;
     bool seen;                      /* there was a reading before */
@@ -38,7 +38,7 @@ enum outcome { READ, AWAY, WRONG };
 
 static struct arena *next_turn(struct follower *follower)
 {
-    struct arena *arena = &follower->turns[follower->turn ^= 1];
+    struct arena *arena = &follower->turns[!follower->kept];
     arena_free(arena);
     *arena = arena_beside(follower->arena);
     return arena;
@@ -74,6 +74,7 @@ static enum outcome take(struct follower *follower, struct arena *arena, const s
     follower->before = now;
     follower->before_at = scrape->at;
     follower->seen = true;
+    follower->kept = arena == &follower->turns[1];
     return READ;
 }
 

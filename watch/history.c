@@ -34,15 +34,21 @@ static void forget(struct history *history, double before)
 const char *history_add(struct history *history, const struct load *load, double at)
 {
     enum { PIECES = 60 };
-    const double rate = load->seen[LOAD_ARRIVAL_RATE].value;
+    const struct seen *seen = load->seen;
+    const double rate = seen[LOAD_ARRIVAL_RATE].value;
     struct rate_seen *last = history->rate_count ? &history->rates[history->rate_count - 1] : NULL;
     if (isfinite(rate) && load->span > 0) {
-        if (last && last->to - last->from < history->window / PIECES) {
-            last->arrivals += rate * load->span;
-            last->to = at;
-        } else {
+        if (!last || !(last->to - last->from < history->window / PIECES)) {
             forget(history, at - history->window);
-            history->rates[history->rate_count++] = (struct rate_seen){ at - load->span, at, rate * load->span };
+            last = &history->rates[history->rate_count++];
+            *last = (struct rate_seen){ .from = at - load->span };
+        }
+        last->to = at;
+        last->arrivals += rate * load->span;
+        if (isfinite(seen[LOAD_PROMPT].value) && isfinite(seen[LOAD_OUTPUT].value) && load->requests > 0) {
+            last->finished += load->requests;
+            last->prompt += load->requests * seen[LOAD_PROMPT].value;
+            last->output += load->requests * seen[LOAD_OUTPUT].value;
         }
     }
     return fit_see(&history->fit, load, at);
@@ -63,6 +69,22 @@ size_t history_facts(const struct history *history, double at, double window, st
                    from);
     }
     return count;
+}
+
+void history_lengths(const struct history *history, double *prompt, double *output)
+{
+    const double least = 60, enough = 100;
+    double seconds = 0, requests = 0;
+    *prompt = *output = 0;
+    for (size_t i = history->rate_count; i-- && (seconds < least || requests < enough);) {
+        const struct rate_seen *rate = &history->rates[i];
+        seconds += rate->to - rate->from;
+        requests += rate->finished;
+        *prompt += rate->prompt;
+        *output += rate->output;
+    }
+    *prompt = requests > 0 ? *prompt / requests : NAN;
+    *output = requests > 0 ? *output / requests : NAN;
 }
 
 double history_rate(const struct history *history)

@@ -11,9 +11,10 @@
 
 /* ---- history.c ------------------------------------------------------------------------------- */
 
-enum { RATES_MOST = 90 };
+enum { RATES_MOST = 90, LAYOUT_ROWS = 6 };
 struct rate_seen {
     double from, to, arrivals;      /* s; s; requests */
+    double finished, prompt, output;        /* requests, and their tokens */
 };
 /* What is kept between readings. */
 struct history {
@@ -23,6 +24,8 @@ struct history {
     struct rate_seen rates[RATES_MOST];
     size_t rate_count;
     double window;                  /* s of arrivals that the trend is of */
+    double layout[LAYOUT_ROWS];     /* as it was chosen first, where the command leaves it open */
+    bool laid_out;
 };
 void history_open(struct history *history, const struct arena *beside, double window);
 void history_close(struct history *history);
@@ -32,6 +35,8 @@ const char *history_add(struct history *history, const struct load *load, double
 size_t history_facts(const struct history *history, double at, double window, struct facts *facts);
 /* Arrivals per second of the last minute or of the last interval, if that is longer; NAN: none are known. */
 double history_rate(const struct history *history);
+/* Mean lengths of the last minute, or of the last hundred requests, if those are more; NAN: none finished. */
+void history_lengths(const struct history *history, double *prompt, double *output);
 
 /* ---- predict.c ------------------------------------------------------------------------------- */
 
@@ -71,6 +76,7 @@ struct watch {
     struct interval_of saturation, tpot, ttft;      /* 1/s of all replicas; s */
     double replica_rate;            /* 1/s that a replica serves within the limits; NAN: not known */
     double ttft_limit, tpot_limit;
+    double prompt, output;          /* lengths that are predicted for; NAN: not known */
     struct expected now, ahead;
     struct change changes[CHANGES_MOST];
     size_t change_count;

@@ -59,9 +59,10 @@ static void set_load(const struct watch *watch, struct facts *facts)
 {
     const struct load *load = &watch->load;
     const struct seen *seen = load->seen;
-    const double rate = seen[LOAD_ARRIVAL_RATE].value / (double)load->replicas;
-    set_row(facts, NAME_prompt_tokens, fmax(1, seen[LOAD_PROMPT].value));
-    set_row(facts, NAME_output_tokens, fmax(1, seen[LOAD_OUTPUT].value));
+    const double now = seen[LOAD_ARRIVAL_RATE].value > 0 ? seen[LOAD_ARRIVAL_RATE].value : watch->now.rate.value;
+    const double rate = now / (double)load->replicas;
+    set_row(facts, NAME_prompt_tokens, fmax(1, watch->prompt));
+    set_row(facts, NAME_output_tokens, fmax(1, watch->output));
     set_row(facts, NAME_prefix_hit_share, seen[LOAD_HIT_SHARE].value);
     set_row(facts, NAME_acceptance_rate, seen[LOAD_ACCEPTANCE].value);
     set_row(facts, NAME_arrival_rate, rate > 0 ? rate : NAN);
@@ -73,15 +74,24 @@ static void set_load(const struct watch *watch, struct facts *facts)
 
 /* ---- the prediction ------------------------------------------------------------------------------ */
 
+/* Of the intervals so far; of one scrape alone those since the server started. */
+static void find_lengths(struct watch *watch)
+{
+    history_lengths(watch->history, &watch->prompt, &watch->output);
+    if (isnan(watch->prompt) || isnan(watch->output)) {
+        watch->prompt = watch->load.seen[LOAD_PROMPT].value;
+        watch->output = watch->load.seen[LOAD_OUTPUT].value;
+    }
+}
+
 static bool can_predict(struct watch *watch, const struct subject *subject)
 {
-    const struct seen *seen = watch->load.seen;
     if (!subject->model)
         watch->not_predicted = subject->machine ? "--model is needed: no metric names one of the catalog"
                                                 : "--model and --on are needed: metrics tell neither";
     else if (!subject->machine)
         watch->not_predicted = "--on is needed: metrics do not tell the machine";
-    else if (!isfinite(seen[LOAD_PROMPT].value) || !isfinite(seen[LOAD_OUTPUT].value))
+    else if (!isfinite(watch->prompt) || !isfinite(watch->output))
         watch->not_predicted = "the lengths of requests are not known";
     return !watch->not_predicted;
 }
@@ -102,6 +112,26 @@ static bool calibrate(struct watch *watch, struct error *error)
         history->fit.changed = 0;
     }
     return fit_use(&watch->scenario, watch->source, fitted, error);
+}
+
+/* A server has one layout: what was chosen for the first reading stays. */
+static bool choose(struct watch *watch, struct error *error)
+{
+    static const char *const rows[LAYOUT_ROWS] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
+                                                   NAME_pipeline_parallel, NAME_expert_parallel,
+                                                   NAME_chunked_prefill_size };
+    struct history *history = watch->history;
+    struct facts *facts = &watch->scenario.facts;
+    for (int i = 0; i < LAYOUT_ROWS && history->laid_out; i++)
+        if (isfinite(history->layout[i]) && !fact_given(facts_find(facts, rows[i])))
+            facts_set(facts, rows[i], history->layout[i], ORIGIN_GIVEN, "chosen for the first reading");
+    if (!scenario_assume(&watch->scenario, error) ||
+        !scenario_choose(&watch->scenario, predicted_rows, PREDICTED, error))
+        return false;
+    for (int i = 0; i < LAYOUT_ROWS && !history->laid_out; i++)
+        history->layout[i] = value_or_nan(&watch->scenario, rows[i]);
+    history->laid_out = true;
+    return true;
 }
 
 /* The ends of calibrated intervals; without a calibration those of the rows. */
@@ -301,6 +331,7 @@ bool watch_predict(struct watch *watch, struct error *error)
     const struct interval_of none = { NAN, NAN, NAN };
     watch->saturation = watch->tpot = watch->ttft = watch->now.replicas = watch->ahead.replicas = none;
     find_subject(watch, &subject);
+    find_lengths(watch);
     look_now(watch);
     look_ahead(watch);
     watch->replica_rate = NAN;
@@ -309,8 +340,7 @@ bool watch_predict(struct watch *watch, struct error *error)
     if (!scenario_read(&watch->scenario, watch->arena, watch->command, subject, error))
         return false;
     set_load(watch, &watch->scenario.facts);
-    if (!scenario_assume(&watch->scenario, error) ||
-        !scenario_choose(&watch->scenario, predicted_rows, PREDICTED, error) || !calibrate(watch, error) ||
+    if (!choose(watch, error) || !calibrate(watch, error) ||
         !values_known(&watch->scenario, predicted_rows, PREDICTED, &values, error))
         return false;
     watch->predicted = isfinite(values.at[RATE]) && values.at[RATE] > 0;
