@@ -10,12 +10,16 @@
 #ifndef LIVE_H
 #define LIVE_H
 
-#include "ask/ask.h"
+#include "ask/simulate/simulate.h"
 
 /* Is this command `simulate --listen`? */
 bool live_asked_for(const struct command *command);
 /* Serve until SIGINT or SIGTERM; `ready` gets the URL. */
 bool live_serve(struct arena *arena, const struct command *command, void (*ready)(const char *url),
                 struct error *error);
+
+/* For simulate_attach: what `watch` sees of a simulated run, and replicas that follow it. */
+bool live_attach(struct simulate *simulate, const struct simulated *outcome, struct sim_watch *watch,
+                 struct error *error);
 
 #endif

@@ -22,7 +22,7 @@ static double tpot_of(const struct load *load)
 
 static const char *unsteady(const struct load *load)
 {
-    const double fewest = 20, most_drift = 0.2, least_running = 0.2;
+    const double fewest = 20, most_drift = 0.2, least_running = 0.2, few = 2, most_waiting = 0.1;
     const struct seen *seen = load->seen;
     if (!(load->in_flight > 0) && !load->restarted)
         return "hardly anything ran in it";
@@ -36,7 +36,7 @@ static const char *unsteady(const struct load *load)
         return "fewer than 20 requests finished in it";
     if (load->drift > most_drift)
         return "the load changed by more than a fifth in it";
-    if (seen[LOAD_WAITING].value >= 1)
+    if (seen[LOAD_WAITING].value > fmax(few, most_waiting * load->in_flight))
         return "requests waited at its end";
     if (seen[LOAD_PREEMPTION_RATE].value > 0)
         return "requests were preempted in it";
@@ -54,7 +54,7 @@ static bool of_one_kind(const struct fit_point *point, double in_flight, double 
 static void fade(struct fit_point *point, double at)
 {
     const double half = 86400, kept = exp2(-fmax(0, at - point->at) / half);
-    double *const sums[] = { &point->seconds, &point->in_flight, &point->requests, &point->prompt, &point->output,
+    double *const sums[] = { &point->seconds, &point->in_flight, &point->arrivals, &point->requests, &point->prompt, &point->output,
                              &point->ttft, &point->gaps, &point->tpot, &point->hits, &point->queried,
                              &point->accepted, &point->drafted };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
@@ -89,6 +89,7 @@ const char *fit_see(struct fit *fit, const struct load *load, double at)
     fit->changed += requests / (point->requests + requests);
     point->seconds += load->span;
     point->in_flight += in_flight * load->span;
+    point->arrivals += seen[LOAD_ARRIVAL_RATE].value / replicas * load->span;
     point->requests += requests;
     point->prompt += seen[LOAD_PROMPT].value * requests;
     point->output += seen[LOAD_OUTPUT].value * requests;
@@ -133,7 +134,7 @@ static struct measured *point_of(struct arena *arena, const struct fit_point *of
     add_input(point, NAME_measured_tpot, of->tpot / of->gaps);
     add_input(point, NAME_measured_ttft, of->ttft / of->requests);
     point->requests = of->requests;
-    add_input(point, NAME_concurrency, of->in_flight / of->seconds);
+    add_input(point, NAME_arrival_rate, of->arrivals / of->seconds);
     add_input(point, NAME_prompt_tokens, of->prompt / of->requests);
     add_input(point, NAME_output_tokens, of->output / of->requests);
     add_input(point, NAME_prefix_hit_share, of->queried > 0 ? of->hits / of->queried : NAN);

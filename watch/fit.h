@@ -2,8 +2,8 @@
  *
  *     loads of intervals --fit_see--> points, one for each kind of load --fit_make--> a calibration
  *
- * An interval between two scrapes is a point: requests in flight, lengths, the mean time between tokens and
- * that to the first token. Intervals of like loads are one point, in which the older ones count half as much
+ * An interval between two scrapes is a point: arrivals, lengths, the mean time between tokens and that to the
+ * first token. Intervals of like loads are one point, in which the older ones count half as much
  * after a day. The posterior is that of `calibrate`, and what it says is read as --calibration FILE is. */
 #ifndef WATCH_FIT_H
 #define WATCH_FIT_H
@@ -17,7 +17,7 @@ enum { FIT_POINTS_MOST = 32 };
 /* Sums over the intervals of one kind of load, of one replica. */
 struct fit_point {
     double at;                      /* s, when it was last seen */
-    double seconds, in_flight;      /* times the seconds */
+    double seconds, in_flight, arrivals;        /* times the seconds */
     double requests, prompt, output, ttft;      /* times the requests */
     double gaps, tpot;              /* times the gaps */
     double hits, queried, accepted, drafted;    /* shares, times the requests that have one */

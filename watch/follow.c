@@ -7,6 +7,7 @@
 #include "watch/page.h"
 #include "watch/watch.h"
 
+#include "build/row_names.h"
 #include "measure/fetch.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ struct follower {
     bool seen;                      /* there was a reading before */
     FILE *record;
     struct page *page;              /* NULL: nobody is answered */
+    bool brief;                     /* nobody reads the answers */
 };
 
 /* ---- a reading ------------------------------------------------------------------------------------- */
@@ -60,7 +62,8 @@ static enum outcome take(struct follower *follower, struct arena *arena, const s
     struct watch *watch = arena_alloc(arena, sizeof *watch);
     struct exposition now;
     *watch = (struct watch){ .arena = arena, .command = follower->command, .source = follower->source->name,
-                             .history = follower->history, .at = scrape->at, .dated = true };
+                             .history = follower->history, .at = scrape->at, .dated = true,
+                             .brief = follower->brief };
     *watched = watch;
     if (!exposition_read(arena, follower->source->name, scrape->text, &now, &watch->bad_lines, error))
         return follower->seen ? AWAY : WRONG;
@@ -301,6 +304,46 @@ bool watch_follow(struct arena *arena, const struct command *command, void (*rea
         arena_free(&follower.turns[i]);
     history_close(history);
     return good;
+}
+
+/* ---- by somebody else ---------------------------------------------------------------------------------- */
+
+struct follower *follower_open(struct arena *arena, const struct command *command)
+{
+    struct follower *follower = arena_alloc(arena, sizeof *follower);
+    *follower = (struct follower){ .arena = arena, .command = command, .brief = true,
+                                   .source = arena_alloc(arena, sizeof *follower->source),
+                                   .history = arena_alloc(arena, sizeof *follower->history) };
+    follower->source->name = "/metrics";
+    history_open(follower->history, arena, command_number(command, "window"));
+    return follower;
+}
+
+bool follower_read(struct follower *follower, double at, struct text page, struct followed *followed,
+                   struct error *error)
+{
+    struct arena *arena = next_turn(follower);
+    const struct scrape scrape = { .at = at, .text = { arena_copy(arena, page.data, page.size), page.size } };
+    struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
+    struct watch *watch;
+    if (take(follower, arena, &scrape, true, &answer, &watch, error) != READ)
+        return false;
+    *followed = (struct followed){ watch->now.replicas.value, watch->replica_rate,
+                                   watch->predicted ? value_or_nan(&watch->scenario, NAME_wanted_share) : NAN,
+                                   watch->saturation.value / (double)watch->load.replicas };
+    return true;
+}
+
+void follower_close(struct follower *follower)
+{
+    for (int i = 0; i < 2; i++)
+        arena_free(&follower->turns[i]);
+    history_close(follower->history);
+}
+
+void follower_record(struct buffer *out, double at, struct text page)
+{
+    source_record(out, &(struct scrape){ .at = at, .text = page });
 }
 
 /* ---- once --------------------------------------------------------------------------------------------- */

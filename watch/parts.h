@@ -66,6 +66,7 @@ struct watch {
     bool dated;                     /* which is Unix time */
     struct load load;
     size_t bad_lines;
+    bool brief;                     /* nobody asks for flags */
     bool single;                    /* sums since the server started, no interval */
     struct history *history;
     const char *no_point;           /* why this interval tells none, or NULL */

@@ -349,7 +349,8 @@ bool watch_predict(struct watch *watch, struct error *error)
         return true;
     find_intervals(watch, &values);
     find_replica_rate(watch);
-    try_flags(watch);
+    if (!watch->brief)
+        try_flags(watch);
     want_replicas(watch, &watch->now);
     want_replicas(watch, &watch->ahead);
     return true;

@@ -17,4 +17,23 @@ bool watch_follows(const struct command *command);
 bool watch_follow(struct arena *arena, const struct command *command, void (*ready)(const char *url),
                   struct error *error);
 
+/* ---- for who follows a server by itself ------------------------------------------------------------ */
+
+struct follower;
+/* What a reading comes to; NAN: not known. */
+struct followed {
+    double wanted;                  /* replicas */
+    double rate_of_one;             /* 1/s that a replica serves within its limits */
+    double share;                   /* of that which it is given */
+    double saturation;              /* 1/s of one replica */
+};
+/* With the options of `command`, a command of `watch`. */
+struct follower *follower_open(struct arena *arena, const struct command *command);
+/* A page of metrics, at a time. False: it cannot be read, or the command is wrong. */
+bool follower_read(struct follower *follower, double at, struct text page, struct followed *followed,
+                   struct error *error);
+void follower_close(struct follower *follower);
+/* A reading as a recording has it; the first with the head. */
+void follower_record(struct buffer *out, double at, struct text page);
+
 #endif
