@@ -161,7 +161,7 @@ int main(int count, char **words)
     ranks_open(&ranks);
     if (ranks.rank && !freopen("/dev/null", "w", stdout))       /* only the first rank prints */
         ranks_abort(&ranks, EXIT_USAGE);
-    simulate_attach = live_attach;
+    live_attaches();
     arena.exhausted = memory_gone;
     arena.context = &ranks;
     const char *fail_after = getenv("CHALKLINE_FAIL_AFTER");    /* the harsh tests */

@@ -8,6 +8,7 @@
  * Who knows the arrivals to come does the same sum as `watch` with the server's true constants and the true
  * arrivals: the most that come in a minute of the time until a replica could be there. */
 #include "live/endpoint.h"
+#include "ask/simulate/simulate.h"
 #include "watch/watch.h"
 
 #include <errno.h>
@@ -255,8 +256,8 @@ static bool open_file(struct exported *exported, const char *path, struct error 
     return error_expected(error, "a file that can be written");
 }
 
-bool live_attach(struct simulate *simulate, const struct simulated *outcome, struct sim_watch *watch,
-                 struct error *error)
+static bool attach(struct simulate *simulate, const struct simulated *outcome, struct sim_watch *watch,
+                   struct error *error)
 {
     const struct command *command = simulate->command;
     struct sim_scaling *scaling = &simulate->options.scaling;
@@ -281,4 +282,9 @@ bool live_attach(struct simulate *simulate, const struct simulated *outcome, str
     *watch = (struct sim_watch){ .context = exported, .ran = ran, .sample = sample,
                                  .every = command_number(command, "metrics-every") };
     return true;
+}
+
+void live_attaches(void)
+{
+    simulate_attach = attach;
 }

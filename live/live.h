@@ -10,7 +10,7 @@
 #ifndef LIVE_H
 #define LIVE_H
 
-#include "ask/simulate/simulate.h"
+#include "ask/ask.h"
 
 /* Is this command `simulate --listen`? */
 bool live_asked_for(const struct command *command);
@@ -18,8 +18,8 @@ bool live_asked_for(const struct command *command);
 bool live_serve(struct arena *arena, const struct command *command, void (*ready)(const char *url),
                 struct error *error);
 
-/* For simulate_attach: what `watch` sees of a simulated run, and replicas that follow it. */
-bool live_attach(struct simulate *simulate, const struct simulated *outcome, struct sim_watch *watch,
-                 struct error *error);
+/* From now on `simulate` keeps what `watch` would see of a run, and has replicas that follow it (--metrics,
+ * --scale-by). */
+void live_attaches(void);
 
 #endif
