@@ -131,18 +131,35 @@ static struct measured *point_of(struct arena *arena, const struct fit_point *of
     struct measured *point = arena_alloc(arena, sizeof *point);
     *point = *server;
     point->line = number;
-    add_input(point, NAME_measured_tpot, of->tpot / of->gaps);
-    add_input(point, NAME_measured_ttft, of->ttft / of->requests);
     point->requests = of->requests;
-    add_input(point, NAME_arrival_rate, of->arrivals / of->seconds);
+    point->value_count = 1;
     add_input(point, NAME_prompt_tokens, of->prompt / of->requests);
     add_input(point, NAME_output_tokens, of->output / of->requests);
     add_input(point, NAME_prefix_hit_share, of->queried > 0 ? of->hits / of->queried : NAN);
     add_input(point, NAME_acceptance_rate, of->drafted > 0 ? of->accepted / of->drafted : NAN);
-    point->value_count = 2;
+    return point;
+}
+
+/* The time between tokens at the requests in flight that there were, whatever brought them. */
+static struct measured *tpot_point(struct arena *arena, const struct fit_point *of, const struct measured *server,
+                                   int number)
+{
+    struct measured *point = point_of(arena, of, server, number);
+    add_input(point, NAME_concurrency, of->in_flight / of->seconds);
+    add_input(point, NAME_measured_tpot, of->tpot / of->gaps);
     point->values[0] = (struct measured_value){ .metric = METRIC_TPOT, .row = NAME_predicted_tpot,
                                                 .bound = NAME_measured_step_bound, .value = of->tpot / of->gaps };
-    point->values[1] = (struct measured_value){ .metric = METRIC_TTFT, .row = NAME_predicted_ttft,
+    return point;
+}
+
+/* The time to the first token of requests that come when they come: users of a server do not wait for each other. */
+static struct measured *ttft_point(struct arena *arena, const struct fit_point *of, const struct measured *server,
+                                   int number)
+{
+    struct measured *point = point_of(arena, of, server, number);
+    add_input(point, NAME_arrival_rate, of->arrivals / of->seconds);
+    add_input(point, NAME_measured_ttft, of->ttft / of->requests);
+    point->values[0] = (struct measured_value){ .metric = METRIC_TTFT, .row = NAME_predicted_ttft,
                                                 .bound = NAME_measured_prompt_bound, .value = of->ttft / of->requests };
     return point;
 }
@@ -192,6 +209,13 @@ static void start_from(struct calibration *calibration, struct scenario *scenari
     }
 }
 
+/* Why a point tells nothing, or NULL. */
+static const char *give(struct calibration *calibration, const struct measured *point)
+{
+    const char *why = calibration_add(calibration, point);
+    return why ? why : calibration_give(calibration, calibration->count - 1);
+}
+
 void fit_make(struct arena *arena, const struct fit *fit, struct scenario *scenario, const struct command *command,
               const char *source, struct fitted *fitted)
 {
@@ -205,16 +229,17 @@ void fit_make(struct arena *arena, const struct fit *fit, struct scenario *scena
         return;
     calibration_open(calibration, arena, calibrate.command);
     start_from(calibration, scenario);
+    const double rate_most = value_or_nan(scenario, NAME_own_rate_most), light = 0.7;
     for (size_t i = 0; i < fit->count; i++) {
-        struct measured *point = point_of(arena, &fit->points[i], &server, (int)i + 1);
-        const char *why = calibration_add(calibration, point);
-        if (!why)
-            why = calibration_give(calibration, calibration->count - 1);
+        const struct fit_point *of = &fit->points[i];
+        const char *why = give(calibration, tpot_point(arena, of, &server, (int)i + 1));
+        if (!why && of->arrivals / of->seconds < light * rate_most)
+            give(calibration, ttft_point(arena, of, &server, (int)i + 1));
         fitted->points += !why;
         fitted->left_out += why != NULL;
         fitted->left_out_why = why ? why : fitted->left_out_why;
-        calibrate.server = calibrate.server || why ? calibrate.server : point;
     }
+    calibrate.server = calibration->count ? calibration->points[0].measured : NULL;
     fitted->refused = fitted->left_out_why;
     if (!fitted->points)
         return;
