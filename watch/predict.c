@@ -158,7 +158,7 @@ static void find_intervals(struct watch *watch, const struct values *values)
 /* The highest arrival rate of a replica that keeps its limits, by halving. */
 static void find_replica_rate(struct watch *watch)
 {
-    enum { ROUNDS = 40 };
+    enum { ROUNDS = 15 };
     static const char *const rows[] = { NAME_own_keeps_limits, NAME_own_rate_least, NAME_own_rate_most };
     struct scenario trial = watch->scenario;
     struct values values;

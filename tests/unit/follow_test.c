@@ -1,7 +1,7 @@
 /* `watch` over recordings and over servers that misbehave: the trend against sums by hand, counters of replicas
  * that come, go and restart, a recording that is damaged, and what a server can do wrong. */
 #define _GNU_SOURCE
-#include "test.h"
+#include "tests/unit/emit_readers.h"
 
 #include "base/base.h"
 
@@ -39,15 +39,6 @@ static char *run(struct arena *arena, const char *format, ...)
         buffer_add(&out, line, got);
     status = WEXITSTATUS(pclose(pipe));
     return out.data ? out.data : "";
-}
-
-static const struct doc *json_of(struct arena *arena, const char *text)
-{
-    struct doc *doc;
-    struct error error;
-    if (!json_read(arena, "the answer", text_of(text), &doc, &error))
-        fail_msg("%s in:\n%s", error.what, text);
-    return doc;
 }
 
 static double number_at(const struct doc *doc, const char *key, const char *inside, const char *deeper)
@@ -254,10 +245,131 @@ static void test_commands(void **state)
     arena_free(&arena);
 }
 
+/* ---- what the server itself reports ------------------------------------------------------------------ */
+
+/* Simulated servers whose constants are moved. For an hour the load rises from a tenth of what each serves to three
+ * quarters; `watch` is told the model, the machine and the chunk, and has to find how fast the server is. The truth
+ * is a run of the simulator with as many users as it can serve. */
+static void test_recovers(void **state)
+{
+    (void)state;
+    static const char server[] = "--model llama-3.1-8b --on h100-sxm --gpus 1 --set chunked_prefill_size=2048";
+    static const char lengths[] = "input=lognormal(800,cv=0.8),output=lognormal(200,cv=0.8)";
+    static const char *const moved[] = {
+        "--set fixed_factor=1.674 --set sequence_factor=2.386 --set work_factor=1.017 --set prefill_factor=0.737",
+        "--set fixed_factor=0.646 --set sequence_factor=1.019 --set work_factor=0.775 --set prefill_factor=0.563",
+        "--set fixed_factor=0.649 --set sequence_factor=1.306 --set work_factor=1.019 --set prefill_factor=1.334" };
+    double sum = 0, before = 0;
+    for (size_t i = 0; i < sizeof moved / sizeof *moved; i++) {
+        struct arena arena = { 0 };
+        struct buffer nothing = { .arena = &arena };
+        buffer_add(&nothing, "", 0);
+        const char *path = temporary(&arena, &nothing);
+        const double truth = number_at(json_of(&arena, run(&arena, "%s simulate 'poisson:rate=10,count=5000,%s' %s %s "
+                                                           "--users 600 --json", program(), lengths, server, moved[i])),
+                                       "requests_per_s", NULL, NULL);
+        run(&arena, "%s simulate 'poisson:rate=%.3f,peak=%.3f,period=2h,duration=1h,%s' %s %s --metrics %s "
+            "--metrics-every 150s", program(), 0.1 * truth, 0.75 * truth, lengths, server, moved[i], path);
+        const struct doc *got = json_of(&arena, run(&arena, "%s watch %s --once --json %s", program(), path, server));
+        const double found = number_at(got, "saturation_rate", "value", NULL);
+        const double plain = number_at(json_of(&arena, run(&arena, "%s eval own_rate_most %s --isl 800 --osl 200 --json",
+                                                           program(), server)), "own_rate_most", "value", NULL);
+        if (!(number_at(got, "calibration", "points", NULL) >= 5) ||
+            !(number_at(got, "saturation_rate", "low", NULL) < found) ||
+            !(number_at(got, "saturation_rate", "high", NULL) > found))
+            fail_msg("server %zu: %.0f points", i, number_at(got, "calibration", "points", NULL));
+        print_message("      saturates at %.4g requests/s; found %.4g, without a calibration %.4g\n", truth, found, plain);
+        check_near(moved[i], found, truth, 0.08);
+        sum += fabs(found / truth - 1);
+        before += fabs(plain / truth - 1);
+        unlink(path);
+        arena_free(&arena);
+    }
+    assert_true(sum < 0.05 * 3 && sum < before / 2);
+}
+
+/* One scrape has sums over all that was; it says so and calibrates nothing. */
+static void test_single(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    const struct doc *got = json_of(&arena, run(&arena, "%s watch tests/fixtures/metrics/after.prom --once --json --on "
+                                                "h100-sxm --gpus 1", program()));
+    assert_int_equal(number_at(got, "calibration", "points", NULL), 0);
+    assert_string_equal(doc_get(got, "predicted_model")->string, "Llama-3.1-8B");
+    assert_string_equal(doc_get(got, "predicted_model_from")->string, "the label model_name");
+    assert_non_null(strstr(doc_get(got, "unknown")->first->string, "right only if its load was steady"));
+    arena_free(&arena);
+}
+
+/* ---- an autoscaler --------------------------------------------------------------------------------- */
+
+/* A day in short: the load rises fivefold within ten minutes, a replica starts in one. Replicas that follow `watch`,
+ * which has to find how fast they are, against those of somebody who knows arrivals and servers. */
+static void test_scales(void **state)
+{
+    (void)state;
+    static const char *const who[] = { "watch", "known" };
+    struct arena arena = { 0 };
+    double hours[2], met[2];
+    for (int i = 0; i < 2; i++) {
+        const struct doc *got = json_of(&arena, run(&arena, "%s simulate 'poisson:rate=8,peak=40,period=20min,"
+            "duration=20min,input=lognormal(800,cv=0.8),output=lognormal(200,cv=0.8)' --model llama-3.1-8b --on h100-sxm "
+            "--gpus 1 --set chunked_prefill_size=2048 --set fixed_factor=1.3 --set prefill_factor=1.2 "
+            "--set sequence_factor=1.5 --scale-to 6 --scale-by %s --start-up 1min --metrics-every 30s --scale-every 30s "
+            "--ttft 2s --tpot 50ms --json", program(), who[i]));
+        hours[i] = number_at(got, "servers_mean", NULL, NULL) * number_at(got, "makespan", NULL, NULL) / 3600;
+        met[i] = number_at(got, "met", NULL, NULL);
+    }
+    print_message("      watch %.3f GPU-hours, limits met by %.2f %%; known %.3f, %.2f %%\n", hours[0], 100 * met[0], hours[1],
+                  100 * met[1]);
+    assert_true(hours[0] < 1.15 * hours[1] && met[0] > met[1] - 0.01);
+    static const struct { const char *words, *says; } bad[] = {
+        { "--scale-to 2 --scale-by watch", "nothing is predicted" }, { "--scale-by known", "without --scale-to" },
+        { "--metrics /nowhere/at-all", "--metrics: /nowhere/at-all" },
+        { "--users 3 --metrics /tmp/x", "--users has no effect with --metrics" } };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *said = run(&arena, "%s simulate poisson:rate=1 --step-time 10ms --blocks 1000 %s 2>&1", program(),
+                               bad[i].words);
+        if (status != 2 || !strstr(said, bad[i].says))
+            fail_msg("%s: exit %d, expected '%s' in:\n%s", bad[i].words, status, bad[i].says, said);
+    }
+    arena_free(&arena);
+}
+
+/* ---- manifests ------------------------------------------------------------------------------------- */
+
+/* The two of docs/watch.md are YAML, and ask for a gauge that there is. */
+static void test_manifests(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct text text;
+    struct error error;
+    size_t count = 0;
+    assert_true(file_read(&arena, "docs/watch.md", 1 << 20, &text, &error));
+    for (const char *at = arena_copy(&arena, text.data, text.size); (at = strstr(at, "```yaml\n")); count++) {
+        at += strlen("```yaml\n");
+        const char *end = strstr(at, "```");
+        const char *one = arena_copy(&arena, at, (size_t)(end - at));
+        const struct doc *spec = doc_get(yaml_read(&arena, one), "spec");
+        assert_non_null(doc_get(spec, "scaleTargetRef"));
+        const struct doc *list = doc_get(spec, count ? "metrics" : "triggers");
+        assert_true(list && list->kind == DOC_ARRAY && list->count == 1);
+        const struct doc *query = count ? doc_get(doc_get(doc_get(list->first, "external"), "metric"), "name")
+                                        : doc_get(doc_get(list->first, "metadata"), "query");
+        assert_non_null(strstr(query->string, "chalkline_watch_replicas_wanted"));
+    }
+    assert_int_equal(count, 2);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_trend), cmocka_unit_test(test_replicas),
                                         cmocka_unit_test(test_recordings), cmocka_unit_test(test_servers),
-                                        cmocka_unit_test(test_commands) };
+                                        cmocka_unit_test(test_commands),
+                                        cmocka_unit_test(test_single), cmocka_unit_test(test_manifests),
+                                        cmocka_unit_test(test_recovers), cmocka_unit_test(test_scales) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
