@@ -7,8 +7,25 @@
 
 #include "build/row_names.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+/* -o FILE: as every verb takes it. */
+static bool write_calibration(const struct watch *watch, struct error *error)
+{
+    const char *path = command_text(watch->command, "output");
+    const struct fitted *fitted = &watch->history->fitted;
+    if (!path || fitted->refused || !watch->predicted)
+        return true;
+    if (!file_may_write(watch->arena, path, error))
+        return false;
+    FILE *file = fopen(path, "wb");
+    bool good = file && fwrite(fitted->text.data, 1, fitted->text.size, file) == fitted->text.size;
+    good = file && !fclose(file) && good;
+    return good || error_set(error, "-o: %.200s: %s", path, strerror(errno));
+}
 
 bool watch_answer(struct watch *watch, const struct exposition *now, const struct exposition *since, double span,
                   struct answer *answer, struct error *error)
@@ -19,7 +36,7 @@ bool watch_answer(struct watch *watch, const struct exposition *now, const struc
     watch->no_point = "one scrape has no interval";
     if (since)
         watch->no_point = history_add(watch->history, &watch->load, watch->at);
-    if (!watch_predict(watch, error))
+    if (!watch_predict(watch, error) || !write_calibration(watch, error))
         return false;
     watch_json(watch, answer->doc);
     watch_text(watch, &answer->text);
@@ -91,6 +108,8 @@ static const struct option list[] = {
     { "tpot", "TIME", OPTION_ROW, .row = NAME_tpot_limit, .help = "limit of the mean time per output token" },
     { "job", "NAME", OPTION_TEXT, .otherwise = "all of the server's series",
       .help = "of a Prometheus server: the series with this label job" },
+    { "output", "FILE", OPTION_FILE, .letter = 'o', .otherwise = "nothing is written",
+      .help = "the calibration by what was read, as --calibration takes it" },
     { "record", "FILE", OPTION_FILE, .otherwise = "nothing is written",
       .help = "keep every reading in a file that `watch` reads again" },
     { "listen", "PORT", OPTION_COUNT, .low = 0, .high = 65535, .otherwise = "nobody is answered",

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *program(void)
@@ -224,6 +225,36 @@ static void test_servers(void **state)
     }
 }
 
+/* What a Prometheus server has stored of native histograms: no text, but the objects of its query API. */
+static void test_native_histograms(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "vllm:request_prompt_tokens", "vllm:request_generation_tokens" };
+    static const double sums[] = { 400, 80 };
+    struct arena arena = { 0 };
+    struct buffer json = { .arena = &arena };
+    const long now = (long)time(NULL);
+    int port;
+    buffer_print(&json, "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[{\"metric\":{\"__name__\":"
+                 "\"vllm:request_success_total\",\"job\":\"x\",\"instance\":\"a\\\"b\"},\"values\":[[%ld,\"0\"],[%ld,\"4\"]]}",
+                 now - 120, now - 60);
+    for (int i = 0; i < 2; i++)
+        buffer_print(&json, ",{\"metric\":{\"__name__\":\"%s\"},\"histograms\":[[%ld,{\"count\":\"0\",\"sum\":\"0\"}],"
+                     "[%ld,{\"count\":\"4\",\"sum\":\"%.0f\",\"buckets\":[[0,\"1\",\"256\",\"4\"]]}]]}", names[i], now - 120,
+                     now - 60, sums[i]);
+    buffer_print(&json, "]}}");
+    const pid_t server = serve(arena_print(&arena, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", json.size,
+                                           json.data), &port);
+    const struct doc *got = json_of(&arena, run(&arena, "%s watch http://127.0.0.1:%d --job x --once --json", program(),
+                                                port));
+    check_near("prompt", number_at(got, "load", "prompt_tokens", "value"), 100, 0);
+    check_near("answer", number_at(got, "load", "output_tokens", "value"), 20, 0);
+    check_near("requests", number_at(got, "requests", NULL, NULL), 4, 0);
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+    arena_free(&arena);
+}
+
 static void test_commands(void **state)
 {
     (void)state;
@@ -369,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_trend), cmocka_unit_test(test_replicas),
                                         cmocka_unit_test(test_recordings), cmocka_unit_test(test_servers),
                                         cmocka_unit_test(test_commands),
+                                        cmocka_unit_test(test_native_histograms),
                                         cmocka_unit_test(test_single), cmocka_unit_test(test_manifests),
                                         cmocka_unit_test(test_recovers), cmocka_unit_test(test_scales) };
     return cmocka_run_group_tests(tests, NULL, NULL);
