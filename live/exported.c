@@ -169,8 +169,8 @@ static size_t as_known(void *context, double now)
 
 /* ---- options ------------------------------------------------------------------------------------ */
 
-/* The options of the simulation that `watch` has too; what --set moves is the simulated server's secret, unless
- * `all` is to be known. */
+/* The options of the simulation that `watch` has too; what --set and --calibration make of the server is its
+ * secret, unless `all` is to be known. */
 static struct command *watch_command(const struct simulate *simulate, bool all)
 {
     static const char *const limits[] = { "ttft", "tpot", "start-up" };
@@ -181,8 +181,10 @@ static struct command *watch_command(const struct simulate *simulate, bool all)
     command_put_word(arena, own, "/metrics");
     for (size_t i = 0; i < simulate->command->value_count; i++) {
         const struct value *value = &simulate->command->values[i];
-        if (verb_option(&verb_watch, value->option->name) == value->option && (all || strcmp(value->option->name, "set")))
-            *(struct value *)arena_push(arena, &own->values, &own->value_count, &own->value_room, sizeof *value) = *value;
+        const bool secret = !strcmp(value->option->name, "set") || !strcmp(value->option->name, "calibration");
+        if (verb_option(&verb_watch, value->option->name) == value->option && (all || !secret))
+            *(struct value *)arena_push(arena, &own->values, &own->value_count, &own->value_room,
+                                        sizeof *value) = *value;
     }
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         if (command_given(simulate->command, limits[i]))
@@ -209,8 +211,8 @@ static bool know(struct exported *exported, struct error *error)
     lengths[1]->sum = output / (double)trace->count;
     lengths[0]->count = lengths[1]->count = 1;
     const struct live_replica now = { .blocks = exported->simulate->options.server.blocks };
-    counts_print(&page, arena_print(arena, "\"%s\"", exported->simulate->scenario.model), &exported->simulate->options.server,
-                 &counts, &now, 1, 1);
+    counts_print(&page, arena_print(arena, "\"%s\"", exported->simulate->scenario.model),
+                 &exported->simulate->options.server, &counts, &now, 1, 1);
     struct follower *follower = follower_open(arena, watch_command(exported->simulate, true));
     const bool good = follower_read(follower, 2, (struct text){ page.data, page.size }, &exported->followed, error);
     follower_close(follower);

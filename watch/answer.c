@@ -152,7 +152,8 @@ static void add_replicas(struct watch *watch, struct doc *doc)
                isfinite(watch->replica_rate) ? "the most that one serves within --ttft and --tpot"
                : watch->predicted ? "no rate keeps --ttft and --tpot" : watch->not_predicted);
     struct doc *arrivals = doc_add(arena, doc, "arrivals", DOC_OBJECT);
-    add_interval(watch, arrivals, "now", &watch->now.rate, "1/s", watch->now.unknown ? watch->now.unknown : "the last minute");
+    add_interval(watch, arrivals, "now", &watch->now.rate, "1/s",
+                 watch->now.unknown ? watch->now.unknown : "the last minute");
     add_interval(watch, arrivals, "in_an_hour", &watch->ahead.rate, "1/s",
                  watch->ahead.unknown ? watch->ahead.unknown : trend);
 }
@@ -208,7 +209,8 @@ static void print_head(const struct watch *watch, struct buffer *out)
     if (load->replicas > 1)
         buffer_print(out, "%zu replicas, ", load->replicas);
     if (isfinite(load->span))
-        buffer_print(out, "%.4g s, %.0f requests finished\n", load->span, isfinite(load->requests) ? load->requests : 0);
+        buffer_print(out, "%.4g s, %.0f requests finished\n", load->span,
+                     isfinite(load->requests) ? load->requests : 0);
     else
         buffer_print(out, "since its start\n");
 }

@@ -54,8 +54,8 @@ static bool of_one_kind(const struct fit_point *point, double in_flight, double 
 static void fade(struct fit_point *point, double at)
 {
     const double half = 86400, kept = exp2(-fmax(0, at - point->at) / half);
-    double *const sums[] = { &point->seconds, &point->in_flight, &point->arrivals, &point->requests, &point->prompt, &point->output,
-                             &point->ttft, &point->gaps, &point->tpot, &point->hits, &point->queried,
+    double *const sums[] = { &point->seconds, &point->in_flight, &point->arrivals, &point->requests,
+                             &point->prompt, &point->output, &point->ttft, &point->gaps, &point->tpot, &point->hits, &point->queried,
                              &point->accepted, &point->drafted };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         *sums[i] *= kept;

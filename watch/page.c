@@ -36,13 +36,15 @@ static void print_found(struct buffer *out, const struct watch *watch)
     const struct seen *seen = watch->load.seen;
     const double arrivals = watch->now.rate.value;
     gauge(out, "replicas", "Replicas whose metrics were read.", (double)watch->load.replicas);
-    gauge(out, "replicas_wanted", "Replicas that the arrivals of now need within the limits.", watch->now.replicas.value);
+    gauge(out, "replicas_wanted", "Replicas that the arrivals of now need within the limits.",
+          watch->now.replicas.value);
     gauge(out, "replicas_wanted_in_an_hour", "Replicas that the arrivals in an hour need, by their trend.",
           watch->ahead.replicas.value);
     gauge(out, "replicas_wanted_in_an_hour_high", "The same for the upper end of the trend's 80 % interval.",
           watch->ahead.replicas.high);
     gauge(out, "arrival_requests_per_second", "Arrivals, of the last minute.", arrivals);
-    gauge(out, "arrival_in_an_hour_requests_per_second", "Arrivals in an hour, by their trend.", watch->ahead.rate.value);
+    gauge(out, "arrival_in_an_hour_requests_per_second", "Arrivals in an hour, by their trend.",
+          watch->ahead.rate.value);
     gauge(out, "saturation_requests_per_second", "Rate at which the replicas that are there saturate.",
           watch->saturation.value);
     gauge(out, "saturation_low_requests_per_second", "Lower end of its 80 % interval.", watch->saturation.low);

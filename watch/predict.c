@@ -284,7 +284,8 @@ static struct interval_of trend(struct watch *watch, double window, double ahead
     *intervals = history_facts(watch->history, watch->at, window, &scenario->facts);
     facts_set(&scenario->facts, NAME_trend_ahead, ahead, ORIGIN_AXIS, "watch");
     if (*intervals > 2)
-        facts_set(&scenario->facts, NAME_trend_width, student_quantile(end, (double)*intervals - 2), ORIGIN_AXIS, "watch");
+        facts_set(&scenario->facts, NAME_trend_width, student_quantile(end, (double)*intervals - 2), ORIGIN_AXIS,
+                  "watch");
     if (*intervals > 2 && values_known(scenario, rows, 3, &values, &ignored))
         rate = (struct interval_of){ values.at[0], values.at[1], values.at[2] };
     return rate;

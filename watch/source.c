@@ -186,8 +186,8 @@ static const struct doc *ask(const struct source *source, struct arena *arena, c
     struct error ignored;
     const char *url = arena_print(arena, "%s/api/v1/%s&query=%s", source->url, words, selector(arena, source));
     if (!fetch_text(arena, url, source->patience, &text, error)) {
-        no_api(source, arena_copy(arena, strrchr(error->what, ':') ? strrchr(error->what, ':') + 2 : error->what,
-                                  strlen(strrchr(error->what, ':') ? strrchr(error->what, ':') + 2 : error->what)), error);
+        const char *colon = strstr(error->what, ": ");      /* behind the URL, which is long */
+        no_api(source, arena_print(arena, "%s", colon ? colon + 2 : error->what), error);
         return NULL;
     }
     if (!json_read(arena, source->name, text, &doc, &ignored)) {

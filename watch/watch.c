@@ -97,7 +97,8 @@ static bool ask_watch(struct arena *arena, const struct command *command, struct
 static const struct option list[] = {
     { "once", NULL, OPTION_SWITCH, .help = "answer once, of what is there now" },
     { "since", "FILE", OPTION_FILE, .help = "an earlier scrape of the same server" },
-    { "seconds", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-3, .high = 1e9, .help = "time between the two scrapes" },
+    { "seconds", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-3, .high = 1e9,
+      .help = "time between the two scrapes" },
     { "every", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 86400, .fallback = "15s",
       .help = "time from one reading to the next" },
     { "window", "TIME", OPTION_QUANTITY, .unit = "s", .low = 60, .high = 1e7, .fallback = "1h",
@@ -126,5 +127,6 @@ const struct verb verb_watch = {
       "chalkline watch http://127.0.0.1:8000 --model llama-3.1-8b --on h100-sxm --gpus 1",
       "chalkline watch http://prometheus:9090 --job vllm --on h100-sxm --listen 9464" },
     { &watch_options, &model_options, &machine_options, &chip_options, &layout_options, &rank_options,
-      &weight_options, &cache_options, &engine_options, &assume_options, &row_options, &output_options },
+      &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options, &row_options,
+      &output_options },
     .ask = ask_watch };

@@ -21,11 +21,11 @@ static const struct option list[] = {
 static const char *const scalers[] = { "watch", "known", NULL };
 static const struct option more[] = {
     { "metrics", "FILE", OPTION_FILE, .otherwise = "nothing is kept",
-      .help = "keep what /metrics would say during the run; `watch FILE` reads it" },
+      .help = "keep what /metrics would say in a file that `watch` reads" },
     { "metrics-every", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 86400, .fallback = "15s",
       .help = "time between two readings of it" },
     { "scale-by", "WHO", OPTION_CHOICE, .choices = scalers, .otherwise = "--scale-load",
-      .help = "who scales: `watch`, by these readings, or who knows the arrivals to come" },
+      .help = "watch, by /metrics, or who knows the arrivals to come" },
     { 0 } };
 const struct option_group listen_options = { "Endpoint", list };
 const struct option_group metrics_options = { "Endpoint", more };

@@ -14,7 +14,8 @@
 const char *const generate_kinds[KINDS] = { "poisson", "gamma", "constant" };
 
 enum key {
-    KEY_RATE, KEY_PEAK, KEY_PERIOD, KEY_CURVE, KEY_CV, KEY_COUNT, KEY_DURATION, KEY_INPUT, KEY_OUTPUT, KEY_LENGTHS, KEY_TURNS,
+    KEY_RATE, KEY_PEAK, KEY_PERIOD, KEY_CURVE, KEY_CV, KEY_COUNT, KEY_DURATION, KEY_INPUT, KEY_OUTPUT,
+    KEY_LENGTHS, KEY_TURNS,
     KEY_WAIT, KEY_CLASS, KEY_SEED, KEYS
 };
 
@@ -253,7 +254,8 @@ static bool agree(const struct reader *reader)
     const struct text *given = reader->given;
     bool alone = !given[KEY_TURNS].data || text_is(given[KEY_TURNS], "1");
     const bool poisson = reader->plan->kind == KIND_POISSON;
-    return apart(reader, KEY_PEAK, poisson, "without poisson") && apart(reader, KEY_CURVE, poisson, "without poisson") &&
+    return apart(reader, KEY_PEAK, poisson, "without poisson") &&
+           apart(reader, KEY_CURVE, poisson, "without poisson") &&
            apart(reader, KEY_PERIOD, given[KEY_PEAK].data != NULL, "without peak") &&
            apart(reader, KEY_CURVE, !given[KEY_RATE].data, "beside rate") &&
            apart(reader, KEY_CURVE, !given[KEY_PEAK].data, "beside peak") &&
