@@ -82,7 +82,6 @@ until_is has 'vllm:request_success_total > 0'
 finished() {
     sed -n 's/.*"requests": \([0-9.]*\).*/\1/p' "$1" | head -1
 }
-sleep 2
 "$CHALKLINE" watch "http://$engine" --once --json >"$here/direct" 2>&1 || fail 'watch the engine' "$here/direct"
 "$CHALKLINE" watch "$store_at" --once --json --window 60s $machine >"$here/stored" 2>"$here/why" ||
     fail 'watch prometheus' "$here/why"
@@ -94,7 +93,10 @@ kill -INT $follower
 wait $follower || fail 'an end by SIGINT is not 0'
 "$CHALKLINE" watch "$here/stored.record" --json >"$here/replayed" || fail 'the recording of prometheus'
 cmp -s "$here/followed" "$here/replayed" || fail 'a recording of prometheus replays otherwise'
-[ "$(query 'sum(vllm:request_success_total)')" = "$(finished "$here/direct")" ] ||
+agree() {
+    [ "$(query 'sum(vllm:request_success_total)')" = "$(finished "$here/direct")" ]
+}
+until_is agree ||
     fail "prometheus counts $(query 'sum(vllm:request_success_total)') requests" "$here/direct"
 for job in nobody 'a"b'; do
     "$CHALKLINE" watch "$store_at" --job "$job" --once >"$here/none" 2>&1
