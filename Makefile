@@ -129,7 +129,8 @@ $(B)/packed: tools/packed.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/built_in_sh
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/packed.c: $(B)/packed $(TABLES)
 	@echo write $@; $(B)/packed $(filter-out $(TEXTS) data/calibration.csv,$(TABLES)) \
-		--without formulas/serving/calibration.chalk --without formulas/serving/peers.chalk > $@ || { rm -f $@; exit 1; }
+		--without formulas/serving/calibration.chalk --without formulas/serving/peers.chalk \
+		--without formulas/serving/watch.chalk > $@ || { rm -f $@; exit 1; }
 # The page that `make page` has built, if it has; other pages, another object.
 PAGE     := $(wildcard build/page/chalkline.html.gz)
 $(B)/page: always

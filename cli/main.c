@@ -6,6 +6,7 @@
  * everything else the first rank answers. Escape sequences in names of others do not reach the
  * terminal. A progress bar appears for answers that take longer than a second. */
 #include "cli/cli.h"
+#include "live/live.h"
 #include "measure/measure.h"
 
 #include <stdio.h>
@@ -160,6 +161,7 @@ int main(int count, char **words)
     ranks_open(&ranks);
     if (ranks.rank && !freopen("/dev/null", "w", stdout))       /* only the first rank prints */
         ranks_abort(&ranks, EXIT_USAGE);
+    live_attaches();
     arena.exhausted = memory_gone;
     arena.context = &ranks;
     const char *fail_after = getenv("CHALKLINE_FAIL_AFTER");    /* the harsh tests */

@@ -2,6 +2,7 @@
 #include "base/embedded.h"
 #include "cli/cli.h"
 #include "live/live.h"
+#include "watch/watch.h"
 #include "web/web.h"
 
 #include <stdio.h>
@@ -13,9 +14,15 @@ static void say_where(const char *url)
     fflush(stdout);
 }
 
+/* Where the answers themselves are printed. */
+static void say_where_aside(const char *url)
+{
+    fprintf(stderr, "%s\n", url);
+}
+
 bool tool_asked_for(const struct command *command)
 {
-    return !command->verb->ask || live_asked_for(command);
+    return !command->verb->ask || live_asked_for(command) || watch_follows(command);
 }
 
 bool tool_run(struct arena *arena, const struct command *command, struct error *error)
@@ -23,6 +30,8 @@ bool tool_run(struct arena *arena, const struct command *command, struct error *
     struct serve_options terms;
     if (live_asked_for(command))
         return live_serve(arena, command, say_where, error);
+    if (watch_follows(command))
+        return watch_follow(arena, command, say_where_aside, error);
     if (command->verb == &verb_serve)
         return serve_read(command, &terms, error) && serve(&terms, say_where, error);
     error_set(error, "'%s' must be the first word", command->verb->name);

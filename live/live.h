@@ -18,4 +18,8 @@ bool live_asked_for(const struct command *command);
 bool live_serve(struct arena *arena, const struct command *command, void (*ready)(const char *url),
                 struct error *error);
 
+/* From now on `simulate` keeps what `watch` would see of a run, and has replicas that follow it (--metrics,
+ * --scale-by). */
+void live_attaches(void);
+
 #endif

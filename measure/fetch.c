@@ -14,6 +14,14 @@ static size_t keep(char *data, size_t one, size_t size, void *context)
     return size;
 }
 
+volatile sig_atomic_t fetch_stopped;
+
+static int go_on(void *context, curl_off_t down, curl_off_t downloaded, curl_off_t up, curl_off_t uploaded)
+{
+    (void)context, (void)down, (void)downloaded, (void)up, (void)uploaded;
+    return fetch_stopped;
+}
+
 bool fetch_text(struct arena *arena, const char *url, double seconds, struct text *text, struct error *error)
 {
     struct buffer body = { .arena = arena };
@@ -27,6 +35,8 @@ bool fetch_text(struct arena *arena, const char *url, double seconds, struct tex
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &body);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, reason);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, go_on);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(1e3 * seconds));
     const CURLcode code = curl_easy_perform(easy);

@@ -249,10 +249,9 @@ static bool make_posterior(struct arena *arena, struct calibrated *calibrated, s
     return true;
 }
 
-bool calibrated_read(struct arena *arena, const char *path, struct calibrated *calibrated, struct error *error)
+bool calibrated_parse(struct arena *arena, const char *path, struct text text, struct calibrated *calibrated,
+                      struct error *error)
 {
-    enum { LIMIT = 8 << 20 };
-    struct text text;
     struct csv *csv = arena_alloc(arena, sizeof *csv);
     struct reader reader = { .arena = arena, .csv = csv, .calibrated = calibrated, .error = error };
     *calibrated = (struct calibrated){ .file = path, .title = path, .scale = { 1, 1 }, .server = {
@@ -261,7 +260,7 @@ bool calibrated_read(struct arena *arena, const char *path, struct calibrated *c
     calibrated_prior(&calibrated->prior);
     calibrated->freedom[0] = calibrated->freedom[1] = calibrated->prior.freedom;
     memcpy(calibrated->covariance, calibrated->prior.covariance, sizeof calibrated->covariance);
-    if (!file_read(arena, path, LIMIT, &text, error) || !csv_read(arena, path, text, csv, error))
+    if (!csv_read(arena, path, text, csv, error))
         return false;
     const int fact = csv_column(csv, "fact"), value = csv_column(csv, "value");
     if (fact < 0 || value < 0 || !csv->rows) {
@@ -279,6 +278,13 @@ bool calibrated_read(struct arena *arena, const char *path, struct calibrated *c
         return false;
     widen(arena, calibrated);
     return make_posterior(arena, calibrated, error);
+}
+
+bool calibrated_read(struct arena *arena, const char *path, struct calibrated *calibrated, struct error *error)
+{
+    enum { LIMIT = 8 << 20 };
+    struct text text;
+    return file_read(arena, path, LIMIT, &text, error) && calibrated_parse(arena, path, text, calibrated, error);
 }
 
 /* ---- which server this is ----------------------------------------------------------------------- */
@@ -362,6 +368,9 @@ static void set_factors(struct scenario *scenario, const struct calibrated *cali
     for (int k = 0; k < POSTERIOR_FACTORS; k++) {
         const double own = scalar_exp(calibrated->own[k] * calibrated->x[k]);
         const double carried = scalar_exp(calibrated->carried[k] * calibrated->x[k]);
+        const struct fact *set = facts_find(&scenario->facts, calibrated_factors[k]);
+        if (set && set->origin == ORIGIN_GIVEN)
+            continue;
         if (own == carried)
             facts_set(&scenario->facts, calibrated_factors[k], own, ORIGIN_FITTED, calibrated->file);
         else
@@ -394,6 +403,15 @@ static void set_field(struct scenario *scenario, const struct calibrated *calibr
                    calibrated->file);
 }
 
+void calibrated_use(struct scenario *scenario, struct calibrated *calibrated)
+{
+    relate(scenario, calibrated);
+    set_factors(scenario, calibrated);
+    if (!calibrated->relation && calibrated->count)
+        set_field(scenario, calibrated);
+    scenario->calibrated = calibrated;
+}
+
 bool calibrated_apply(struct scenario *scenario, const char *path, struct error *error)
 {
     struct calibrated *calibrated = arena_alloc(scenario->arena, sizeof *calibrated);
@@ -401,11 +419,7 @@ bool calibrated_apply(struct scenario *scenario, const char *path, struct error 
         return false;
     if (!scenario->model || !scenario->machine)
         return true;                            /* nothing is predicted */
-    relate(scenario, calibrated);
-    set_factors(scenario, calibrated);
-    if (!calibrated->relation && calibrated->count)
-        set_field(scenario, calibrated);
-    scenario->calibrated = calibrated;
+    calibrated_use(scenario, calibrated);
     return true;
 }
 

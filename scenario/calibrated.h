@@ -69,6 +69,10 @@ double calibrated_carried(const struct posterior_prior *prior,
 const char *calibrated_constants(struct arena *arena);
 /* Read a file that `calibrate` wrote. */
 bool calibrated_read(struct arena *arena, const char *path, struct calibrated *calibrated, struct error *error);
+bool calibrated_parse(struct arena *arena, const char *file, struct text text, struct calibrated *calibrated,
+                      struct error *error);
+/* Take a calibration as facts of a scenario that has a model and a machine; what the user set stays. */
+void calibrated_use(struct scenario *scenario, struct calibrated *calibrated);
 /* Take the scenario's --calibration as facts: after its model and machine, before what the user sets. */
 bool calibrated_apply(struct scenario *scenario, const char *path, struct error *error);
 /* Where the server is the one that was measured, and no other layout is asked for, take its layout and its

@@ -229,10 +229,31 @@ static bool is_fitted(const struct calibration_point *point, int i)
     return point->given && !point->aside[i] && point->measured->values[i].metric != METRIC_ENERGY;
 }
 
+/* The values of an earlier calibration, from its estimate to the present one by their slopes. */
+static size_t gather_start(const struct calibration *calibration, struct posterior_value *values)
+{
+    const struct calibrated *start = calibration->start;
+    for (size_t i = 0; start && i < start->count; i++) {
+        values[i] = start->values[i];
+        for (int k = 0; k < POSTERIOR_FACTORS; k++)
+            values[i].expected += values[i].slope[k] * (calibration->x[k] - start->x[k]);
+        for (int m = 0; m < POSTERIOR_FIELDS; m++)
+            values[i].expected += values[i].reach[m] *
+                                  (posterior_field(&calibration->posterior, values[i].at, m) -
+                                   posterior_field(&start->posterior, values[i].at, m));
+    }
+    return start ? start->count : 0;
+}
+
+static size_t start_count(const struct calibration *calibration)
+{
+    return calibration->start ? calibration->start->count : 0;
+}
+
 /* The values that are fitted, at the present estimate; their number. */
 static size_t gather(struct calibration *calibration, struct posterior_value *values)
 {
-    size_t count = 0;
+    size_t count = gather_start(calibration, values);
     for (size_t p = 0; p < calibration->count; p++) {
         struct calibration_point *point = &calibration->points[p];
         if (!point->given)
@@ -284,8 +305,8 @@ static void predict_all(struct calibration *calibration)
 
 static void fit_once(struct calibration *calibration)
 {
-    struct posterior_value *values = arena_array(calibration->arena, MEASURED_VALUES * calibration->count + 1,
-                                                 sizeof *values);
+    struct posterior_value *values = arena_array(calibration->arena, start_count(calibration) +
+                                                 MEASURED_VALUES * calibration->count + 1, sizeof *values);
     memset(calibration->x, 0, sizeof calibration->x);
     calibration->posterior = (struct posterior){ .prior = &calibration->prior };
     const size_t count = gather(calibration, values);
@@ -297,7 +318,7 @@ static bool set_aside(struct calibration *calibration)
 {
     double most = calibrated_number("outlier", "most");
     bool *aside = NULL;
-    size_t at = 0;
+    size_t at = start_count(calibration);
     for (size_t p = 0; p < calibration->count; p++) {
         struct calibration_point *point = &calibration->points[p];
         for (int i = 0; i < point->measured->value_count; i++) {

@@ -31,6 +31,8 @@ struct calibration {
     struct posterior_prior prior;
     struct calibration_point *points;
     size_t count, room;
+    const struct calibrated *start;             /* an earlier calibration of this server, whose values are given
+                                                   too, by their slopes; or NULL */
     double x[POSTERIOR_FACTORS];                /* logarithms of the factors */
     double wide[POSTERIOR_FIELDS];              /* half an interval, in standard deviations */
     struct posterior posterior;                 /* of the values that are fitted */

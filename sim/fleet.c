@@ -450,8 +450,10 @@ static void look(struct run *run, double now)
         there += run->state[i] == REPLICA_UP || run->state[i] == REPLICA_STARTING ||
                  run->state[i] == REPLICA_FAILED;
     }
-    size_t wanted = (size_t)fmin(ceil((double)requests / options->scaling.load),
-                                 (double)options->scaling.most);
+    const struct sim_scaling *scaling = &options->scaling;
+    size_t wanted = scaling->wanted ? scaling->wanted(scaling->context, now)
+                                    : (size_t)fmin(ceil((double)requests / scaling->load), (double)scaling->most);
+    wanted = wanted > scaling->most ? scaling->most : wanted;
     wanted = wanted < options->replicas ? options->replicas : wanted;
     for (; there < wanted; there++)
         start_one(run, now);

@@ -178,6 +178,8 @@ struct sim_split {
 struct sim_scaling {
     size_t most;                            /* most replicas; 0: no autoscaling */
     double load, every, start_up;           /* requests per replica; s; s */
+    size_t (*wanted)(void *context, double now);        /* replicas, in the place of those by `load`; or NULL */
+    void *context;
 };
 
 /* Callbacks that observe a run; either may be NULL. They must not change it. */

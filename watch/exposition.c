@@ -155,23 +155,80 @@ static bool is_first_rank(const struct sample *sample)
     return !rank || !strcmp(rank, "0");
 }
 
-double exposition_sum(const struct exposition *exposition, const char *names, const char *label)
+static bool is_named(const struct sample *sample, const char *name, size_t size)
+{
+    return !strncmp(sample->name, name, size) && !sample->name[size] && is_first_rank(sample) &&
+           isfinite(sample->value);
+}
+
+/* The first of the names that there is, to the next '|' or the end; NULL: none is. */
+static const char *first_there(const struct exposition *exposition, const char *names, const char *label)
 {
     for (const char *at = names; at && *at;) {
         const size_t size = strcspn(at, "|");
-        double sum = 0;
-        bool found = false;
-        for (size_t i = 0; i < exposition->count; i++) {
-            const struct sample *sample = &exposition->samples[i];
-            if (!strncmp(sample->name, at, size) && !sample->name[size] && has_label(sample, label) &&
-                is_first_rank(sample) && isfinite(sample->value)) {
-                sum += sample->value;
-                found = true;
-            }
-        }
-        if (found)
-            return sum;
+        for (size_t i = 0; i < exposition->count; i++)
+            if (is_named(&exposition->samples[i], at, size) && has_label(&exposition->samples[i], label))
+                return at;
         at = at[size] ? at + size + 1 : NULL;
     }
-    return NAN;
+    return NULL;
+}
+
+double exposition_sum(const struct exposition *exposition, const char *names, const char *label)
+{
+    const char *name = first_there(exposition, names, label);
+    double sum = 0;
+    if (!name)
+        return NAN;
+    for (size_t i = 0; i < exposition->count; i++)
+        if (is_named(&exposition->samples[i], name, strcspn(name, "|")) && has_label(&exposition->samples[i], label))
+            sum += exposition->samples[i].value;
+    return sum;
+}
+
+static bool same_series(const struct sample *a, const struct sample *b)
+{
+    if (strcmp(a->name, b->name) || a->label_count != b->label_count)
+        return false;
+    for (size_t i = 0; i < a->label_count; i++) {
+        const char *value = sample_label(b, a->labels[i].name);
+        if (!value || strcmp(value, a->labels[i].value))
+            return false;
+    }
+    return true;
+}
+
+/* The value of the same series in another scrape; 0: it was not there. */
+static double value_in(const struct exposition *exposition, const struct sample *sample)
+{
+    for (size_t i = 0; exposition && i < exposition->count; i++)
+        if (same_series(&exposition->samples[i], sample))
+            return isfinite(exposition->samples[i].value) ? exposition->samples[i].value : 0;
+    return 0;
+}
+
+double exposition_growth(const struct exposition *now, const struct exposition *since, const char *names, bool each)
+{
+    const char *name = first_there(now, names, NULL);
+    double sum = 0;
+    if (!name || !since || !each) {
+        const double before = since ? exposition_sum(since, names, NULL) : 0;
+        return exposition_sum(now, names, NULL) - (isnan(before) ? 0 : before);
+    }
+    for (size_t i = 0; i < now->count; i++)
+        if (is_named(&now->samples[i], name, strcspn(name, "|"))) {
+            const double before = value_in(since, &now->samples[i]);
+            sum += now->samples[i].value - (before > now->samples[i].value ? 0 : before);
+        }
+    return sum;
+}
+
+bool exposition_fell(const struct exposition *now, const struct exposition *since, const char *names)
+{
+    const char *name = first_there(now, names, NULL);
+    for (size_t i = 0; name && i < now->count; i++)
+        if (is_named(&now->samples[i], name, strcspn(name, "|")) &&
+            value_in(since, &now->samples[i]) > now->samples[i].value)
+            return true;
+    return false;
 }

@@ -21,7 +21,7 @@ static const struct engine engines[] = {
       .hits = "vllm:prefix_cache_hits_total|vllm:gpu_prefix_cache_hits_total",
       .preempted = "vllm:num_preemptions_total", .drafted = "vllm:spec_decode_num_draft_tokens_total",
       .accepted = "vllm:spec_decode_num_accepted_tokens_total",
-      .cache_used = "vllm:kv_cache_usage_perc|vllm:gpu_cache_usage_perc" },
+      .cache_used = "vllm:kv_cache_usage_perc|vllm:gpu_cache_usage_perc", .info = "vllm:cache_config_info" },
     { .name = "sglang", .mark = "sglang:", .running = "sglang:num_running_reqs", .waiting = "sglang:num_queue_reqs",
       .finished = "sglang:num_requests_total|sglang:e2e_request_latency_seconds_count",
       .prompt_tokens = "sglang:prompt_tokens_total", .output_tokens = "sglang:generation_tokens_total",
@@ -57,14 +57,14 @@ struct reading {
     const struct exposition *now, *since;
     const struct engine *engine;
     double span;
+    bool several;                   /* engines: their series are told apart */
 };
 
-/* What a counter grew by; NAN: there is none. */
+/* What a counter grew by, over its series; NAN: there is none. Where there are several engines one that has
+ * restarted, or come, counts from its start, and one that has gone no more. */
 static double grown(const struct reading *reading, const char *names)
 {
-    const double now = names ? exposition_sum(reading->now, names, NULL) : NAN;
-    const double before = names && reading->since ? exposition_sum(reading->since, names, NULL) : 0;
-    return now - (isnan(before) ? 0 : before);
+    return names ? exposition_growth(reading->now, reading->since, names, reading->several) : NAN;
 }
 
 /* "A|B" with an ending: "A_sum|B_sum". */
@@ -165,12 +165,43 @@ static struct seen hit_share(const struct reading *reading)
     return given(reading, gauge(reading, reading->now, engine->hit_share, NULL), engine->hit_share, counted.source);
 }
 
+/* Sums of times over the time that went by. */
+static double mean_in_flight(const struct reading *reading)
+{
+    const struct engine *engine = reading->engine;
+    if (!reading->since || !(reading->span > 0) || !engine->gaps || !engine->ttft)
+        return NAN;
+    return (grown(reading, with_end(reading->arena, engine->gaps, "_sum")) +
+            grown(reading, with_end(reading->arena, engine->ttft, "_sum"))) / reading->span;
+}
+
+/* Every token but the first of a request ends a gap, alone or with others. */
+static double tokens_per_gap(const struct reading *reading)
+{
+    const struct engine *engine = reading->engine;
+    if (!engine->drafted || !(grown(reading, engine->drafted) > 0) || !engine->gaps || !engine->ttft)
+        return 1;
+    const double firsts = grown(reading, with_end(reading->arena, engine->ttft, "_count"));
+    const double gaps = grown(reading, with_end(reading->arena, engine->gaps, "_count"));
+    const double tokens = grown(reading, engine->output_tokens) - firsts;
+    return gaps > 0 && tokens >= gaps ? tokens / gaps : 1;
+}
+
+static double drift(const struct reading *reading, double finished)
+{
+    return reading->since && finished > 0
+           ? fabs(in_flight(reading, reading->now) - in_flight(reading, reading->since)) / finished : NAN;
+}
+
 static void read_all(const struct reading *reading, struct load *load)
 {
     const struct engine *engine = reading->engine;
     struct seen *seen = load->seen;
     const double preempted = grown(reading, engine->preempted);
     load->requests = grown(reading, engine->finished);
+    load->in_flight = mean_in_flight(reading);
+    load->tokens_per_gap = tokens_per_gap(reading);
+    load->drift = drift(reading, load->requests);
     seen[LOAD_ARRIVAL_RATE] = arrival_rate(reading);
     seen[LOAD_PROMPT] = mean_length(reading, engine->prompt_lengths, engine->prompt_tokens);
     seen[LOAD_OUTPUT] = mean_length(reading, engine->output_lengths, engine->output_tokens);
@@ -227,6 +258,32 @@ static size_t count_replicas(const struct exposition *exposition, const struct e
     return count ? count : 1;
 }
 
+/* A number that a label of the engine's settings has; NAN: none has it. */
+static double told(const struct exposition *exposition, const char *info, const char *name)
+{
+    for (size_t i = 0; info && i < exposition->count; i++) {
+        const char *value = strcmp(exposition->samples[i].name, info) ? NULL
+                                                                      : sample_label(&exposition->samples[i], name);
+        double number;
+        if (value && text_number(text_of(value), &number) && number > 0)
+            return number;
+    }
+    return NAN;
+}
+
+/* Ranks of one engine; NAN where no label counts them. */
+static double count_ranks(const struct exposition *exposition)
+{
+    double most = NAN;
+    for (size_t i = 0; i < exposition->count; i++) {
+        const char *rank = sample_label(&exposition->samples[i], "tp_rank");
+        double number;
+        if (rank && text_number(text_of(rank), &number) && number >= 0 && !(number + 1 <= most))
+            most = number + 1;
+    }
+    return most;
+}
+
 static bool fell(const struct reading *reading)
 {
     const struct engine *engine = reading->engine;
@@ -236,6 +293,12 @@ static bool fell(const struct reading *reading)
             return true;
     return exposition_sum(reading->now, "process_start_time_seconds", NULL) >
            exposition_sum(reading->since, "process_start_time_seconds", NULL);
+}
+
+static bool any_fell(const struct reading *reading)
+{
+    const char *counted = reading->engine->output_tokens ? reading->engine->output_tokens : reading->engine->finished;
+    return counted && exposition_fell(reading->now, reading->since, counted);
 }
 
 bool load_read(struct arena *arena, const char *file, const struct exposition *now,
@@ -251,12 +314,20 @@ bool load_read(struct arena *arena, const char *file, const struct exposition *n
         error_set(error, "--since: metrics of another engine than %s", engine->name);
         return error_expected(error, "an earlier scrape of the same server");
     }
-    struct reading reading = { arena, now, since, engine, span };
+    struct reading reading = { arena, now, since, engine, span, false };
     *load = (struct load){ .engine = engine, .span = span, .version = any_label(now, engine, "version"),
                            .model = any_label(now, engine, "model_name"), .replicas = count_replicas(now, engine) };
+    load->memory_share = told(now, engine->info, "gpu_memory_utilization");
+    load->block_tokens = told(now, engine->info, "block_size");
+    load->blocks = told(now, engine->info, "num_gpu_blocks");
+    load->tensor_parallel = count_ranks(now);
+    load->scaled = since && count_replicas(since, engine) != load->replicas;
+    reading.several = since && (load->replicas > 1 || load->scaled);
     if (!strcmp(engine->mark, "nv_trt_llm_"))
         load->version = "";                         /* the label is of the model's files */
-    if (since && fell(&reading)) {
+    if (reading.several) {
+        load->restarted = any_fell(&reading);
+    } else if (since && fell(&reading)) {
         reading.since = NULL;
         reading.span = load->span = NAN;
         load->restarted = true;

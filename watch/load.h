@@ -14,6 +14,7 @@ struct engine {
     const char *gap_time, *gap_count;                               /* counters in the place of a histogram */
     const char *queried, *hits, *hit_share;                         /* tokens; a gauge in their place */
     const char *preempted, *drafted, *accepted, *cache_used;
+    const char *info;               /* a sample whose labels have the settings of the cache */
 };
 
 /* A quantity that was read; value NAN: `source` says why there is none. */
@@ -31,7 +32,13 @@ struct load {
     double span;                    /* s between the scrapes, or since the start; NAN: not known */
     bool restarted;                 /* a counter fell: the sums since the start were taken */
     size_t replicas;                /* values of the label `engine`, or one */
+    bool scaled;                    /* there were more or fewer of them before */
+    double memory_share, block_tokens, blocks, tensor_parallel;     /* as labels tell; NAN: none does */
     double requests;                /* finished in the span */
+    double in_flight;               /* requests with the engine on average, by Little's law of their times to the
+                                       first token and of the gaps after it; NAN: not two scrapes */
+    double tokens_per_gap;          /* of accepted draft tokens more than 1 */
+    double drift;                   /* requests in flight more or fewer than before, over those that finished */
     struct seen seen[LOAD_COUNT];
 };
 

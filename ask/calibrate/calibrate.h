@@ -26,6 +26,8 @@ struct calibrate {
 bool calibrate_write(struct calibrate *calibrate, const char *path);
 /* What other server the values look like, as a section and a member of the document; after the fit. */
 void calibrate_evidence(struct calibrate *calibrate);
+/* The same as text, for a file of this name. */
+bool calibrate_text(struct calibrate *calibrate, const char *path, struct buffer *out);
 /* Loads that could be measured, as points without values; before the fit. */
 void calibrate_loads(struct calibrate *calibrate);
 /* The load that tells most, as a section and a member of the document. */

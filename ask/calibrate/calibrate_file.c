@@ -134,13 +134,10 @@ static void write_points(struct calibrate *calibrate, const struct writer *write
     }
 }
 
-bool calibrate_write(struct calibrate *calibrate, const char *path)
+bool calibrate_text(struct calibrate *calibrate, const char *path, struct buffer *out)
 {
-    struct buffer out = { .arena = calibrate->arena };
-    struct writer writer = { &out, name_of(calibrate->arena, path) };
-    if (!file_may_write(calibrate->arena, path, calibrate->error))
-        return false;
-    buffer_print(&out, "name,fact,value,unit,source,date,mark,note\n");
+    struct writer writer = { out, name_of(calibrate->arena, path) };
+    buffer_print(out, "name,fact,value,unit,source,date,mark,note\n");
     write_fact(&writer, "title", writer.name, "text", "calibrate", "given", "");
     if (!write_server(calibrate, &writer))
         return false;
@@ -148,6 +145,14 @@ bool calibrate_write(struct calibrate *calibrate, const char *path)
                "factors are relative to these constants");
     write_factors(calibrate, &writer);
     write_points(calibrate, &writer);
+    return true;
+}
+
+bool calibrate_write(struct calibrate *calibrate, const char *path)
+{
+    struct buffer out = { .arena = calibrate->arena };
+    if (!file_may_write(calibrate->arena, path, calibrate->error) || !calibrate_text(calibrate, path, &out))
+        return false;
     FILE *file = fopen(path, "w");
     bool good = file && fwrite(out.data, 1, out.size, file) == out.size;
     good = file && !fclose(file) && good;

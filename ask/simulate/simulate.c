@@ -261,6 +261,9 @@ static void print_answer(struct section *section, struct answer *answer)
         trials_csv(section_find(section, "varied")->word, runs, &answer->csv);
 }
 
+bool (*simulate_attach)(struct simulate *simulate, const struct simulated *outcome, struct sim_watch *watch,
+                        struct error *error);
+
 bool ask_simulate(struct arena *arena, const struct command *command, struct answer *answer,
                   struct error *error)
 {
@@ -284,6 +287,7 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
     if (!simulate_search(simulate, section, &searched, &answer->status, error))
         return false;
     if (!searched && (!simulate_record(simulate, &recorder, &watch, error) ||
+                      (simulate_attach && !simulate_attach(simulate, outcome, &watch, error)) ||
                       !simulate_run(arena, simulate, &as_asked, &watch, outcome, error) ||
                       !simulate_answer(simulate, outcome, section, error) ||
                       (command_given(command, "band") &&

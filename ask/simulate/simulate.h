@@ -35,7 +35,7 @@ struct simulate {
 
 ask_function ask_simulate;
 /* simulate_listen.c; the page has none of them. An error if any is given, as there is no endpoint here. */
-extern const struct option_group listen_options;
+extern const struct option_group listen_options, metrics_options;
 bool simulate_listens_not(const struct command *command, struct error *error);
 bool simulate_read(struct arena *arena, const struct command *command,
                    struct simulate *simulate, struct error *error);
@@ -132,5 +132,10 @@ bool simulate_record(struct simulate *simulate, struct recorder **recorder,
                      struct sim_watch *watch, struct error *error);
 bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
                     struct answer *answer, struct error *error);
+
+/* What a room of the command line alone attaches to a run, as its options ask: what `watch` sees of it, and
+ * replicas that follow. NULL: nobody does. */
+extern bool (*simulate_attach)(struct simulate *simulate, const struct simulated *outcome, struct sim_watch *watch,
+                               struct error *error);
 
 #endif

@@ -20,7 +20,17 @@ static const struct option list[] = {
     { "clock", "WHICH", OPTION_CHOICE, .choices = clocks, .fallback = "wall",
       .help = "virtual goes on without waiting, for tests" },
     { 0 } };
+static const char *const scalers[] = { "watch", "known", NULL };
+static const struct option more[] = {
+    { "metrics", "FILE", OPTION_FILE, .otherwise = "nothing is kept",
+      .help = "keep what /metrics would say in a file that `watch` reads" },
+    { "metrics-every", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 86400, .fallback = "15s",
+      .help = "time between two readings of it" },
+    { "scale-by", "WHO", OPTION_CHOICE, .choices = scalers, .otherwise = "--scale-load",
+      .help = "watch, by /metrics, or who knows the arrivals to come" },
+    { 0 } };
 const struct option_group listen_options = { "Endpoint", list };
+const struct option_group metrics_options = { "Endpoint", more };
 
 bool simulate_listens_not(const struct command *command, struct error *error)
 {
@@ -31,6 +41,12 @@ bool simulate_listens_not(const struct command *command, struct error *error)
             else
                 error_set(error, "--%s without --listen", option->name);
             return error_expected(error, "chalkline simulate ... --listen PORT, in a terminal");
+        }
+    for (const struct option *option = more; option->name && !simulate_attach; option++)
+        if (command_given(command, option->name)) {
+            error_set(error, "--%s: only the command line keeps metrics", option->name);
+            return error_expected(error, "chalkline simulate ... --%s %s, in a terminal", option->name,
+                                  option->argument);
         }
     return true;
 }

@@ -3,6 +3,7 @@
 
 static const struct option list[] = { { 0 } };
 const struct option_group listen_options = { "Endpoint", list };
+const struct option_group metrics_options = { "Endpoint", list };
 
 bool simulate_listens_not(const struct command *command, struct error *error)
 {

@@ -38,8 +38,42 @@ static double draw_length(const struct amount *amount, struct random *random)
     return fmax(floor(amount_draw(amount, random) + 0.5), 1);
 }
 
-static double draw_gap(const struct plan *plan, struct random *random)
+/* Arrivals per second at a time. */
+static double rate_at(const struct plan *plan, double time)
 {
+    const struct rate_curve *curve = &plan->curve;
+    size_t at = 0;
+    if (!curve->count) {                            /* up and down by 3 x^2 - 2 x^3, which is near a cosine */
+        const double part = 2 * fmod(time, plan->period) / plan->period, x = part > 1 ? 2 - part : part;
+        return plan->rate + (plan->peak - plan->rate) * x * x * (3 - 2 * x);
+    }
+    while (at < curve->count && curve->time[at] <= time)
+        at++;
+    if (!at || at == curve->count)
+        return curve->rate[at ? at - 1 : 0];
+    const double share = (time - curve->time[at - 1]) / (curve->time[at] - curve->time[at - 1]);
+    return curve->rate[at - 1] + share * (curve->rate[at] - curve->rate[at - 1]);
+}
+
+/* Of arrivals at the highest rate some are left out (Lewis and Shedler 1979); a curve that ends at 0 ends the
+ * trace. */
+static double draw_changing_gap(const struct plan *plan, double now, struct random *random)
+{
+    const struct rate_curve *curve = &plan->curve;
+    const double most = curve->count ? curve->most : plan->peak, begin = now;
+    const bool ends = curve->count && !(curve->rate[curve->count - 1] > 0);
+    do {
+        now += random_exponential(random) / most;
+        if (ends && now > curve->time[curve->count - 1])
+            return INFINITY;
+    } while (random_uniform(random) * most >= rate_at(plan, now));
+    return now - begin;
+}
+
+static double draw_gap(const struct plan *plan, double now, struct random *random)
+{
+    if (plan->peak > 0 || plan->curve.count)
+        return draw_changing_gap(plan, now, random);
     const double shape = 1 / (plan->cv * plan->cv);
     switch (plan->kind) {
     case KIND_POISSON: return random_exponential(random) / plan->rate;
@@ -150,7 +184,9 @@ static bool draw_all(struct maker *maker)
     for (uint32_t i = 0; timed ? now < plan->duration : i < plan->count; i++) {
         if (!draw_session(maker, i, now))
             return false;
-        now += draw_gap(plan, &arrivals);
+        now += draw_gap(plan, now, &arrivals);
+        if (isinf(now))
+            break;
     }
     return true;
 }

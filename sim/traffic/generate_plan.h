@@ -11,6 +11,11 @@ extern const char *const generate_kinds[KINDS];
 struct plan {
     enum kind kind;
     double rate, cv, duration;      /* duration INFINITY: `count` sessions */
+    double peak, period;            /* 1/s, s: from `rate` to the peak and back; peak 0: always `rate` */
+    struct rate_curve {             /* count 0: none; straight lines between, the ends beyond */
+        size_t count;
+        double *time, *rate, most;
+    } curve;
     size_t count;
     struct amount input, output, turns, wait;
     struct trace_lengths lengths;   /* count 0: input and output are drawn */

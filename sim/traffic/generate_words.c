@@ -14,7 +14,8 @@
 const char *const generate_kinds[KINDS] = { "poisson", "gamma", "constant" };
 
 enum key {
-    KEY_RATE, KEY_CV, KEY_COUNT, KEY_DURATION, KEY_INPUT, KEY_OUTPUT, KEY_LENGTHS, KEY_TURNS,
+    KEY_RATE, KEY_PEAK, KEY_PERIOD, KEY_CURVE, KEY_CV, KEY_COUNT, KEY_DURATION, KEY_INPUT, KEY_OUTPUT,
+    KEY_LENGTHS, KEY_TURNS,
     KEY_WAIT, KEY_CLASS, KEY_SEED, KEYS
 };
 
@@ -23,6 +24,11 @@ enum key {
 const struct generate_key generate_keys[] = {
     [KEY_RATE]     = { "rate", "1/s", "1e-9 to 1e9: 5, 5/s, 300/min",
                        "sessions that arrive per second" },
+    [KEY_PEAK]     = { "peak", NULL, "1e-9 to 1e9, no less than rate: 20, 300/min",
+                       "rate at the peak of a daily curve, which begins at its trough, `rate`" },
+    [KEY_PERIOD]   = { "period", "24h", "above 0, up to 1e9 s: 24h, 90min", "time from trough to trough" },
+    [KEY_CURVE]    = { "curve", NULL, "a CSV file with the columns time (s) and rate (1/s)",
+                       "rates over time, instead of rate" },
     [KEY_CV]       = { "cv", "2", "0.01 to 100",
                        "gamma: deviation of the gaps between arrivals over their mean" },
     [KEY_COUNT]    = { "count", "1000", "a whole number from 1 to 10M", "number of sessions" },
@@ -60,13 +66,28 @@ static bool whole(double x)
 /* ---- keys: how each is read ----------------------------------------------------------------- */
 
 /* "300/min": the replica's units begin with a word, so that it is 300 1/min there. */
-static bool read_rate(struct reader *reader, struct text text)
+static bool read_per_second(struct reader *reader, struct text text, double *rate)
 {
     bool per;
     struct text number = amount_take(&text, '/', &per);
     const char *words = arena_print(reader->arena, "%.*s%s%.*s", (int)number.size, number.data,
                                     per ? " 1/" : "", (int)text.size, text.data);
-    return amount_number(text_of(words), "1/s", 1e-9, 1e9, &reader->plan->rate);
+    return amount_number(text_of(words), "1/s", 1e-9, 1e9, rate);
+}
+
+static bool read_rate(struct reader *reader, struct text text)
+{
+    return read_per_second(reader, text, &reader->plan->rate);
+}
+
+static bool read_peak(struct reader *reader, struct text text)
+{
+    return read_per_second(reader, text, &reader->plan->peak) && reader->plan->peak >= reader->plan->rate;
+}
+
+static bool read_period(struct reader *reader, struct text text)
+{
+    return amount_number(text, "s", 0, TIME_MOST, &reader->plan->period) && reader->plan->period > 0;
 }
 
 static bool read_cv(struct reader *reader, struct text text)
@@ -167,7 +188,8 @@ static bool read_seed(struct reader *reader, struct text text)
 }
 
 static bool (*const readers[KEYS])(struct reader *reader, struct text text) = {
-    [KEY_RATE] = read_rate,   [KEY_CV] = read_cv,         [KEY_COUNT] = read_count,
+    [KEY_RATE] = read_rate,   [KEY_PEAK] = read_peak,     [KEY_PERIOD] = read_period,
+    [KEY_CURVE] = NULL,       [KEY_CV] = read_cv,         [KEY_COUNT] = read_count,
     [KEY_INPUT] = read_input, [KEY_OUTPUT] = read_output, [KEY_DURATION] = read_duration,
     [KEY_TURNS] = read_turns, [KEY_WAIT] = read_wait,     [KEY_CLASS] = read_classes,
     [KEY_SEED] = read_seed,   [KEY_LENGTHS] = NULL,       /* a file, with errors of its own */
@@ -195,7 +217,7 @@ static bool unknown_key(const struct reader *reader, struct text pair, struct te
         error_set(reader->error, "%s: unknown key '%s'", kind, word);
     if (near)
         return error_suggest(reader->error, "did you mean %s=?", near);
-    return error_expected(reader->error, "key=value, with the keys rate, cv, count, duration, input, "
+    return error_expected(reader->error, "key=value, with the keys rate, peak, period, curve, cv, count, duration, input, "
                                          "output, lengths, turns, wait, class, seed");
 }
 
@@ -231,7 +253,13 @@ static bool agree(const struct reader *reader)
 {
     const struct text *given = reader->given;
     bool alone = !given[KEY_TURNS].data || text_is(given[KEY_TURNS], "1");
-    return apart(reader, KEY_CV, reader->plan->kind == KIND_GAMMA, "without gamma") &&
+    const bool poisson = reader->plan->kind == KIND_POISSON;
+    return apart(reader, KEY_PEAK, poisson, "without poisson") &&
+           apart(reader, KEY_CURVE, poisson, "without poisson") &&
+           apart(reader, KEY_PERIOD, given[KEY_PEAK].data != NULL, "without peak") &&
+           apart(reader, KEY_CURVE, !given[KEY_RATE].data, "beside rate") &&
+           apart(reader, KEY_CURVE, !given[KEY_PEAK].data, "beside peak") &&
+           apart(reader, KEY_CV, reader->plan->kind == KIND_GAMMA, "without gamma") &&
            apart(reader, KEY_DURATION, !given[KEY_COUNT].data, "beside count") &&
            apart(reader, KEY_LENGTHS, !given[KEY_INPUT].data, "beside input") &&
            apart(reader, KEY_LENGTHS, !given[KEY_OUTPUT].data, "beside output") &&
@@ -252,6 +280,37 @@ static bool read_values(struct reader *reader)
                               generate_keys[key].help);
     }
     return true;
+}
+
+/* Lines of a time and a rate, which the times order. */
+static bool read_curve(struct reader *reader, const char *path)
+{
+    enum { LIMIT = 16 << 20 };
+    struct rate_curve *curve = &reader->plan->curve;
+    struct text text;
+    struct csv *csv = arena_alloc(reader->arena, sizeof *csv);
+    if (!file_read(reader->arena, path, LIMIT, &text, reader->error) ||
+        !csv_read(reader->arena, path, text, csv, reader->error))
+        return false;
+    const int time = csv_column(csv, "time"), rate = csv_column(csv, "rate");
+    curve->time = arena_array(reader->arena, csv->rows + 1, sizeof *curve->time);
+    curve->rate = arena_array(reader->arena, csv->rows + 1, sizeof *curve->rate);
+    for (size_t i = 0; i < csv->rows && time >= 0 && rate >= 0; i++) {
+        const double before = i ? curve->time[i - 1] : 0;
+        if (!text_number(text_of(csv_cell(csv, i, time)), &curve->time[i]) ||
+            !text_number(text_of(csv_cell(csv, i, rate)), &curve->rate[i]) ||
+            !(curve->time[i] >= before && curve->time[i] <= TIME_MOST) ||
+            !(curve->rate[i] >= 0 && curve->rate[i] <= 1e9)) {
+            error_set(reader->error, "%s:%d: no time and rate", path, csv->lines[i]);
+            return error_expected(reader->error, "a time in s, no less than the one before, and a rate in 1/s");
+        }
+        curve->most = fmax(curve->most, curve->rate[i]);
+        curve->count++;
+    }
+    if (curve->most > 0)
+        return true;
+    error_set(reader->error, "%s: no rates above 0", path);
+    return error_expected(reader->error, "the columns time and rate, in s and 1/s");
 }
 
 static bool kind_of(const char *words, enum kind *kind, struct text *rest)
@@ -290,7 +349,9 @@ bool generate_read(struct arena *arena, const char *words, struct plan *plan, st
             return false;
     if (!agree(&reader) || !read_values(&reader))
         return false;
-    const struct text path = reader.given[KEY_LENGTHS];
+    const struct text path = reader.given[KEY_LENGTHS], curve = reader.given[KEY_CURVE];
+    if (curve.data && !read_curve(&reader, arena_copy(arena, curve.data, curve.size)))
+        return false;
     return !path.data || trace_lengths(arena, arena_copy(arena, path.data, path.size),
                                        &plan->lengths, error);
 }

@@ -351,18 +351,62 @@ static void one_change_leaves_the_rest(void **state)
     check_stays(DRAWN, "lengths=tests/fixtures/traces/plain.csv", true, false, false);
 }
 
+/* Arrivals between two times. */
+static double arrivals_in(const struct trace *trace, double from, double to)
+{
+    double count = 0;
+    for (size_t i = 0; i < trace->count; i++)
+        count += trace->arrival[i] >= from && trace->arrival[i] < to;
+    return count;
+}
+
+/* Counts of a curve within four deviations of its integral: of a day from 2 to 10 per second the mean is 6, the
+ * quarter about the peak has 2 + 8 * 121/128 and that about the trough 2 + 8 * 7/128; of a sheet, a triangle. */
+static void rates_change(void **state)
+{
+    (void)state;
+    static const struct { const char *words; double from, to, expected; } rows[] = {
+        { "poisson:rate=2,peak=10,period=1h,duration=4h", 0, 14400, 6 * 14400 },
+        { "poisson:rate=2,peak=10,period=1h,duration=4h", 1350, 2250, 900 * (2 + 8 * 121 / 128.0) },
+        { "poisson:rate=2,peak=10,period=1h,duration=4h", 3150, 4050, 900 * (2 + 8 * 7 / 128.0) },
+        { "poisson:rate=2,peak=2,period=1h,duration=1h", 0, 3600, 7200 },
+        { "poisson:curve=tests/fixtures/traces/triangle.csv,count=1M", 0, 1000, 25000 },
+        { "poisson:curve=tests/fixtures/traces/triangle.csv,count=1M", 0, 500, 12500 },
+        { "poisson:curve=tests/fixtures/traces/triangle.csv,count=1M", 250, 750, 18750 },
+        { "poisson:curve=tests/fixtures/traces/triangle.csv,count=1M", 1000, 1e9, 0 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena arena = { 0 };
+        struct trace trace;
+        struct error error;
+        if (!generate_trace(&arena, rows[i].words, &trace, &error))
+            fail_msg("%s: %s", rows[i].words, error.what);
+        const double count = arrivals_in(&trace, rows[i].from, rows[i].to);
+        if (!(fabs(count - rows[i].expected) <= 4 * sqrt(rows[i].expected) + 1))
+            fail_msg("%s: %.0f arrivals from %g to %g, expected %.0f", rows[i].words, count, rows[i].from, rows[i].to,
+                     rows[i].expected);
+        arena_free(&arena);
+    }
+}
+
 static void bad_descriptions(void **state)
 {
     (void)state;
     static const struct { const char *words, *what, *hint; } cases[] = {
         { "uniform:rate=3", "unknown description of requests 'uniform:rate=3'",
           "poisson, gamma or constant: poisson:rate=5,count=1000" },
-        { "poisson:", "poisson: '' is not key=value", "key=value, with the keys rate, cv, count, "
-          "duration, input, output, lengths, turns, wait, class, seed" },
+        { "poisson:", "poisson: '' is not key=value", "key=value, with the keys rate, peak, period, curve, cv, "
+          "count, duration, input, output, lengths, turns, wait, class, seed" },
         { "poisson:rate=1,", "poisson: '' is not key=value", NULL },
         { "poisson:rate", "poisson: 'rate' is not key=value", "did you mean rate=?" },
         { "poisson:rats=3", "poisson: unknown key 'rats'", "did you mean rate=?" },
         { "poisson:rate=1,rate=2", "poisson: rate is set twice", "once" },
+        { "poisson:rate=5,peak=4", "poisson: invalid peak '4'", NULL },
+        { "poisson:rate=5,period=1h", "poisson: period has no effect without peak", NULL },
+        { "gamma:rate=5,peak=9", "gamma: peak has no effect without poisson", NULL },
+        { "poisson:rate=5,curve=x.csv", "poisson: curve has no effect beside rate", NULL },
+        { "poisson:curve=tests/fixtures/traces/plain.csv", "tests/fixtures/traces/plain.csv: no rates above 0",
+          "the columns time and rate, in s and 1/s" },
+        { "poisson:curve=/nowhere.csv", "/nowhere.csv: No such file or directory", NULL },
         { "poisson:rate=0", "poisson: invalid rate '0'",
           "1e-9 to 1e9: 5, 5/s, 300/min (sessions that arrive per second)" },
         { "poisson:rate=5/fortnight", "poisson: invalid rate '5/fortnight'", NULL },
@@ -657,7 +701,7 @@ int main(void)
         cmocka_unit_test(pairs_stay_together),
         cmocka_unit_test(sessions_add_up),
         cmocka_unit_test(one_change_leaves_the_rest),
-        cmocka_unit_test(bad_descriptions),
+        cmocka_unit_test(rates_change), cmocka_unit_test(bad_descriptions),
         cmocka_unit_test(columns_come_back),
         cmocka_unit_test(sessions_are_read),
         cmocka_unit_test(many_sessions),

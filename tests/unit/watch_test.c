@@ -130,6 +130,45 @@ static void test_arrivals_in_flight(void **state)
     arena_free(&arena);
 }
 
+static void test_labels(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    const struct exposition vllm = read_text(&arena, "vllm:num_requests_running{engine=\"0\"} 1\nvllm:num_requests_running{"
+                                             "engine=\"1\"} 1\nvllm:cache_config_info{block_size=\"32\",cache_dtype=\"auto\","
+                                             "gpu_memory_utilization=\"0.85\",num_gpu_blocks=\"1234\"} 1\n"),
+    sglang = read_text(&arena, "sglang:num_running_reqs{tp_rank=\"0\"} 3\nsglang:num_running_reqs{tp_rank=\"3\"} 3\n");
+    struct load load = read_load(&arena, &vllm, NULL, NAN);
+    assert_int_equal(load.replicas, 2);
+    check_near("blocks", load.blocks, 1234, 0);
+    check_near("tokens of a block", load.block_tokens, 32, 0);
+    check_near("memory", load.memory_share, 0.85, 0);
+    assert_true(isnan(load.tensor_parallel));
+    load = read_load(&arena, &sglang, NULL, NAN);
+    check_near("ranks", load.tensor_parallel, 4, 0);
+    check_near("running", load.seen[LOAD_RUNNING].value, 3, 0);
+    assert_int_equal(load.replicas, 1);
+    arena_free(&arena);
+}
+
+/* Means of an interval: requests in flight by the sums of their times, tokens of a gap where drafts are accepted. */
+static void test_interval(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    static const char format[] = "vllm:request_success_total %d\nvllm:num_requests_running %d\nvllm:generation_tokens_total "
+        "%d\nvllm:time_to_first_token_seconds_sum %d\nvllm:time_to_first_token_seconds_count %d\n"
+        "vllm:inter_token_latency_seconds_sum %d\nvllm:inter_token_latency_seconds_count %d\n"
+        "vllm:spec_decode_num_draft_tokens_total %d\nvllm:spec_decode_num_accepted_tokens_total %d\n";
+    const struct exposition before = read_text(&arena, arena_print(&arena, format, 10, 4, 1000, 5, 10, 20, 500, 100, 60)),
+    after = read_text(&arena, arena_print(&arena, format, 50, 8, 5000, 15, 50, 120, 2700, 500, 260));
+    const struct load load = read_load(&arena, &after, &before, 20);
+    check_near("in flight", load.in_flight, (10 + 100) / 20.0, 1e-12);
+    check_near("tokens of a gap", load.tokens_per_gap, (4000 - 40) / 2200.0, 1e-12);
+    check_near("drift", load.drift, 4 / 40.0, 1e-12);
+    arena_free(&arena);
+}
+
 static void test_published(void **state)
 {
     (void)state;
@@ -171,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_format), cmocka_unit_test(test_bad),
                                         cmocka_unit_test(test_two_scrapes), cmocka_unit_test(test_arrivals_in_flight),
+                                        cmocka_unit_test(test_labels), cmocka_unit_test(test_interval),
                                         cmocka_unit_test(test_published) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

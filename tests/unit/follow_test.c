@@ -1,0 +1,407 @@
+/* `watch` over recordings and over servers that misbehave: the trend against sums by hand, counters of replicas
+ * that come, go and restart, a recording that is damaged, and what a server can do wrong. */
+#define _GNU_SOURCE
+#include "tests/unit/emit_readers.h"
+
+#include "base/base.h"
+
+#include <arpa/inet.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *program(void)
+{
+    const char *path = getenv("CHALKLINE");
+    return path ? path : "./chalkline";
+}
+
+static int status;
+
+static char *run(struct arena *arena, const char *format, ...) BASE_PRINTF(2, 3);
+static char *run(struct arena *arena, const char *format, ...)
+{
+    char line[900];
+    struct buffer out = { .arena = arena };
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    FILE *pipe = popen(line, "r");
+    assert_non_null(pipe);
+    buffer_add(&out, "", 0);
+    for (size_t got; (got = fread(line, 1, sizeof line, pipe));)
+        buffer_add(&out, line, got);
+    status = WEXITSTATUS(pclose(pipe));
+    return out.data ? out.data : "";
+}
+
+static double number_at(const struct doc *doc, const char *key, const char *inside, const char *deeper)
+{
+    const struct doc *at = doc_get(doc, key);
+    at = at && inside ? doc_get(at, inside) : at;
+    at = at && deeper ? doc_get(at, deeper) : at;
+    if (!at)
+        fail_msg("no %s.%s.%s", key, inside ? inside : "", deeper ? deeper : "");
+    return at->kind == DOC_NUMBER ? at->number : NAN;
+}
+
+static void check_near(const char *what, double got, double expected, double share)
+{
+    if (!(fabs(got - expected) <= share * fabs(expected)))
+        fail_msg("%s: %.8g, expected %.8g", what, got, expected);
+}
+
+/* A file that is gone with the test. */
+static const char *temporary(struct arena *arena, const struct buffer *text)
+{
+    char *path = arena_print(arena, "/tmp/chalkline-follow-XXXXXX");
+    const int file = mkstemp(path);
+    assert_true(write(file, text->data, text->size) == (ssize_t)text->size);
+    close(file);
+    return path;
+}
+
+static void add_reading(struct buffer *record, double at, const char *page)
+{
+    if (!record->size)
+        buffer_print(record, "# chalkline watch 1\n");
+    buffer_print(record, "# at %.3f bytes %zu\n%s", at, strlen(page), page);
+}
+
+/* ---- the trend ------------------------------------------------------------------------------------ */
+
+/* Rates 1, 2, 2, 4, 5 per second in intervals of 1,000 s. By hand, in thousands of seconds: the mean 2.8 is 2.5 ago,
+ * the slope is 1, the line after 3.6 at 2.8 + 6.1. Squared residuals are 0.8 together, squared times 10; so the
+ * error is sqrt(0.8 / 3 * (1 + 1/5 + 6.1^2 / 10)), and Student's 90 % quantile at 3 degrees 1.637744. */
+static void test_trend(void **state)
+{
+    (void)state;
+    static const double rates[] = { 1, 2, 2, 4, 5 };
+    const double error = sqrt(0.8 / 3 * (1 + 1 / 5.0 + 6.1 * 6.1 / 10)), quantile = 1.637744353696;
+    struct arena arena = { 0 };
+    struct buffer record = { .arena = &arena };
+    double finished = 0;
+    for (int i = 0; i <= 5; i++) {
+        add_reading(&record, 5000 + 1000 * i,
+                    arena_print(&arena, "vllm:request_success_total %.0f\nvllm:num_requests_running 0\n", finished));
+        finished += i < 5 ? 1000 * rates[i] : 0;
+    }
+    const char *path = temporary(&arena, &record);
+    const struct doc *answer = json_of(&arena, run(&arena, "%s watch %s --once --json --window 2h", program(), path));
+    check_near("in an hour", number_at(answer, "arrivals", "in_an_hour", "value"), 2.8 + 6.1, 1e-9);
+    check_near("its lower end", number_at(answer, "arrivals", "in_an_hour", "low"), 8.9 - quantile * error, 1e-6);
+    check_near("its upper end", number_at(answer, "arrivals", "in_an_hour", "high"), 8.9 + quantile * error, 1e-6);
+    check_near("now", number_at(answer, "arrivals", "now", "value"), 5, 1e-9);
+    /* Without a quarter of an hour there is none. */
+    answer = json_of(&arena, run(&arena, "%s watch tests/fixtures/metrics/after.prom --since "
+                                 "tests/fixtures/metrics/before.prom --seconds 26.72 --once --json", program()));
+    assert_true(isnan(number_at(answer, "arrivals", "in_an_hour", "value")));
+    assert_non_null(doc_get(doc_get(doc_get(answer, "arrivals"), "in_an_hour"), "reason"));
+    unlink(path);
+    arena_free(&arena);
+}
+
+/* ---- replicas ------------------------------------------------------------------------------------- */
+
+/* Engine 0 goes on, 1 restarts, 2 goes and 3 comes: 10 + 4 + 0 + 7 requests in 10 s. */
+static void test_replicas(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct buffer record = { .arena = &arena };
+    add_reading(&record, 1000, "vllm:request_success_total{engine=\"0\"} 100\nvllm:request_success_total{engine=\"1\"} 50\n"
+                "vllm:request_success_total{engine=\"2\"} 30\nvllm:num_requests_running{engine=\"0\"} 0\n"
+                "vllm:num_requests_running{engine=\"1\"} 0\nvllm:num_requests_running{engine=\"2\"} 0\n");
+    add_reading(&record, 1010, "vllm:request_success_total{engine=\"0\"} 110\nvllm:request_success_total{engine=\"1\"} 4\n"
+                "vllm:request_success_total{engine=\"3\"} 7\nvllm:num_requests_running{engine=\"0\"} 0\n"
+                "vllm:num_requests_running{engine=\"1\"} 0\nvllm:num_requests_running{engine=\"3\"} 0\n");
+    const char *path = temporary(&arena, &record);
+    const struct doc *answer = json_of(&arena, run(&arena, "%s watch %s --once --json", program(), path));
+    check_near("requests", number_at(answer, "requests", NULL, NULL), 21, 0);
+    check_near("arrivals", number_at(answer, "load", "arrival_rate", "value"), 2.1, 1e-12);
+    assert_non_null(strstr(run(&arena, "%s watch %s --once", program(), path), "3 replicas"));
+    unlink(path);
+    arena_free(&arena);
+}
+
+/* ---- recordings ----------------------------------------------------------------------------------- */
+
+static void test_recordings(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *says; int status, lines; } rows[] = {
+        { "# chalkline watch 1\n", "no reading", 2, 0 },
+        { "# chalkline watch 1\nhello\n", "damaged, 0 bytes before its end", 2, 0 },
+        { "# chalkline watch 1\n# at x bytes 3\na 1\n", "damaged", 2, 0 },
+        { "# chalkline watch 1\n# at 1000 bytes 8\nother 1\n", "no engine that is known", 2, 0 },
+        { "# chalkline watch 1\n# at 1000 bytes 8\n<html>\n\n", "not a line", 2, 0 },
+        { "# chalkline watch 1\n# at 1000 away refused\n", "away: refused", 0, 1 },
+        /* Garbage later on is told, and what comes after it counts from before. */
+        { "# chalkline watch 1\n# at 1000 bytes 29\nvllm:request_success_total 5\n# at 1005 bytes 8\n<html>\n\n"
+          "# at 1010 bytes 29\nvllm:request_success_total 9\n", "0.4 requests/s", 0, 3 },
+        /* A reading that is still being written is none. */
+        { "# chalkline watch 1\n# at 1000 bytes 29\nvllm:request_success_total 5\n# at 1005 bytes 29\nvllm:req",
+          "since its start", 0, 1 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena arena = { 0 };
+        struct buffer record = { .arena = &arena };
+        buffer_print(&record, "%s", rows[i].text);
+        const char *path = temporary(&arena, &record);
+        const char *once = rows[i].lines ? "" : " --once";
+        const char *said = run(&arena, "%s watch %s%s 2>&1", program(), path, once);
+        int lines = 0;
+        for (const char *at = said; (at = strstr(at, " UTC  ")); at++)
+            lines++;
+        if (!strstr(said, rows[i].says) || status != rows[i].status || lines != rows[i].lines)
+            fail_msg("recording %zu: exit %d, %d readings, expected '%s' in:\n%s", i, status, lines, rows[i].says, said);
+        unlink(path);
+        arena_free(&arena);
+    }
+}
+
+/* ---- servers -------------------------------------------------------------------------------------- */
+
+/* A server that answers every connection with these bytes and closes; NULL: it never says a word. */
+static pid_t serve(const char *bytes, int *port)
+{
+    struct sockaddr_in place = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof place;
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&place, size), 0);
+    assert_int_equal(listen(listener, 5), 0);
+    getsockname(listener, (struct sockaddr *)&place, &size);
+    *port = ntohs(place.sin_port);
+    const pid_t child = fork();
+    if (child) {
+        close(listener);
+        return child;
+    }
+    for (;;) {
+        char asked[4096];
+        const int fd = accept(listener, NULL, NULL);
+        while (!bytes)
+            pause();
+        if (read(fd, asked, sizeof asked) > 0 && write(fd, bytes, strlen(bytes)) >= 0)
+            close(fd);
+    }
+}
+
+static void test_servers(void **state)
+{
+    (void)state;
+    static const struct { const char *bytes, *says; } rows[] = {
+        { NULL, "imed out" },
+        { "", "mpty reply" },
+        { "\x80\x81 not HTTP at all\n", "HTTP/0.9" },
+        { "HTTP/1.1 500 no\r\nContent-Length: 0\r\n\r\n", "HTTP status 500" },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nvllm:num_requests_running 1\n", "transfer closed" },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n<html></html>\n", "not a line" },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "no metrics" },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\ngo_goroutines 12\n", "no engine that is known" },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\nprometheus_build_info 1\n\n", "its answer is no JSON" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena arena = { 0 };
+        int port;
+        const pid_t server = serve(rows[i].bytes, &port);
+        const char *said = run(&arena, "%s watch http://127.0.0.1:%d --once --patience 1s 2>&1", program(), port);
+        if (status != 2 || !strstr(said, rows[i].says) || !strstr(said, "expected:"))
+            fail_msg("server %zu: exit %d, expected '%s' in:\n%s", i, status, rows[i].says, said);
+        kill(server, SIGKILL);
+        waitpid(server, NULL, 0);
+        if (!i) {                                       /* now nobody listens there */
+            said = run(&arena, "%s watch http://127.0.0.1:%d --once 2>&1", program(), port);
+            assert_true(status == 2 && strstr(said, "onnect"));
+        }
+        arena_free(&arena);
+    }
+}
+
+/* What a Prometheus server has stored of native histograms: no text, but the objects of its query API. */
+static void test_native_histograms(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "vllm:request_prompt_tokens", "vllm:request_generation_tokens" };
+    static const double sums[] = { 400, 80 };
+    struct arena arena = { 0 };
+    struct buffer json = { .arena = &arena };
+    const long now = (long)time(NULL);
+    int port;
+    buffer_print(&json, "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[{\"metric\":{\"__name__\":"
+                 "\"vllm:request_success_total\",\"job\":\"x\",\"instance\":\"a\\\"b\"},\"values\":[[%ld,\"0\"],[%ld,\"4\"]]}",
+                 now - 120, now - 60);
+    for (int i = 0; i < 2; i++)
+        buffer_print(&json, ",{\"metric\":{\"__name__\":\"%s\"},\"histograms\":[[%ld,{\"count\":\"0\",\"sum\":\"0\"}],"
+                     "[%ld,{\"count\":\"4\",\"sum\":\"%.0f\",\"buckets\":[[0,\"1\",\"256\",\"4\"]]}]]}", names[i], now - 120,
+                     now - 60, sums[i]);
+    buffer_print(&json, "]}}");
+    const pid_t server = serve(arena_print(&arena, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", json.size,
+                                           json.data), &port);
+    const struct doc *got = json_of(&arena, run(&arena, "%s watch http://127.0.0.1:%d --job x --once --json", program(),
+                                                port));
+    check_near("prompt", number_at(got, "load", "prompt_tokens", "value"), 100, 0);
+    check_near("answer", number_at(got, "load", "output_tokens", "value"), 20, 0);
+    check_near("requests", number_at(got, "requests", NULL, NULL), 4, 0);
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+    arena_free(&arena);
+}
+
+static void test_commands(void **state)
+{
+    (void)state;
+    static const struct { const char *words, *says; } rows[] = {
+        { "", "one URL or file" },
+        { "a b", "one URL or file" },
+        { "/nowhere/at-all", "/nowhere/at-all" },
+        { "tests/fixtures/metrics/after.prom --job x", "is no Prometheus server" },
+        { "tests/fixtures/metrics/after.prom --since tests/fixtures/metrics/before.prom", "go together" },
+        { "http://127.0.0.1:9 --record /nowhere/at-all --every 1s", "--record: /nowhere/at-all" },
+        { "http://127.0.0.1:9 --listen 0 --bind 300.1.1.1", "--bind" },
+    };
+    struct arena arena = { 0 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *said = run(&arena, "%s watch %s 2>&1", program(), rows[i].words);
+        if (status != 2 || !strstr(said, rows[i].says))
+            fail_msg("watch %s: exit %d, expected '%s' in:\n%s", rows[i].words, status, rows[i].says, said);
+    }
+    arena_free(&arena);
+}
+
+/* ---- what the server itself reports ------------------------------------------------------------------ */
+
+/* Simulated servers whose constants are moved. For an hour the load rises from a tenth of what each serves to three
+ * quarters; `watch` is told the model, the machine and the chunk, and has to find how fast the server is. The truth
+ * is a run of the simulator with as many users as it can serve. */
+static void test_recovers(void **state)
+{
+    (void)state;
+    static const char server[] = "--model llama-3.1-8b --on h100-sxm --gpus 1 --set chunked_prefill_size=2048";
+    static const char lengths[] = "input=lognormal(800,cv=0.8),output=lognormal(200,cv=0.8)";
+    static const char *const moved[] = {
+        "--set fixed_factor=1.674 --set sequence_factor=2.386 --set work_factor=1.017 --set prefill_factor=0.737",
+        "--set fixed_factor=0.646 --set sequence_factor=1.019 --set work_factor=0.775 --set prefill_factor=0.563",
+        "--set fixed_factor=0.649 --set sequence_factor=1.306 --set work_factor=1.019 --set prefill_factor=1.334" };
+    double sum = 0, before = 0;
+    for (size_t i = 0; i < sizeof moved / sizeof *moved; i++) {
+        struct arena arena = { 0 };
+        struct buffer nothing = { .arena = &arena };
+        buffer_add(&nothing, "", 0);
+        const char *path = temporary(&arena, &nothing);
+        const double truth = number_at(json_of(&arena, run(&arena, "%s simulate 'poisson:rate=10,count=5000,%s' %s %s "
+                                                           "--users 600 --json", program(), lengths, server, moved[i])),
+                                       "requests_per_s", NULL, NULL);
+        run(&arena, "%s simulate 'poisson:rate=%.3f,peak=%.3f,period=2h,duration=1h,%s' %s %s --metrics %s "
+            "--metrics-every 150s", program(), 0.1 * truth, 0.75 * truth, lengths, server, moved[i], path);
+        const struct doc *got = json_of(&arena, run(&arena, "%s watch %s --once --json %s", program(), path, server));
+        const double found = number_at(got, "saturation_rate", "value", NULL);
+        const double plain = number_at(json_of(&arena, run(&arena, "%s eval own_rate_most %s --isl 800 --osl 200 --json",
+                                                           program(), server)), "own_rate_most", "value", NULL);
+        if (!(number_at(got, "calibration", "points", NULL) >= 5) ||
+            !(number_at(got, "saturation_rate", "low", NULL) < found) ||
+            !(number_at(got, "saturation_rate", "high", NULL) > found))
+            fail_msg("server %zu: %.0f points", i, number_at(got, "calibration", "points", NULL));
+        print_message("      saturates at %.4g requests/s; found %.4g, without a calibration %.4g\n", truth, found, plain);
+        check_near(moved[i], found, truth, 0.08);
+        sum += fabs(found / truth - 1);
+        before += fabs(plain / truth - 1);
+        unlink(path);
+        arena_free(&arena);
+    }
+    assert_true(sum < 0.05 * 3 && sum < before / 2);
+}
+
+/* One scrape has sums over all that was; it says so and calibrates nothing. */
+static void test_single(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    const struct doc *got = json_of(&arena, run(&arena, "%s watch tests/fixtures/metrics/after.prom --once --json --on "
+                                                "h100-sxm --gpus 1", program()));
+    assert_int_equal(number_at(got, "calibration", "points", NULL), 0);
+    assert_string_equal(doc_get(got, "predicted_model")->string, "Llama-3.1-8B");
+    assert_string_equal(doc_get(got, "predicted_model_from")->string, "the label model_name");
+    assert_non_null(strstr(doc_get(got, "unknown")->first->string, "right only if its load was steady"));
+    arena_free(&arena);
+}
+
+/* ---- an autoscaler --------------------------------------------------------------------------------- */
+
+/* A day in short: the load rises fivefold within ten minutes, a replica starts in one. Replicas that follow `watch`,
+ * which has to find how fast they are, against those of somebody who knows arrivals and servers. */
+static void test_scales(void **state)
+{
+    (void)state;
+    static const char *const who[] = { "watch", "known" };
+    struct arena arena = { 0 };
+    double hours[2], met[2];
+    for (int i = 0; i < 2; i++) {
+        const struct doc *got = json_of(&arena, run(&arena, "%s simulate 'poisson:rate=8,peak=40,period=20min,"
+            "duration=20min,input=lognormal(800,cv=0.8),output=lognormal(200,cv=0.8)' --model llama-3.1-8b --on h100-sxm "
+            "--gpus 1 --set chunked_prefill_size=2048 --set fixed_factor=1.3 --set prefill_factor=1.2 "
+            "--set sequence_factor=1.5 --scale-to 6 --scale-by %s --start-up 1min --metrics-every 30s --scale-every 30s "
+            "--ttft 2s --tpot 50ms --json", program(), who[i]));
+        hours[i] = number_at(got, "servers_mean", NULL, NULL) * number_at(got, "makespan", NULL, NULL) / 3600;
+        met[i] = number_at(got, "met", NULL, NULL);
+    }
+    print_message("      watch %.3f GPU-hours, limits met by %.2f %%; known %.3f, %.2f %%\n", hours[0], 100 * met[0], hours[1],
+                  100 * met[1]);
+    assert_true(hours[0] < 1.15 * hours[1] && met[0] > met[1] - 0.01);
+    static const struct { const char *words, *says; } bad[] = {
+        { "--scale-to 2 --scale-by watch", "nothing is predicted" }, { "--scale-by known", "without --scale-to" },
+        { "--metrics /nowhere/at-all", "--metrics: /nowhere/at-all" },
+        { "--users 3 --metrics /tmp/x", "--users has no effect with --metrics" } };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *said = run(&arena, "%s simulate poisson:rate=1 --step-time 10ms --blocks 1000 %s 2>&1", program(),
+                               bad[i].words);
+        if (status != 2 || !strstr(said, bad[i].says))
+            fail_msg("%s: exit %d, expected '%s' in:\n%s", bad[i].words, status, bad[i].says, said);
+    }
+    arena_free(&arena);
+}
+
+/* ---- manifests ------------------------------------------------------------------------------------- */
+
+/* The two of docs/watch.md are YAML, and ask for a gauge that there is. */
+static void test_manifests(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct text text;
+    struct error error;
+    size_t count = 0;
+    assert_true(file_read(&arena, "docs/watch.md", 1 << 20, &text, &error));
+    for (const char *at = arena_copy(&arena, text.data, text.size); (at = strstr(at, "```yaml\n")); count++) {
+        at += strlen("```yaml\n");
+        const char *end = strstr(at, "```");
+        const char *one = arena_copy(&arena, at, (size_t)(end - at));
+        const struct doc *spec = doc_get(yaml_read(&arena, one), "spec");
+        assert_non_null(doc_get(spec, "scaleTargetRef"));
+        const struct doc *list = doc_get(spec, count ? "metrics" : "triggers");
+        assert_true(list && list->kind == DOC_ARRAY && list->count == 1);
+        const struct doc *query = count ? doc_get(doc_get(doc_get(list->first, "external"), "metric"), "name")
+                                        : doc_get(doc_get(list->first, "metadata"), "query");
+        assert_non_null(strstr(query->string, "chalkline_watch_replicas_wanted"));
+    }
+    assert_int_equal(count, 2);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_trend), cmocka_unit_test(test_replicas),
+                                        cmocka_unit_test(test_recordings), cmocka_unit_test(test_servers),
+                                        cmocka_unit_test(test_commands),
+                                        cmocka_unit_test(test_native_histograms),
+                                        cmocka_unit_test(test_single), cmocka_unit_test(test_manifests),
+                                        cmocka_unit_test(test_recovers), cmocka_unit_test(test_scales) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+/* The answer to one reading: as a document, and as one screen of text. */
+#include "watch/parts.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- figures ------------------------------------------------------------------------------------- */
+
+static struct doc *add_figure(struct watch *watch, struct doc *in, const char *key, double value,
+                              const char *unit, const char *source)
+{
+    struct doc *figure = doc_add(watch->arena, in, key, DOC_OBJECT);
+    doc_add_number(watch->arena, figure, "value", value);
+    doc_add_string(watch->arena, figure, "unit", unit);
+    if (isfinite(value)) {
+        doc_add_string(watch->arena, figure, "origin", "derived");
+        doc_add_string(watch->arena, figure, "source", source);
+    } else {
+        doc_add_string(watch->arena, figure, "reason", source);
+    }
+    return figure;
+}
+
+static void add_interval(struct watch *watch, struct doc *in, const char *key, const struct interval_of *of,
+                         const char *unit, const char *source)
+{
+    struct doc *figure = add_figure(watch, in, key, of->value, unit, source);
+    if (!isfinite(of->value) || !isfinite(of->low) || !isfinite(of->high))
+        return;
+    doc_add_number(watch->arena, figure, "low", of->low);
+    doc_add_number(watch->arena, figure, "high", of->high);
+}
+
+static void add_word(struct watch *watch, struct doc *in, const char *key, const char *word)
+{
+    if (word && *word)
+        doc_add_string(watch->arena, in, key, word);
+    else
+        doc_add(watch->arena, in, key, DOC_NULL);
+}
+
+static const struct quantity_row {
+    const char *key, *unit, *title;
+    double scale;
+    const char *shown;
+} quantity_rows[LOAD_COUNT] = {
+    [LOAD_ARRIVAL_RATE] = { NAME_arrival_rate, "1/s", "arrivals", 1, "requests/s" },
+    [LOAD_PROMPT] = { NAME_prompt_tokens, "token", "prompt", 1, "tokens" },
+    [LOAD_OUTPUT] = { NAME_output_tokens, "token", "answer", 1, "tokens" },
+    [LOAD_RUNNING] = { NAME_rank_running, "1", "running", 1, "requests" },
+    [LOAD_WAITING] = { "waiting", "1", "waiting", 1, "requests" },
+    [LOAD_HIT_SHARE] = { NAME_prefix_hit_share, "1", "prefix hits", 100, "% of prompt tokens" },
+    [LOAD_PREEMPTION_RATE] = { "preemption_rate", "1", "preemptions", 100, "% of requests" },
+    [LOAD_ACCEPTANCE] = { NAME_acceptance_rate, "1", "acceptance", 100, "% of draft tokens" },
+    [LOAD_TTFT] = { "ttft", "s", "TTFT", 1e3, "ms, mean" },
+    [LOAD_ITL] = { "itl", "s", "ITL", 1e3, "ms, mean" },
+    [LOAD_CACHE_USED] = { "cache_used", "1", "KV cache", 100, "% in use" },
+};
+
+/* By the counters: whoever waits while the cache has room waits for a slot. */
+const char *watch_binding(const struct load *load)
+{
+    const double full = 0.95;
+    const double waiting = load->seen[LOAD_WAITING].value, used = load->seen[LOAD_CACHE_USED].value;
+    if (load->seen[LOAD_PREEMPTION_RATE].value > 0 || (waiting > 0 && used >= full))
+        return "KV cache";
+    if (isnan(waiting))
+        return NULL;
+    if (waiting >= 1 && isnan(used))
+        return "slots or KV cache";
+    return waiting >= 1 ? "slots" : "nothing";
+}
+
+/* From what the prediction is calibrated, or why it is not. */
+static const char *calibrated_from(const struct watch *watch)
+{
+    const struct fitted *fitted = &watch->history->fitted;
+    if (!fitted->refused)
+        return arena_print(watch->arena, "calibrated by %zu point%s of the server's own times", fitted->points,
+                           fitted->points == 1 ? "" : "s");
+    if (command_given(watch->command, "calibration"))
+        return arena_print(watch->arena, "calibrated by %.200s", command_text(watch->command, "calibration"));
+    return "not calibrated";
+}
+
+/* ---- what is unknown ----------------------------------------------------------------------------- */
+
+static void add_unknown(struct watch *watch, const char *what)
+{
+    doc_add(watch->arena, watch->unknown, NULL, DOC_STRING)->string = what;
+}
+
+static void list_unknown(struct watch *watch)
+{
+    const struct load *load = &watch->load;
+    const struct fitted *fitted = &watch->history->fitted;
+    if (load->restarted)
+        add_unknown(watch, load->replicas > 1 ? "a replica has restarted between the scrapes: its counts are too low"
+                           : "the server has restarted between the scrapes: these are sums since it started");
+    if (watch->single)
+        add_unknown(watch, "rates of now: these are means since the server started, right only if its load was "
+                           "steady, and no point of a calibration; --since FILE --seconds T compares two scrapes");
+    if (load->requests < 100)
+        add_unknown(watch, "means of fewer than 100 finished requests are uncertain");
+    if (watch->bad_lines)
+        add_unknown(watch, arena_print(watch->arena, "%zu lines could not be read", watch->bad_lines));
+    if (watch->predicted && watch->no_point && !watch->single)
+        add_unknown(watch, arena_print(watch->arena, "this interval calibrates nothing: %s", watch->no_point));
+    if (watch->predicted && fitted->left_out_why)
+        add_unknown(watch, arena_print(watch->arena, "%zu of its points: %s", fitted->left_out, fitted->left_out_why));
+    if (watch->predicted && !fitted->refused && fitted->strange)
+        add_unknown(watch, "whether this is the server that was stated: no factors explain its times");
+    add_unknown(watch, "the chip, the layout and the formats: they are in no metric; --on, --tp and so on");
+    add_unknown(watch, "requests that were refused, and the network between clients and server");
+    if (watch->ahead.unknown)
+        add_unknown(watch, arena_print(watch->arena, "the load in an hour: %s", watch->ahead.unknown));
+}
+
+/* ---- the document -------------------------------------------------------------------------------- */
+
+static void add_flags(struct watch *watch, struct doc *doc)
+{
+    struct doc *list = doc_add(watch->arena, doc, "flags", DOC_ARRAY);
+    for (size_t i = 0; i < watch->change_count; i++) {
+        const struct change *change = &watch->changes[i];
+        struct doc *one = doc_add(watch->arena, list, NULL, DOC_OBJECT);
+        const char *none = "the server would not keep up with its arrivals";
+        const char *seen = isfinite(watch->load.seen[LOAD_ARRIVAL_RATE].value) ? "predicted at the arrivals seen"
+                                                                               : "predicted at the assumed load";
+        doc_add_string(watch->arena, one, "flag", change->flag->flag);
+        doc_add_number(watch->arena, one, "from", change->from);
+        doc_add_number(watch->arena, one, "to", change->to);
+        add_figure(watch, one, "throughput", change->at[CAPACITY] * (double)watch->load.replicas, "token/s",
+                   "most output tokens a second, predicted");
+        add_figure(watch, one, "tpot", change->at[TPOT], "s", isfinite(change->at[TPOT]) ? seen : none);
+        add_figure(watch, one, "ttft", change->at[TTFT], "s", isfinite(change->at[TTFT]) ? seen : none);
+    }
+}
+
+static void add_replicas(struct watch *watch, struct doc *doc)
+{
+    struct arena *arena = watch->arena;
+    static const char trend[] = "least squares line through the rates seen, with the interval of one more";
+    struct doc *replicas = doc_add(arena, doc, "replicas", DOC_OBJECT);
+    doc_add_number(arena, replicas, "now", watch->now.replicas.value);
+    doc_add_number(arena, replicas, "in_an_hour", watch->ahead.replicas.value);
+    doc_add_number(arena, replicas, "in_an_hour_low", watch->ahead.replicas.low);
+    doc_add_number(arena, replicas, "in_an_hour_high", watch->ahead.replicas.high);
+    add_figure(watch, replicas, "rate_of_one", watch->replica_rate, "1/s",
+               isfinite(watch->replica_rate) ? "the most that one serves within --ttft and --tpot"
+               : watch->predicted ? "no rate keeps --ttft and --tpot" : watch->not_predicted);
+    struct doc *arrivals = doc_add(arena, doc, "arrivals", DOC_OBJECT);
+    add_interval(watch, arrivals, "now", &watch->now.rate, "1/s",
+                 watch->now.unknown ? watch->now.unknown : "the last minute");
+    add_interval(watch, arrivals, "in_an_hour", &watch->ahead.rate, "1/s",
+                 watch->ahead.unknown ? watch->ahead.unknown : trend);
+}
+
+static void add_calibration(struct watch *watch, struct doc *doc)
+{
+    const struct fitted *fitted = &watch->history->fitted;
+    struct doc *one = doc_add(watch->arena, doc, "calibration", DOC_OBJECT);
+    doc_add_number(watch->arena, one, "points", fitted->refused ? 0 : (double)fitted->points);
+    doc_add_number(watch->arena, one, "intervals", (double)watch->history->fit.intervals);
+    doc_add_number(watch->arena, one, "left_out", (double)fitted->left_out);
+    doc_add_bool(watch->arena, one, "another_server", !fitted->refused && fitted->strange);
+    add_word(watch, one, "reason", fitted->refused ? watch->no_point ? watch->no_point : fitted->refused : NULL);
+}
+
+void watch_json(struct watch *watch, struct doc *doc)
+{
+    struct arena *arena = watch->arena;
+    const struct load *load = &watch->load;
+    const char *from = watch->predicted ? arena_print(arena, "predicted for these lengths, %s", calibrated_from(watch))
+                                        : watch->not_predicted;
+    if (watch->dated)
+        doc_add_number(arena, doc, "at", watch->at);
+    doc_add_string(arena, doc, "engine", load->engine->name);
+    add_word(watch, doc, "version", load->version);
+    add_word(watch, doc, "model", load->model);
+    add_word(watch, doc, "predicted_model", watch->model);
+    add_word(watch, doc, "predicted_model_from", watch->model ? watch->model_from : NULL);
+    doc_add_number(arena, doc, "span_s", load->span);
+    doc_add_number(arena, doc, "requests", load->requests);
+    struct doc *seen = doc_add(arena, doc, "load", DOC_OBJECT);
+    for (int i = 0; i < LOAD_COUNT; i++)
+        add_figure(watch, seen, quantity_rows[i].key, load->seen[i].value, quantity_rows[i].unit,
+                   load->seen[i].source);
+    add_word(watch, doc, "binding", watch_binding(load));
+    add_interval(watch, doc, "saturation_rate", &watch->saturation, "1/s", from);
+    struct doc *predicted = doc_add(arena, doc, "predicted", DOC_OBJECT);
+    add_interval(watch, predicted, "tpot", &watch->tpot, "s", from);
+    add_interval(watch, predicted, "ttft", &watch->ttft, "s", from);
+    add_calibration(watch, doc);
+    add_flags(watch, doc);
+    add_replicas(watch, doc);
+    watch->unknown = doc_add(arena, doc, "unknown", DOC_ARRAY);
+    list_unknown(watch);
+}
+
+/* ---- the screen ---------------------------------------------------------------------------------- */
+
+static void print_head(const struct watch *watch, struct buffer *out)
+{
+    const struct load *load = &watch->load;
+    buffer_print(out, "%s%s%s, ", load->engine->name, *load->model ? " serving " : "", load->model);
+    if (load->replicas > 1)
+        buffer_print(out, "%zu replicas, ", load->replicas);
+    if (isfinite(load->span))
+        buffer_print(out, "%.4g s, %.0f requests finished\n", load->span,
+                     isfinite(load->requests) ? load->requests : 0);
+    else
+        buffer_print(out, "since its start\n");
+}
+
+static void print_range(struct buffer *out, const struct interval_of *of, double scale)
+{
+    if (isfinite(of->low) && isfinite(of->high))
+        buffer_print(out, " (80 %% interval %.4g to %.4g)", scale * of->low, scale * of->high);
+}
+
+static void print_prediction(const struct watch *watch, struct buffer *out)
+{
+    if (!watch->predicted) {
+        buffer_print(out, "  saturation: %s\n", watch->not_predicted);
+        return;
+    }
+    buffer_print(out, "  %s, %s", watch->model, calibrated_from(watch));
+    buffer_print(out, "%s%s\n", strcmp(watch->model_from, "--model") ? "; the model is that of " : "",
+                 strcmp(watch->model_from, "--model") ? watch->model_from : "");
+    buffer_print(out, "  saturates at %.4g requests/s of these lengths", watch->saturation.value);
+    print_range(out, &watch->saturation, 1);
+    buffer_print(out, "\n");
+    if (isfinite(watch->tpot.value) && isfinite(watch->ttft.value)) {
+        buffer_print(out, "  TPOT here %.4g ms", 1e3 * watch->tpot.value);
+        print_range(out, &watch->tpot, 1e3);
+        buffer_print(out, ", TTFT %.4g ms", 1e3 * watch->ttft.value);
+        print_range(out, &watch->ttft, 1e3);
+        buffer_print(out, "\n");
+    }
+}
+
+static void print_replicas(const struct watch *watch, struct buffer *out)
+{
+    if (isfinite(watch->now.replicas.value))
+        buffer_print(out, "  replicas wanted: %.0f for %.4g requests/s, each up to %.4g within TTFT %.4g s and TPOT "
+                     "%.4g ms\n", watch->now.replicas.value, watch->now.rate.value, watch->replica_rate,
+                     watch->ttft_limit, 1e3 * watch->tpot_limit);
+    if (!isfinite(watch->ahead.rate.value))
+        return;
+    buffer_print(out, "  in an hour: %.4g requests/s", watch->ahead.rate.value);
+    print_range(out, &watch->ahead.rate, 1);
+    if (isfinite(watch->ahead.replicas.value)) {
+        buffer_print(out, ", replicas %.0f", watch->ahead.replicas.value);
+        print_range(out, &watch->ahead.replicas, 1);
+    }
+    buffer_print(out, "\n");
+}
+
+static void print_flags(const struct watch *watch, struct buffer *out)
+{
+    for (size_t i = 0; i < watch->change_count; i++) {
+        const struct change *change = &watch->changes[i];
+        buffer_print(out, "  %s %.0f -> %.0f: at most %.4g tokens/s, ", change->flag->flag, change->from, change->to,
+                     change->at[CAPACITY] * (double)watch->load.replicas);
+        if (isfinite(change->at[TPOT]))
+            buffer_print(out, "TPOT %.4g ms\n", 1e3 * change->at[TPOT]);
+        else
+            buffer_print(out, "less than arrives\n");
+    }
+}
+
+void watch_text(const struct watch *watch, struct buffer *out)
+{
+    const char *binding = watch_binding(&watch->load);
+    print_head(watch, out);
+    for (int i = 0; i < LOAD_COUNT; i++)
+        if (isfinite(watch->load.seen[i].value))
+            buffer_print(out, "  %-12s %8.4g %s\n", quantity_rows[i].title,
+                         quantity_rows[i].scale * watch->load.seen[i].value, quantity_rows[i].shown);
+    if (binding)
+        buffer_print(out, "  what binds: %s\n", binding);
+    print_prediction(watch, out);
+    print_replicas(watch, out);
+    print_flags(watch, out);
+    for (const struct doc *one = watch->unknown->first; one; one = one->next)
+        buffer_print(out, "  unknown: %s\n", one->string);
+}

@@ -1,0 +1,95 @@
+/* parts -- the parts of `watch`: what is kept between readings, and the answer to one of them.
+ *
+ *   source.c --text--> load.c --load--> history.c (points of the fit, arrivals) --> predict.c --> answer.c
+ *                                             follow.c: again and again; page.c: as metrics */
+#ifndef WATCH_PARTS_H
+#define WATCH_PARTS_H
+
+#include "watch/fit.h"
+
+#include "ask/ask.h"
+
+/* ---- history.c ------------------------------------------------------------------------------- */
+
+enum { RATES_MOST = 90, LAYOUT_ROWS = 6 };
+struct rate_seen {
+    double from, to, arrivals;      /* s; s; requests */
+    double finished, prompt, output;        /* requests, and their tokens */
+};
+/* What is kept between readings. */
+struct history {
+    struct arena arena;
+    struct fit fit;
+    struct fitted fitted;
+    struct rate_seen rates[RATES_MOST];
+    size_t rate_count;
+    double window;                  /* s of arrivals that the trend is of */
+    double layout[LAYOUT_ROWS];     /* as it was chosen first, where the command leaves it open */
+    bool laid_out;
+};
+void history_open(struct history *history, const struct arena *beside, double window);
+void history_close(struct history *history);
+/* Adds the interval that ended at `at`. Why it tells no point of the fit, or NULL. */
+const char *history_add(struct history *history, const struct load *load, double at);
+/* The arrivals as facts of a scenario, seen from `at`; those of the last `window` seconds. */
+size_t history_facts(const struct history *history, double at, double window, struct facts *facts);
+/* Arrivals per second of the last minute or of the last interval, if that is longer; NAN: none are known. */
+double history_rate(const struct history *history);
+/* Mean lengths of the last minute, or of the last hundred requests, if those are more; NAN: none finished. */
+void history_lengths(const struct history *history, double *prompt, double *output);
+
+/* ---- predict.c ------------------------------------------------------------------------------- */
+
+enum { RATE, TTFT, TPOT, LOW, HIGH, CAPACITY, PREDICTED };
+struct flag {
+    const char *engine, *flag, *row;
+};
+struct change {
+    const struct flag *flag;
+    double from, to, at[PREDICTED];
+};
+enum { CHANGES_MOST = 12 };
+struct interval_of {
+    double value, low, high;        /* low, high NAN: not known */
+};
+struct expected {                   /* arrivals and the replicas for them */
+    const char *unknown;            /* why they are, or NULL */
+    struct interval_of rate, replicas;
+};
+
+/* One reading, and what follows from it. */
+struct watch {
+    struct arena *arena;
+    const struct command *command;
+    const char *source;
+    double at;                      /* s, on the clock of the history */
+    bool dated;                     /* which is Unix time */
+    struct load load;
+    size_t bad_lines;
+    bool brief;                     /* nobody asks for flags */
+    bool single;                    /* sums since the server started, no interval */
+    struct history *history;
+    const char *no_point;           /* why this interval tells none, or NULL */
+    const char *model, *model_from;         /* the model that is predicted, and who says so; or NULL */
+    struct scenario scenario;
+    bool predicted;                 /* a model and a machine are known, and the lengths */
+    const char *not_predicted;      /* why not */
+    struct interval_of saturation, tpot, ttft;      /* 1/s of all replicas; s */
+    double replica_rate;            /* 1/s that a replica serves within the limits; NAN: not known */
+    double ttft_limit, tpot_limit;
+    double prompt, output;          /* lengths that are predicted for; NAN: not known */
+    struct expected now, ahead;
+    struct change changes[CHANGES_MOST];
+    size_t change_count;
+    struct doc *unknown;
+};
+bool watch_predict(struct watch *watch, struct error *error);
+
+/* ---- answer.c -------------------------------------------------------------------------------- */
+
+void watch_json(struct watch *watch, struct doc *doc);
+void watch_text(const struct watch *watch, struct buffer *out);
+/* What binds, by the counters; NULL: they do not tell. */
+const char *watch_binding(const struct load *load);
+
+#endif
