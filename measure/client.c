@@ -96,8 +96,12 @@ bool client_open(struct arena *arena, const char *url, const char *key, double t
     }
     while (size && url[size - 1] == '/')
         size--;
-    if (size > 3 && !strncmp(url + size - 3, "/v1", 3))
-        size -= 3;
+    static const char *const ends[] = { "/chat/completions", "/completions", "/models", "/v1" };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t end = strlen(ends[i]);
+        if (size > end && !strncmp(url + size - end, ends[i], end))
+            size -= end;
+    }
     *client = (struct client){ .arena = arena, .base = arena_copy(arena, url, size), .timeout = timeout,
                                .opened = clock_seconds(CLOCK_MONOTONIC), .model = "", .bytes_per_token = 4 };
     client->transfers.next = client->transfers.before = &client->transfers;

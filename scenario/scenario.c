@@ -75,6 +75,10 @@ static bool weight_format(struct scenario *scenario, const char *name, const str
                           struct error *error)
 {
     const struct file_type *type = file_type_find(scenario->arena, name);
+    if (!type && name_within(name, "UD-")) {
+        error_set(error, "--precision: the types of '%.60s' were chosen for each model by their publisher", name);
+        return error_suggest(error, "import the GGUF file, whose header has them");
+    }
     return formats_need(&scenario->formats, type ? file_type_base(type) : name, "--precision", format, error);
 }
 
@@ -91,9 +95,17 @@ static const struct catalog_entry *model_called(struct scenario *scenario, const
     const struct catalog_entry *entry = catalog_model_called(catalog, name, &precision);
     if (!entry)
         return NULL;
-    if (precision && !how->weights) {
+    const bool said = precision && !how->weights, gguf = name_within(name, "gguf"), tag = strchr(name, ':') != NULL;
+    scenario->named_precision = said;
+    if (said) {
         how->weights = precision;
         facts_note(&scenario->facts, "'%s' taken as %s with weights in %s", name, entry->name, precision);
+    } else if (precision && !name_same(precision, how->weights)) {
+        facts_note(&scenario->facts, "'%s' taken as %s; its %s gives way to --precision", name, entry->name, precision);
+    } else if (!precision && !how->weights && (gguf || tag)) {
+        facts_note(&scenario->facts, "'%s' taken as %s without quantization: %s; --precision Q4_K_M, for instance",
+                   name, entry->name, gguf ? "the name has no file type" : "the tag does not say, and Ollama's own "
+                   "are mostly Q4_K_M");
     } else {
         facts_note(&scenario->facts, "'%s' taken as %s", name, entry->name);
     }
@@ -117,6 +129,9 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
                                  .experts = subject->experts_precision,
                                  .kv = subject->kv_precision,
                                  .assume = command_given(scenario->command, "assume") };
+    const char *inside = arena_print(scenario->arena, "%s/config.json", name);
+    if (!catalog_find(&scenario->catalog, CATALOG_MODEL, name, error) && file_there(scenario->arena, inside))
+        return read_model_file(scenario, inside, &how, error);
     const struct catalog_entry *entry = model_called(scenario, name, &how);
     if (!entry && is_path(&scenario->catalog, name))
         return read_model_file(scenario, name, &how, error);
@@ -440,7 +455,8 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         return true;
     const struct fact *decodes = facts_find(&scenario->facts, NAME_decodes);
     if (decodes && decodes->value == 0) {
-        error_set(error, "%s is an encoder: it makes no tokens, and nothing here is of one", scenario->model);
+        error_set(error, "%s is an encoder: it generates no tokens, so there is no speed of generation to predict",
+                  scenario->model);
         return error_suggest(error, "`chalkline import FILE` says how large it is");
     }
     const struct fact *weights = facts_find(&scenario->facts, NAME_weight_bytes);
@@ -448,7 +464,7 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         facts_set(&scenario->facts, NAME_context, 4096, ORIGIN_DEFAULT, "assumed");
         facts_note(&scenario->facts, "context 4,096 tokens");
     }
-    if (weights && !scenario->subject.precision)
+    if (weights && !scenario->subject.precision && !scenario->named_precision)
         facts_note(&scenario->facts, "weights as in the checkpoint, %.3g byte%s each",
                    weights->value, weights->value < 1.01 && weights->value > 0.99 ? "" : "s");
     note_wider_peak(scenario);

@@ -62,6 +62,7 @@ struct scenario {
                                        chosen; or NULL */
     struct server_choice choice;
     const struct calibrated *calibrated;        /* --calibration FILE (calibrated.h), or NULL */
+    bool named_precision;           /* the name of the model says the format of its weights */
     bool layouts;                   /* the answer is of many layouts, as that of a search */
     bool lecture;                   /* --lecture: the lecture's simplified formulas */
     const struct weighed *weighed;  /* by basis_notes: the inputs of the answer, the strongest first */

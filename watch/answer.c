@@ -92,6 +92,14 @@ static void add_unknown(struct watch *watch, const char *what)
     doc_add(watch->arena, watch->unknown, NULL, DOC_STRING)->string = what;
 }
 
+static bool first_of_flag(const struct watch *watch, size_t change)
+{
+    for (size_t i = 0; i < change; i++)
+        if (watch->changes[i].flag == watch->changes[change].flag)
+            return false;
+    return true;
+}
+
 static void list_unknown(struct watch *watch)
 {
     const struct load *load = &watch->load;
@@ -112,6 +120,14 @@ static void list_unknown(struct watch *watch)
         add_unknown(watch, arena_print(watch->arena, "%zu of its points: %s", fitted->left_out, fitted->left_out_why));
     if (watch->predicted && !fitted->refused && fitted->strange)
         add_unknown(watch, "whether this is the server that was stated: no factors explain its times");
+    if (watch->other_model)
+        add_unknown(watch, arena_print(watch->arena, "which model it is: its label says %s, --model another one",
+                                       load->model));
+    for (size_t i = 0; i < watch->change_count; i++)
+        if (!watch->changes[i].stated && first_of_flag(watch, i))
+            add_unknown(watch, arena_print(watch->arena, "%s of the server: %.0f is assumed; --set %s=N says otherwise",
+                                           watch->changes[i].flag->flag, watch->changes[i].from,
+                                           watch->changes[i].flag->row));
     add_unknown(watch, "the chip, the layout and the formats: they are in no metric; --on, --tp and so on");
     add_unknown(watch, "requests that were refused, and the network between clients and server");
     if (watch->ahead.unknown)

@@ -47,6 +47,7 @@ struct flag {
 struct change {
     const struct flag *flag;
     double from, to, at[PREDICTED];
+    bool stated;                    /* the value that it has is known, not assumed */
 };
 enum { CHANGES_MOST = 12 };
 struct interval_of {
@@ -79,6 +80,7 @@ struct watch {
     double ttft_limit, tpot_limit;
     double prompt, output;          /* lengths that are predicted for; NAN: not known */
     struct expected now, ahead;
+    bool other_model;               /* the label names another known model than --model */
     struct change changes[CHANGES_MOST];
     size_t change_count;
     struct doc *unknown;

@@ -17,22 +17,21 @@ static const char *const predicted_rows[PREDICTED] = {
 
 /* ---- what the labels say ------------------------------------------------------------------------- */
 
-/* "meta-llama/Llama-3.1-8B-Instruct" is Llama-3.1-8B: trained further, of the same sizes. */
-static const char *known_model(struct arena *arena, const char *label)
+/* "meta-llama/Llama-3.1-8B-Instruct" is Llama-3.1-8B: trained further, of the same sizes. What the name says of
+ * the weights stays in it: the whole name is the model. */
+static const char *known_model(const char *label)
 {
-    static const char *const ends[] = { "", "-Instruct", "-instruct", "-Chat", "-chat", "-it" };
-    const char *slash = strrchr(label, '/'), *const names[] = { label, slash ? slash + 1 : label };
-    struct error ignored;
-    for (size_t n = 0; n < 2 && *label; n++)
-        for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
-            const size_t size = strlen(names[n]), end = strlen(ends[e]);
-            if (size <= end || strcmp(names[n] + size - end, ends[e]))
-                continue;
-            const char *name = arena_copy(arena, names[n], size - end);
-            if (catalog_find(catalog_built_in(), CATALOG_MODEL, name, &ignored))
-                return name;
-        }
-    return NULL;
+    const char *precision;
+    return *label && catalog_model_called(catalog_built_in(), label, &precision) ? label : NULL;
+}
+
+/* The label names a known model, and --model another one. */
+static bool other_model(const struct watch *watch, const char *said)
+{
+    const char *precision;
+    const struct catalog_entry *served = catalog_model_called(catalog_built_in(), watch->load.model, &precision);
+    const struct catalog_entry *stated = catalog_model_called(catalog_built_in(), said, &precision);
+    return served && stated && served != stated;
 }
 
 static void find_subject(struct watch *watch, struct subject *subject)
@@ -41,8 +40,10 @@ static void find_subject(struct watch *watch, struct subject *subject)
     watch->model = subject->model;
     watch->model_from = "--model";
     if (!subject->model) {
-        subject->model = watch->model = known_model(watch->arena, watch->load.model);
+        subject->model = watch->model = known_model(watch->load.model);
         watch->model_from = "the label model_name";
+    } else {
+        watch->other_model = other_model(watch, subject->model);
     }
     if (!subject->engine && strcmp(watch->load.engine->name, "llm-d"))
         subject->engine = watch->load.engine->name;
@@ -227,6 +228,7 @@ static bool try_flag(struct watch *watch, const struct flag *flag, double factor
     if (!value_of(&trial, flag->row, &change->from, &ignored))
         return false;
     change->flag = flag;
+    change->stated = fact_given(facts_find(&trial.facts, flag->row));
     change->to = fmax(1, floor(factor * change->from));
     trial.facts = facts_copy(&watch->scenario.facts);
     facts_set(&trial.facts, flag->row, change->to, ORIGIN_GIVEN, flag->flag);
