@@ -476,6 +476,11 @@ static const struct catalog_entry *file_find(const struct catalog *catalog,
     return found;
 }
 
+const struct catalog_entry *catalog_known(const struct catalog *catalog, enum catalog_kind kind, const char *name)
+{
+    return entry_find(&catalog->sheets[kind], name);
+}
+
 const struct catalog_entry *catalog_find(const struct catalog *catalog, enum catalog_kind kind,
                                          const char *name, struct error *error)
 {

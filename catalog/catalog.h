@@ -64,6 +64,8 @@ bool catalog_read(struct catalog *catalog, enum catalog_kind kind, const char *f
 
 /* ---- reading entries, for `list` and `show` ----------------------------------------- */
 
+/* The entry of this name or alias in the catalog's own sheet; NULL: none. */
+const struct catalog_entry *catalog_known(const struct catalog *catalog, enum catalog_kind kind, const char *name);
 /* Find an entry by name or alias, or in a user's sheet. If there is none, `error` suggests the most
  * similar name. */
 const struct catalog_entry *catalog_find(const struct catalog *catalog, enum catalog_kind kind,

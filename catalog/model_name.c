@@ -60,14 +60,15 @@ static size_t shorter(const char *name, size_t size, const char **precision)
 /* "llama3.1:8b" is "llama3.1-8b", and the "Meta-" of Llama is no part of it. */
 static const struct catalog_entry *known(const struct catalog *catalog, const char *name, size_t size)
 {
-    char *plain = arena_copy(catalog->arena, name, size);
-    struct error ignored;
-    for (char *at = plain; *at; at++)
-        if (*at == ':')
-            *at = '-';
-    if (!strncmp(plain, "Meta-", 5) || !strncmp(plain, "meta-", 5))
-        plain += 5;
-    return *plain ? catalog_find(catalog, CATALOG_MODEL, plain, &ignored) : NULL;
+    char plain[200];
+    const size_t meta = size > 5 && (!strncmp(name, "Meta-", 5) || !strncmp(name, "meta-", 5)) ? 5 : 0;
+    name += meta;
+    size -= meta;
+    if (!size || size >= sizeof plain)
+        return NULL;
+    for (size_t i = 0; i <= size; i++)
+        plain[i] = i == size ? 0 : name[i] == ':' ? '-' : name[i];
+    return catalog_known(catalog, CATALOG_MODEL, plain);
 }
 
 const struct catalog_entry *catalog_model_called(const struct catalog *catalog, const char *name,

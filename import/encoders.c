@@ -182,7 +182,7 @@ static void decoder_caches(struct model *model, const struct stack *stack, doubl
 static void stored_apart(struct model *model, double weights)
 {
     struct config *config = model->config;
-    facts_set(config->facts, NAME_tower_params, weights, ORIGIN_MODEL, config->file);
+    tower_facts(model, weights);
     facts_note(config->facts, "an encoder and a decoder: a step of decoding runs the decoder; %.0f weights run once "
                "over the input", weights);
 }

@@ -157,6 +157,8 @@ void weight_float(struct model *model, const char *name, double in, double out);
 void weight_matrix(struct model *model, const char *name, double in, double out);
 void weight_vector(struct model *model, const char *name, double size);
 void cache_add(struct model *model, const struct plan *plan, struct cache cache);
+/* Weights that a step of decoding does not run, in the format of what the quantizer leaves alone. */
+void tower_facts(const struct model *model, double weights);
 void model_facts(const struct model *model, const struct format *kv);
 
 bool plan_layers(struct model *model);

@@ -4,8 +4,6 @@
  * (tower_params) and no operators. A tower of an unknown kind is left out, with a note. */
 #include "import/model.h"
 
-#include "build/row_names.h"
-
 #include <string.h>
 
 /* The vision part of a configuration, and the width of the language model. */
@@ -163,7 +161,7 @@ void towers_add(struct model *model)
         return;
     }
     double weights = kinds[i].weights(&tower);
-    facts_set(config->facts, NAME_tower_params, weights, ORIGIN_MODEL, config->file);
+    tower_facts(model, weights);
     facts_note(config->facts, "the vision tower and its projector have %.0f weights, which decoding does not run",
                weights);
 }

@@ -271,6 +271,13 @@ static const struct format *weight_bulk(const struct model *model)
     return bulk;
 }
 
+void tower_facts(const struct model *model, double weights)
+{
+    struct facts *facts = model->config->facts;
+    facts_set(facts, NAME_tower_params, weights, ORIGIN_MODEL, model->config->file);
+    facts_set(facts, NAME_tower_bytes, model->precision.base->bytes, ORIGIN_MODEL, model->config->file);
+}
+
 void model_facts(const struct model *model, const struct format *kv)
 {
     struct facts *facts = model->config->facts;

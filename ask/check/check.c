@@ -289,8 +289,7 @@ static const struct option check_list[] = {
     { "calibrate", "N", OPTION_COUNT, .low = 0, .high = 100,
       .help = "calibrate each series to N of its points, score the others" },
     { "to", "WHAT", OPTION_CHOICE, .choices = check_to, .otherwise = "other loads of the same server",
-      .help = "with --calibrate, score other servers of its source: another layout, version, precision, machine or "
-              "model" },
+      .help = "with --calibrate, score other servers of its source instead" },
     { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
       .help = "also list the N worst predictions, with file and line" },
     { "explain", NULL, OPTION_SWITCH,

@@ -397,7 +397,7 @@ static void wrong_statements(void **state)
         { { "qwen3-32b", 4, NULL, 0, 1 }, "twice as many", "a token faster than memory and peak allow", false },
         { { "qwen3-32b", 2, "prefix_hit_share", 0.9, 1 }, "found in the cache", NULL, false },
         { { "qwen3-32b", 2, "draft_tokens", 3, 1 }, "drafts", NULL, false },
-        { { "llama-3.1-70b", 2, NULL, 0, 1 }, NULL, NULL, true },
+        { { "llama-3.1-70b", 2, NULL, 0, 1 }, NULL, NULL, false },       /* twice as slow: servers differ so much */
         { { "qwen3-32b", 2, NULL, 0, 1000 }, NULL, NULL, true } };      /* milliseconds, told as seconds */
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct doc *answer = calibrate_times(world, &cases[i].truth);
@@ -408,7 +408,8 @@ static void wrong_statements(void **state)
             assert_true(says(doc_get(answer, "outliers"), "reason", cases[i].refused));
         if (!i)
             assert_null(looks_like->first);
-        assert_int_equal(doc_get(answer, "another_server")->boolean, cases[i].another);
+        if (doc_get(answer, "another_server")->boolean != cases[i].another)
+            fail_msg("case %zu: another server %d", i, doc_get(answer, "another_server")->boolean);
     }
 }
 
