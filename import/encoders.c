@@ -182,7 +182,7 @@ static void decoder_caches(struct model *model, const struct stack *stack, doubl
 static void stored_apart(struct model *model, double weights)
 {
     struct config *config = model->config;
-    tower_facts(model, weights);
+    model->apart = weights;
     facts_note(config->facts, "an encoder and a decoder: a step of decoding runs the decoder; %.0f weights run once "
                "over the input", weights);
 }

@@ -140,6 +140,7 @@ struct model {
     double moe_layers, experts, top_k;
     double query_groups;    /* query heads to one head of keys, of the first layer with attention */
     double streams;  /* residual streams: 1, or those of hyper-connections */
+    double apart;    /* weights that a step of decoding does not run: of a tower or an encoder */
     double layer;    /* of the layer under construction; -1 outside layers */
     struct plan *plan;      /* [layers] */
     struct weight *weights;
@@ -157,8 +158,6 @@ void weight_float(struct model *model, const char *name, double in, double out);
 void weight_matrix(struct model *model, const char *name, double in, double out);
 void weight_vector(struct model *model, const char *name, double size);
 void cache_add(struct model *model, const struct plan *plan, struct cache cache);
-/* Weights that a step of decoding does not run, in the format of what the quantizer leaves alone. */
-void tower_facts(const struct model *model, double weights);
 void model_facts(const struct model *model, const struct format *kv);
 
 bool plan_layers(struct model *model);

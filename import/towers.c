@@ -161,7 +161,7 @@ void towers_add(struct model *model)
         return;
     }
     double weights = kinds[i].weights(&tower);
-    tower_facts(model, weights);
+    model->apart = weights;
     facts_note(config->facts, "the vision tower and its projector have %.0f weights, which decoding does not run",
                weights);
 }

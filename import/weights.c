@@ -271,13 +271,6 @@ static const struct format *weight_bulk(const struct model *model)
     return bulk;
 }
 
-void tower_facts(const struct model *model, double weights)
-{
-    struct facts *facts = model->config->facts;
-    facts_set(facts, NAME_tower_params, weights, ORIGIN_MODEL, model->config->file);
-    facts_set(facts, NAME_tower_bytes, model->precision.base->bytes, ORIGIN_MODEL, model->config->file);
-}
-
 void model_facts(const struct model *model, const struct format *kv)
 {
     struct facts *facts = model->config->facts;
@@ -293,6 +286,8 @@ void model_facts(const struct model *model, const struct format *kv)
     facts_set(facts, NAME_weight_bytes, bulk->bytes, ORIGIN_MODEL, file);
     facts_bind(facts, NAME_weight_peak, bulk->peak, ORIGIN_MODEL, file);
     facts_set(facts, NAME_kv_bytes, kv->bytes, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_tower_params, model->apart, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_tower_bytes, model->precision.base->bytes, ORIGIN_MODEL, file);
     if (config_has(model->config, FIELD_context))
         facts_set(facts, "max_context", config_count(model->config, FIELD_context), ORIGIN_MODEL, file);
     for (size_t i = 0; i < model->weight_count; i++)
