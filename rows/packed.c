@@ -125,6 +125,14 @@ static void unpack_texts(struct unpacker *unpacker, const char **const *texts, i
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
+/* Stands for a cell that has the text of the one above it, as names, sources and dates mostly have. */
+static const char above[] = "\1";
+
+static const char *cell_text(const struct csv *csv, size_t row, size_t column)
+{
+    return csv->text + csv->cells[row * csv->columns + column];
+}
+
 void pack_csv(struct packer *packer, const struct csv *csv)
 {
     int line = 0;
@@ -134,8 +142,11 @@ void pack_csv(struct packer *packer, const struct csv *csv)
     for (size_t i = 0; i < csv->rows; line = csv->lines[i++])
         pack_step(packer, PACK_COUNTS, csv->lines[i] - line);
     for (size_t column = 0; column < csv->columns; column++)
-        for (size_t row = 0; row <= csv->rows; row++)
-            pack_text(packer, PACK_TEXTS, csv->text + csv->cells[row * csv->columns + column]);
+        for (size_t row = 0; row <= csv->rows; row++) {
+            const char *text = cell_text(csv, row, column);
+            const bool same = row && *text && !strcmp(text, cell_text(csv, row - 1, column));
+            pack_text(packer, PACK_TEXTS, same ? above : text);
+        }
 }
 
 void unpack_csv(struct unpacker *unpacker, struct csv *csv)
@@ -150,8 +161,11 @@ void unpack_csv(struct unpacker *unpacker, struct csv *csv)
     for (size_t i = 0; i < csv->rows; i++)
         lines[i] = line += (int)unpack_step(unpacker, PACK_COUNTS);
     for (size_t column = 0; column < csv->columns; column++)
-        for (size_t row = 0; row <= csv->rows; row++)
-            cells[row * csv->columns + column] = (uint32_t)(unpack_text(unpacker, PACK_TEXTS) - csv->text);
+        for (size_t row = 0; row <= csv->rows; row++) {
+            const char *text = unpack_text(unpacker, PACK_TEXTS);
+            cells[row * csv->columns + column] = *text == *above ? cells[(row - 1) * csv->columns + column]
+                                                                 : (uint32_t)(text - csv->text);
+        }
     csv->lines = lines;
     csv->cells = cells;
 }
