@@ -44,6 +44,12 @@ struct text text_line(struct text *rest)
     return line;
 }
 
+bool ends_with(const char *string, const char *end)
+{
+    const size_t size = strlen(string), tail = strlen(end);
+    return size >= tail && !strcmp(string + size - tail, end);
+}
+
 bool text_is(struct text text, const char *string)
 {
     return text.size == strlen(string) && !memcmp(text.data, string, text.size);

@@ -8,9 +8,9 @@
 
 /* What a word at the end of a name says of the weights; NULL: nothing. */
 static const struct { const char *word, *precision; } endings[] = {
-    { "gguf", NULL }, { "latest", NULL }, { "instruct", NULL }, { "it", NULL }, { "chat", NULL }, { "hf", NULL }, { "base", NULL },
-    { "pt", NULL }, { "dynamic", NULL }, { "block", NULL }, { "unsloth", NULL }, { "bnb", NULL }, { "mlx", NULL },
-    { "quantized", NULL }, { "i1", NULL }, { "text", NULL }, { "thinking", NULL },
+    { "gguf", NULL }, { "latest", NULL }, { "instruct", NULL }, { "it", NULL }, { "chat", NULL },
+    { "hf", NULL }, { "base", NULL }, { "pt", NULL }, { "dynamic", NULL }, { "block", NULL }, { "unsloth", NULL },
+    { "bnb", NULL }, { "mlx", NULL }, { "quantized", NULL }, { "i1", NULL }, { "text", NULL }, { "thinking", NULL },
     { "bf16", "bf16" }, { "fp16", "fp16" }, { "f16", "fp16" }, { "fp8", "fp8" }, { "fp4", "nvfp4" },
     { "nvfp4", "nvfp4" }, { "mxfp4", "mxfp4" }, { "awq", "int4" }, { "gptq", "int4" }, { "int4", "int4" },
     { "w4a16", "int4" }, { "4bit", "int4" }, { "int8", "int8" }, { "w8a8", "int8" }, { "8bit", "int8" },

@@ -209,12 +209,12 @@ static bool was_read(const struct config *config, const struct doc *doc)
 static bool harmless(const char *key)
 {
     static const char *const parts[] = {
-        "dropout", "pdrop", "initializer", "init_", "_std", "token_id", "token_index", "rope", "rotary", "eps", "loss",
-        "coef", "scal", "multiplier", "softcap", "max_length", "min_length", "pretraining_tp", "position",
-        "version", "temperature", "clip", "_limit", "theta", "alpha", "norm_topk", "topk_group", "n_group",
-        "num_labels", "num_beams", "top_p", "length_penalty", "max_window_layers", "seed", "chunk_size_feed_forward",
-        "noise", "pruned_heads", "suppress", "image_", "video_", "vision", "audio", "quantization", "task_", "auto_map", "seq_len", "seq_length", "context_length", "drop", "pad_", "bos_",
-        "eos_", "ep_size", "label" };
+        "dropout", "pdrop", "drop", "noise", "initializer", "init_", "_std", "seed", "eps", "loss", "coef", "scal",
+        "multiplier", "softcap", "clip", "_limit", "alpha", "temperature", "suppress", "token_id", "token_index",
+        "pad_", "bos_", "eos_", "rope", "rotary", "theta", "position", "max_length", "min_length", "length_penalty",
+        "seq_len", "seq_length", "context_length", "chunk_size_feed_forward", "max_window_layers", "num_beams",
+        "top_p", "norm_topk", "topk_group", "n_group", "label", "pruned_heads", "pretraining_tp", "ep_size",
+        "version", "quantization", "task_", "auto_map", "image_", "video_", "vision", "audio" };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(key, parts[i]))
             return true;

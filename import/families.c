@@ -37,11 +37,6 @@ static bool next_row(struct text *rest, struct text *row)
     return false;
 }
 
-static bool equal(struct text text, const char *string)
-{
-    return text.size == strlen(string) && !memcmp(text.data, string, text.size);
-}
-
 /* ---- a row --------------------------------------------------------------------------- */
 
 /* "0", "1", "attention_bias(0)", "!no_bias(1)". */
@@ -50,7 +45,7 @@ static struct rule rule_read(struct arena *arena, struct text cell)
     struct rule rule = { .denied = cell.size && *cell.data == '!' };
     struct text rest = { cell.data + rule.denied, cell.size - rule.denied };
     struct text key = cut(&rest, '(');
-    rule.absent = rest.size ? *rest.data == '1' : equal(key, "1");
+    rule.absent = rest.size ? *rest.data == '1' : text_is(key, "1");
     if (rest.size)
         rule.key = arena_copy(arena, key.data, key.size);
     return rule;
@@ -66,7 +61,7 @@ static void norms_of_queries(struct arena *arena, struct text cell, struct famil
         width = (struct text){ colon + 1, (size_t)(cell.data + cell.size - colon - 1) };
         family->qk_norm = rule_read(arena, (struct text){ cell.data, (size_t)(colon - cell.data) });
     }
-    family->qk_wide = equal(width, "wide");
+    family->qk_wide = text_is(width, "wide");
 }
 
 static void builders(struct text attention, struct text state, struct family *family)
@@ -80,13 +75,13 @@ static void builders(struct text attention, struct text state, struct family *fa
     static const struct { const char *name; model_builder *build; } wholes[] = {
         { "t5", t5_build }, { "bart", bart_build } };
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        if (equal(attention, layers[i].name))
+        if (text_is(attention, layers[i].name))
             family->attention = layers[i].build;
-        if (equal(state, layers[i].name))
+        if (text_is(state, layers[i].name))
             family->linear = layers[i].build;
     }
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        if (equal(attention, wholes[i].name))
+        if (text_is(attention, wholes[i].name))
             family->whole = wholes[i].build;
 }
 
@@ -101,7 +96,7 @@ static uint64_t traits_read(struct text cell)
     while (cell.size) {
         struct text word = cut(&cell, ' ');
         for (int i = 0; i < TRAIT_COUNT; i++)
-            if (equal(word, names[i]))
+            if (text_is(word, names[i]))
                 traits |= (uint64_t)1 << i;
     }
     return traits;
@@ -111,7 +106,7 @@ static uint64_t traits_read(struct text cell)
 static void window_read(struct text cell, struct family *family)
 {
     static const char chunks[] = "chunks ";
-    family->windowed = equal(cell, "all");
+    family->windowed = text_is(cell, "all");
     family->chunked = cell.size >= sizeof chunks && !memcmp(cell.data, chunks, sizeof chunks - 1);
     if (cell.size && !family->windowed)
         family->window_pattern = cell.data[cell.size - 1] - '0';
@@ -127,10 +122,10 @@ static const struct family *row_read(struct arena *arena, struct text row)
         .name = arena_copy(arena, cell[NAME].data, cell[NAME].size),
         .qkv_bias = rule_read(arena, cell[QKV_BIAS]), .output_bias = rule_read(arena, cell[OUTPUT_BIAS]),
         .ffn_bias = rule_read(arena, cell[FFN_BIAS]), .norm_bias = rule_read(arena, cell[NORM_BIAS]),
-        .head_bias = rule_read(arena, cell[HEAD_BIAS]), .down_bias = equal(cell[FFN_BIAS], "down"),
-        .ffn_kind = equal(cell[FFN], "gated") ? FFN_GATED : equal(cell[FFN], "plain") ? FFN_PLAIN : FFN_ABSENT,
-        .norm_weights = !equal(cell[NORM], "none"), .norms = *cell[NORMS].data - '0',
-        .tied = equal(cell[TIED], "1"), .traits = traits_read(cell[TRAITS]), .defaults = cell[DEFAULTS] };
+        .head_bias = rule_read(arena, cell[HEAD_BIAS]), .down_bias = text_is(cell[FFN_BIAS], "down"),
+        .ffn_kind = text_is(cell[FFN], "gated") ? FFN_GATED : text_is(cell[FFN], "plain") ? FFN_PLAIN : FFN_ABSENT,
+        .norm_weights = !text_is(cell[NORM], "none"), .norms = *cell[NORMS].data - '0',
+        .tied = text_is(cell[TIED], "1"), .traits = traits_read(cell[TRAITS]), .defaults = cell[DEFAULTS] };
     norms_of_queries(arena, cell[QK_NORM], family);
     builders(cell[ATTENTION], cell[STATE], family);
     window_read(cell[WINDOW], family);
@@ -154,7 +149,7 @@ bool family_default(const struct family *family, const char *field, double *valu
     struct text rest = family->defaults;
     while (rest.size) {
         struct text pair = cut(&rest, ' '), name = cut(&pair, '=');
-        if (equal(name, field))
+        if (text_is(name, field))
             return text_number(pair, value);
     }
     return false;
@@ -170,7 +165,7 @@ static bool type_matches(struct text name, const char *type)
     if (name.size < size || memcmp(name.data, type, size))
         return false;
     struct text rest = { name.data + size, name.size - size };
-    return !rest.size || equal(rest, part) || equal(rest, whole);
+    return !rest.size || text_is(rest, part) || text_is(rest, whole);
 }
 
 static const struct family *by_type(struct arena *arena, const char *type)

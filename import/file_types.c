@@ -78,12 +78,6 @@ static const char *choose(const struct model *model, const char *rule)
 
 /* ---- tensors ------------------------------------------------------------------------- */
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t size = strlen(text), tail = strlen(end);
-    return size >= tail && !strcmp(text + size - tail, end);
-}
-
 /* The column that has the rule for a matrix. */
 static const char *column_of(const struct model *model, const char *name)
 {

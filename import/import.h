@@ -13,8 +13,8 @@
  *     active = sum of layers * used   * in * out        (operator_active)
  *
  * so that multi-token-prediction layers, which decoding of text does not run, are left out, with a note; the
- * weights of a vision tower or an encoder are one number beside the operators, tower_params. A vector (norm, bias) is a matrix with one output. A head that is tied
- * to the embedding is a single operator, `lm_head`.
+ * weights of a vision tower or an encoder are one number beside the operators, tower_params. A vector (norm,
+ * bias) is a matrix with one output. A head that is tied to the embedding is a single operator, `lm_head`.
  *
  * Nothing is guessed silently. An unknown architecture, a missing field or an impossible value is an
  * error that names the file, the field and what would have been accepted. With `assume`, an unknown

@@ -4,6 +4,7 @@
  * (tower_params) and no operators. A tower of an unknown kind is left out, with a note. */
 #include "import/model.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The vision part of a configuration, and the width of the language model. */
@@ -46,6 +47,12 @@ static double patches(const struct tower *tower, double size, double frames, dou
     return 3 * frames * side * side * width;
 }
 
+/* Whole patches along a side of the image. */
+static double patches_across(const struct tower *tower, double size, double image)
+{
+    return floor(of(tower, "image_size", image) / fmax(of(tower, "patch_size", size), 1));
+}
+
 /* modeling_qwen2_vl.py */
 static double qwen2_tower(const struct tower *tower)
 {
@@ -82,8 +89,7 @@ static double qwen3_tower(const struct tower *tower)
 /* modeling_siglip.py with Gemma 3's projector. */
 static double siglip_tower(const struct tower *tower)
 {
-    double width = of(tower, "hidden_size", 1152), side = of(tower, "patch_size", 14);
-    double across = (double)(int64_t)(of(tower, "image_size", 896) / (side > 0 ? side : 1));
+    double width = of(tower, "hidden_size", 1152), across = patches_across(tower, 14, 896);
     return patches(tower, 14, 1, width) + width + across * across * width
          + of(tower, "num_hidden_layers", 27) * plain_layer(width, of(tower, "intermediate_size", 4304))
          + 2 * width + width + width * tower->out;
@@ -105,7 +111,7 @@ static double mllama_tower(const struct tower *tower)
 {
     const struct doc *ratios = doc_get(tower->vision, "supported_aspect_ratios");
     double width = of(tower, "hidden_size", 1280), inner = of(tower, "intermediate_size", 5120);
-    double side = of(tower, "patch_size", 14), across = (double)(int64_t)(of(tower, "image_size", 448) / (side > 0 ? side : 1));
+    double across = patches_across(tower, 14, 448);
     double spots = across * across + 1, tiles = of(tower, "max_num_tiles", 4);
     double shapes = (ratios && ratios->kind == DOC_ARRAY ? (double)ratios->count : 8) + 1;
     double layer = 4 * width * width + 2 * width * inner + inner + width + 4 * width;
@@ -118,8 +124,7 @@ static double mllama_tower(const struct tower *tower)
 /* modeling_clip.py: a token for the whole image, norms at both ends, projections of words and image. */
 static double clip_tower(const struct tower *tower)
 {
-    double width = of(tower, "hidden_size", 768), side = of(tower, "patch_size", 32);
-    double across = (double)(int64_t)(of(tower, "image_size", 224) / (side > 0 ? side : 1));
+    double width = of(tower, "hidden_size", 768), across = patches_across(tower, 32, 224);
     double projection = config_count_or(tower->config, FIELD_projection, 512);
     return patches(tower, 32, 1, width) + width + (across * across + 1) * width + 4 * width
          + of(tower, "num_hidden_layers", 12) * plain_layer(width, of(tower, "intermediate_size", 3072))

@@ -141,12 +141,6 @@ static const char *entry_name(struct arena *arena, const struct fact_table *tabl
     }
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t size = strlen(text), tail = strlen(end);
-    return size >= tail && !strcmp(text + size - tail, end);
-}
-
 /* Engines run keys and values with the queries, the latent of the keys with that of the
  * queries, and up with gate, where the block has one: it stands just before. */
 static bool joins_another(const struct model *model, const struct weight *weight)

@@ -196,12 +196,6 @@ static bool begins(struct text text, const char *with)
     return text.size >= strlen(with) && !memcmp(text.data, with, strlen(with));
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t size = strlen(text), tail = strlen(end);
-    return size >= tail && !strcmp(text + size - tail, end);
-}
-
 /* Every layout of this program, with the lines alone that say what it is a layout of. */
 static struct layouts read_heads(struct arena *arena)
 {

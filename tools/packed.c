@@ -24,12 +24,6 @@ static bool cut(struct formulas *formulas, const char *file)
     return clean;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t size = strlen(text), tail = strlen(end);
-    return size >= tail && !strcmp(text + size - tail, end);
-}
-
 /* A table of facts without its notes, one of measurements also without its reasons: the page needs none. */
 static const struct csv *narrow(struct arena *arena, const struct csv *csv)
 {
