@@ -1,4 +1,4 @@
-/* GGUF file types: "Q4_K_M" names no format of a number but a rule which tensors of a model get which type.
+/* GGUF file types: "Q4_K_M" names a rule that gives each tensor of a model a type, not one number format.
  * data/file_types.csv has the rules, one file type a row; what holds for all of them is here.
  *
  * A vector, a router and a convolution stay in 32 bits. A type stores blocks of weights along the inputs of a

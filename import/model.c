@@ -164,6 +164,8 @@ static bool build_layer(struct model *model, const struct plan *plan)
     if (plan->mixer == MIXER_LINEAR && !family->linear)
         return config_fail(model->config, "a linear_attention layer, which model_type %s does "
                            "not have", family->name);
+    if (plan->mixer != MIXER_LINEAR && plan->mixer != MIXER_NONE && !family->attention)
+        return config_fail(model->config, "an attention layer, which model_type %s does not have", family->name);
     layer_mixer(model, plan);
     if (plan->ffn == FFN_MOE)
         ffn_experts(model, plan);

@@ -146,7 +146,7 @@ struct model {
     struct weight *weights;
     size_t weight_count, weight_room;
     struct cache *caches;
-    size_t cache_count, kv_capacity_per_chip;
+    size_t cache_count, cache_room;
 };
 
 /* The name of the format that a file type gives a weight of the layer under construction. */

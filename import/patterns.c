@@ -400,7 +400,11 @@ static bool read_block_types(struct model *model, const struct doc *list)
         return config_fail(model->config, "block_types is not a list of kinds of layers");
     for (size_t layer = 0; layer < count_of(model); layer++, item = item->next ? item->next : list->first) {
         const char *name = item->kind == DOC_STRING ? item->string : "";
-        model->plan[layer].mixer = !strcmp(name, "attention") ? MIXER_SLIDING : MIXER_LINEAR;
+        if (strcmp(name, "attention") && strcmp(name, "recurrent")) {
+            config_fail(model->config, "layer %zu is of an unknown kind '%.60s'", layer, name);
+            return config_expected(model->config, "recurrent or attention");
+        }
+        model->plan[layer].mixer = *name == 'a' ? MIXER_SLIDING : MIXER_LINEAR;
     }
     return true;
 }
@@ -413,7 +417,7 @@ static bool read_openelm(struct model *model, const struct doc *list)
     double multiple = config_count_or(config, FIELD_width_multiple, 256);
     if (!kv || !factor || !list_integers(model, list, "num_query_heads") ||
         !list_integers(model, kv, "num_kv_heads") || !list_length(model, factor, "ffn_multipliers"))
-        return config_fail(config, "num_query_heads, num_kv_heads and ffn_multipliers are no lists of layers");
+        return config_fail(config, "num_query_heads, num_kv_heads and ffn_multipliers must be lists with one item per layer");
     const struct doc *query = list->first, *key = kv->first, *width = factor->first;
     for (size_t layer = 0; layer < count_of(model); layer++, query = query->next, key = key->next, width = width->next) {
         double inner = multiple * floor((width->number * model->hidden + multiple / 2) / multiple);

@@ -20,7 +20,7 @@ static double of(const struct tower *tower, const char *key, double absent)
     const struct doc *doc = doc_get(tower->vision, key);
     if (!doc || doc->kind == DOC_NULL)
         return absent;
-    if (doc->kind != DOC_NUMBER || doc->number < 0 || doc->number > 1e9) {
+    if (doc->kind != DOC_NUMBER || doc->number < 0 || doc->number > 1e9 || doc->number != floor(doc->number)) {
         config_fail(tower->config, "%s of vision_config is not a count", key);
         return absent;
     }
@@ -56,8 +56,7 @@ static double patches_across(const struct tower *tower, double size, double imag
 /* modeling_qwen2_vl.py */
 static double qwen2_tower(const struct tower *tower)
 {
-    const struct doc *ratio = doc_get(tower->vision, "mlp_ratio");
-    double width = of(tower, "embed_dim", 1280), factor = ratio && ratio->kind == DOC_NUMBER ? ratio->number : 4;
+    double width = of(tower, "embed_dim", 1280), factor = of(tower, "mlp_ratio", 4);
     return patches(tower, 14, of(tower, "temporal_patch_size", 2), width)
          + of(tower, "depth", 32) * plain_layer(width, width * factor) + 2 * width
          + merger(width, of(tower, "spatial_merge_size", 2), tower->out);
@@ -100,7 +99,7 @@ static double pixtral_tower(const struct tower *tower)
 {
     double width = of(tower, "hidden_size", 1024), inner = of(tower, "intermediate_size", 4096);
     const struct doc *merge = doc_get(tower->config->root, "spatial_merge_size");
-    double side = merge && merge->kind == DOC_NUMBER ? merge->number : 2, out = tower->out;
+    double side = merge && merge->kind == DOC_NUMBER ? fmax(floor(merge->number), 1) : 2, out = tower->out;
     return patches(tower, 14, 1, width) + width
          + of(tower, "num_hidden_layers", 24) * (4 * width * width + 3 * width * inner + 2 * width)
          + width + side * side * width * width + width * out + out * out;

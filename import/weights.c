@@ -106,7 +106,7 @@ void cache_add(struct model *model, const struct plan *plan, struct cache cache)
     }
     if (!place) {
         place = arena_push(model->config->arena, &model->caches, &model->cache_count,
-                           &model->kv_capacity_per_chip, sizeof *model->caches);
+                           &model->cache_room, sizeof *model->caches);
         *place = cache;
     }
     place->alike++;

@@ -141,7 +141,7 @@ static size_t as_watched(void *context, double now)
     return exported->followed.wanted > 0 ? (size_t)exported->followed.wanted : 1;
 }
 
-/* Arrivals in [from, from + length), by halving. */
+/* Number of arrivals before `time`, by halving. */
 static size_t before(const struct trace *trace, double time)
 {
     size_t low = 0, high = trace->count;

@@ -326,7 +326,7 @@ static bool plan_loads(struct measure *measure, struct error *error)
     if (!loads) {
         static const size_t own[] = { 1, 4, 16, 64 };
         if (!command_given(command, "isl"))
-            add_point(measure, 1, 0, 4 * prompt, output / 2);
+            add_point(measure, 1, 0, 4 * prompt, fmax(1, floor(output / 2)));
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
             add_point(measure, own[i], 0, prompt, output);
         return true;
@@ -363,7 +363,7 @@ static void run_loads(struct measure *measure)
     for (size_t i = 0; i < measure->point_count; i++) {
         const double left = measure->began + measure->budget - client_now(measure->client);
         if (left <= 0 && !measure->stopped)
-            measure->stopped = "the budget is over";
+            measure->stopped = "the time budget is used up";
         if (!goes_on(measure)) {
             measure->point_count = i;
             return;

@@ -3,9 +3,9 @@
  * A server is the simulator behind its endpoint (--clock virtual), with the factors of a calibration drawn from
  * their prior, and with what no factor describes: steps that jitter by 5 %, decode batches padded to captured
  * sizes, a router that is uneven, the time of its front end. `measure` asks it, `calibrate` reads what came. A
- * factor matters where half of TPOT is its own at a load that was measured; it and the throughput of a full
- * server, which was not given, must come out within 5 % in the median, and in nine of ten within what is stated
- * below. Of twenty settings of two flags the best by the calibrated simulator must be as good as the truly best.
+ * factor matters where half of TPOT is its own at a load that was measured. The throughput of a full server, which
+ * was not given, must come out within 5 % in the median, such a factor within 12 %, and nine of ten within what is
+ * stated below. Of twenty settings of two flags the best by the calibrated simulator must be as good as the truly best.
  *
  * Five servers; a hundred with CHALKLINE_LONG. */
 #define _GNU_SOURCE
