@@ -40,11 +40,6 @@ bool then_calibrate_open(struct arena *arena, const struct command *command, str
         error_set(error, "--calibration-out without a machine");
         return error_expected(error, "--on MACHINE, and --model MODEL where the endpoint has another name for it");
     }
-    if (!command_given(command, "gpus") && !command_given(command, "tp") &&
-        strcmp(command_text(command, "on"), "this")) {
-        error_set(error, "--on without --gpus: a calibration needs the number of GPUs of the server");
-        return error_expected(error, "--gpus N, and --tp, --dp and so on where the server is laid out otherwise");
-    }
     struct command *own = then->command = arena_alloc(arena, sizeof *own);
     *own = (struct command){ .verb = verb_named(command->verbs, "calibrate"), .verbs = command->verbs };
     for (size_t i = 0; i < command->value_count; i++) {

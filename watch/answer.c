@@ -128,7 +128,7 @@ static void list_unknown(struct watch *watch)
             add_unknown(watch, arena_print(watch->arena, "%s of the server: %.0f is assumed; --set %s=N says otherwise",
                                            watch->changes[i].flag->flag, watch->changes[i].from,
                                            watch->changes[i].flag->row));
-    add_unknown(watch, "chip, layout and number formats, which no metric has: --on, --tp, --precision");
+    add_unknown(watch, "the chip, the layout and the formats: they are in no metric; --on, --tp and so on");
     add_unknown(watch, "requests that were refused, and the network between clients and server");
     if (watch->ahead.unknown)
         add_unknown(watch, arena_print(watch->arena, "the load in an hour: %s", watch->ahead.unknown));

@@ -7,7 +7,6 @@
 #include "watch/page.h"
 #include "watch/watch.h"
 
-#include "base/clock.h"
 #include "build/row_names.h"
 #include "measure/fetch.h"
 
@@ -73,8 +72,7 @@ static enum outcome take(struct follower *follower, struct arena *arena, const s
     if (scrape->past || !answers)
         learn(follower, arena, &now, scrape->at);
     else if (!watch_answer(watch, &now, earlier ? &follower->before : NULL,
-                           earlier ? scrape->at - follower->before_at : began <= scrape->at ? scrape->at - began : NAN,
-                           answer, error))
+                           earlier ? scrape->at - follower->before_at : scrape->at - began, answer, error))
         return follower->seen ? AWAY : WRONG;
     follower->before = now;
     follower->before_at = scrape->at;
@@ -233,9 +231,6 @@ static bool go_on(struct follower *follower, struct error *error)
         if (!turn(follower, &scrape, arena, error))
             return false;
         later(&next, every);
-        /* After a server was away for longer than that, not all readings that were missed at once. */
-        if ((double)next.tv_sec + 1 < clock_seconds(CLOCK_MONOTONIC))
-            clock_gettime(CLOCK_MONOTONIC, &next);
         if (waits)
             wait_until(&next);
     }
@@ -362,10 +357,8 @@ static bool last_of(struct follower *follower, const struct scrape *scrapes, siz
         struct scrape scrape = scrapes[i];
         struct arena *arena = i + 1 == count ? follower->arena : next_turn(follower);
         scrape.past = false;
-        const bool last = i + 1 == count;
-        const enum outcome outcome = scrape.away ? READ : take(follower, arena, &scrape, last, answer, &watch, error);
-        if (outcome == WRONG || (outcome == AWAY && last))
-            return false;                       /* the last one is the answer */
+        if (!scrape.away && take(follower, arena, &scrape, i + 1 == count, answer, &watch, error) == WRONG)
+            return false;
     }
     return true;
 }

@@ -306,7 +306,7 @@ bool load_read(struct arena *arena, const char *file, const struct exposition *n
 {
     const struct engine *engine = engine_of(now);
     if (!engine) {
-        error_set(error, "%s: no metrics of a known engine", file);
+        error_set(error, "%s: metrics of no engine that is known", file);
         return error_expected(error, "metrics of vLLM, SGLang, TensorRT-LLM, Triton's backend of it, llama.cpp's "
                                      "server or llm-d's router");
     }

@@ -138,14 +138,17 @@ bool page_open(struct arena *arena, const struct command *command, struct page *
     pthread_mutex_init(&page->lock, NULL);
     page_put(page, NULL, NAN);
     if (!listen_open(address ? address : "127.0.0.1", (unsigned)command_count(command, "listen"), "--listen",
-                     &listener, error))
+                     &listener, error)) {
+        arena_free(&page->text);
         return false;
+    }
     const char *url = listen_url(arena, listener, &loopback);
     page->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, on_request, page,
                                     MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_TIMEOUT, 30u,
                                     MHD_OPTION_END);
     if (!page->daemon) {
         close(listener);
+        arena_free(&page->text);
         return error_set(error, "libmicrohttpd does not start: %s", strerror(errno));
     }
     *opened = page;

@@ -86,7 +86,7 @@ bool source_open(struct arena *arena, const struct command *command, struct sour
         return true;
     }
     if (source->job) {
-        error_set(error, "--job: '%.200s' is not the URL of a Prometheus server", word);
+        error_set(error, "--job: '%.200s' is no Prometheus server", word);
         return error_expected(error, "the URL of one, as in `%s`", command->verb->examples[2]);
     }
     if (is_url(word)) {
@@ -191,7 +191,7 @@ static const struct doc *ask(const struct source *source, struct arena *arena, c
         return NULL;
     }
     if (!json_read(arena, source->name, text, &doc, &ignored)) {
-        no_api(source, "the response is not JSON", error);
+        no_api(source, "its answer is no JSON", error);
         return NULL;
     }
     const struct doc *status = doc_get(doc, "status"), *why = doc_get(doc, "error"), *data = doc_get(doc, "data");
@@ -234,8 +234,6 @@ static bool query_now(const struct source *source, struct arena *arena, struct s
 bool source_history(struct source *source, struct arena *arena, double seconds, double step,
                     struct scrape **scrapes, size_t *count, struct error *error)
 {
-    /* A Prometheus server gives 11,000 points of a series at most. */
-    step = fmax(step, ceil(seconds / 10000));
     const double end = clock_now(), begin = end - step * floor(seconds / step);
     const size_t most = (size_t)floor(seconds / step) + 1;
     struct buffer *texts = arena_array(arena, most, sizeof *texts);

@@ -47,8 +47,7 @@ bool watch_answer(struct watch *watch, const struct exposition *now, const struc
 static double lifetime(const struct source *source, double at, const struct exposition *now)
 {
     const double began = exposition_sum(now, "process_start_time_seconds", NULL);
-    /* The starts of several processes on one page are a sum that tells nothing. */
-    return source->kind == SOURCE_URL && began <= at ? at - began : NAN;
+    return source->kind == SOURCE_URL ? at - began : NAN;
 }
 
 static bool answer_once(struct arena *arena, const struct command *command, struct source *source,

@@ -206,7 +206,7 @@ static void test_servers(void **state)
         { "HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n<html></html>\n", "not a line" },
         { "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "no metrics" },
         { "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\ngo_goroutines 12\n", "no engine that is known" },
-        { "HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\nprometheus_build_info 1\n\n", "the response is not JSON" },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\nprometheus_build_info 1\n\n", "its answer is no JSON" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena arena = { 0 };
@@ -262,7 +262,7 @@ static void test_commands(void **state)
         { "", "one URL or file" },
         { "a b", "one URL or file" },
         { "/nowhere/at-all", "/nowhere/at-all" },
-        { "tests/fixtures/metrics/after.prom --job x", "is not the URL of a Prometheus server" },
+        { "tests/fixtures/metrics/after.prom --job x", "is no Prometheus server" },
         { "tests/fixtures/metrics/after.prom --since tests/fixtures/metrics/before.prom", "go together" },
         { "http://127.0.0.1:9 --record /nowhere/at-all --every 1s", "--record: /nowhere/at-all" },
         { "http://127.0.0.1:9 --listen 0 --bind 300.1.1.1", "--bind" },

@@ -307,7 +307,8 @@ static void check_errors(struct tally *tally, int which, const char *what, doubl
     const double median = quantile_of(tally->errors[which], count, 0.5), p90 = quantile_of(tally->errors[which], count, 0.9);
     printf("  %s: %zu servers, off by %.1f %% in the median, %.1f %% in nine of ten\n", what, count, 100 * median,
            100 * p90);
-    if (!(median <= middle) || !(p90 <= most))
+    /* One or two servers of a sample have no median to hold: they are printed. */
+    if (count >= 3 && (!(median <= middle) || !(p90 <= most)))
         fail_msg("%s", what);
 }
 
