@@ -1,5 +1,7 @@
 #include "base/quantile.h"
 
+#include "base/base.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,4 +24,10 @@ double quantile_of(const double *sorted, size_t count, double share)
     const double at = share * (double)(count - 1), below = floor(at);
     const size_t i = (size_t)below;
     return i + 1 < count ? sorted[i] + (at - below) * (sorted[i + 1] - sorted[i]) : sorted[count - 1];
+}
+
+double sizes_quantile(double *sizes, size_t count, double share)
+{
+    numbers_sort(sizes, count);
+    return quantile_of(sizes, count, share);
 }
