@@ -50,7 +50,7 @@ static const struct known price_facts[] = {
 
 static const struct known words[] = {
     { "title", "text" }, { "alias", "text" }, { "family", "text" }, { "version_of", "text" },
-    { "generation", "text" },
+    { "generation", "text" }, { "backend_of", "text" }, { "families", "text" },
 };
 
 #define LIST(array) array, sizeof array / sizeof *array

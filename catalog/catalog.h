@@ -87,9 +87,11 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
                      struct error *error);
 /* Set the efficiencies of chips and engines. Later entries override earlier ones: "any", the family of
  * chips, the engine, what engines of its time have in common (`generation` names their entry), the
- * version of the engine (`version_of` names its engine). A family without an entry was not measured. */
+ * version of the engine (`version_of` names its engine), and its backends (`backend_of`) whose `families`
+ * begin the name of the family or of the machine. A family without an entry was not measured. `family` and
+ * `machine`, as the catalog names them, may be NULL. */
 bool catalog_engine(const struct catalog *catalog, const char *name, const char *family,
-                    struct facts *facts, struct error *error);
+                    const char *machine, struct facts *facts, struct error *error);
 /* The name of an engine in the catalog; a name without an entry, such as a user's file, as it is; for
  * NULL "any". */
 const char *catalog_engine_name(const struct catalog *catalog, const char *name);

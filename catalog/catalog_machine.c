@@ -2,8 +2,8 @@
  *
  * A peak rate for a format that the chip has no units for is bound to the next wider format that
  * it has. The topology becomes a number of torus axes, 0 for a switch. Constants are applied in
- * the order: all engines, the family of chips, the engine's base version, the engine; a later one
- * replaces an earlier one. One note each names doubtful figures and figures that nobody knows. */
+ * the order: all engines, the family of chips, the engine's base version, the engine, its backend for
+ * these chips; a later one replaces an earlier one. One note each names doubtful figures and figures that nobody knows. */
 #include "catalog/catalog.h"
 #include "catalog/sheet.h"
 
@@ -182,7 +182,32 @@ static bool parent_of(const struct catalog *catalog, const struct catalog_entry 
     return !name || *parent;
 }
 
-bool catalog_engine(const struct catalog *catalog, const char *name, const char *family,
+/* Does one of the words of a list begin the name? */
+static bool begins(const char *list, const char *name)
+{
+    for (const char *word = list; name && *word; word += strspn(word, " ")) {
+        const size_t size = strcspn(word, " ");
+        if (size && !strncmp(name, word, size))
+            return true;
+        word += size;
+    }
+    return false;
+}
+
+/* What the engine reaches on these chips where it has other kernels for them: its backends. */
+static void set_backends(const struct catalog *catalog, const struct catalog_entry *own, const char *family,
+                         const char *machine, struct facts *facts)
+{
+    for (size_t i = 0; i < catalog_count(catalog, CATALOG_ENGINE); i++) {
+        const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_ENGINE, i);
+        const char *engine = catalog_text(entry, "backend_of"), *families = catalog_text(entry, "families");
+        if (engine && families && !strcmp(engine, own->name) &&
+            (begins(families, family) || begins(families, machine)))
+            set_numbers(entry, facts);
+    }
+}
+
+bool catalog_engine(const struct catalog *catalog, const char *name, const char *family, const char *machine,
                     struct facts *facts, struct error *error)
 {
     const struct catalog_entry *any = catalog_find(catalog, CATALOG_ENGINE, "any", error);
@@ -207,6 +232,7 @@ bool catalog_engine(const struct catalog *catalog, const char *name, const char 
             set_numbers(parents[i], facts);
     if (own != any)
         set_numbers(own, facts);
+    set_backends(catalog, own, family, machine, facts);
     return true;
 }
 
