@@ -13,7 +13,8 @@ static const struct { const char *word, *precision; } endings[] = {
     { "bnb", NULL }, { "mlx", NULL }, { "quantized", NULL }, { "i1", NULL }, { "text", NULL }, { "thinking", NULL },
     { "bf16", "bf16" }, { "fp16", "fp16" }, { "f16", "fp16" }, { "fp8", "fp8" }, { "fp4", "nvfp4" },
     { "nvfp4", "nvfp4" }, { "mxfp4", "mxfp4" }, { "awq", "int4" }, { "gptq", "int4" }, { "int4", "int4" },
-    { "w4a16", "int4" }, { "4bit", "int4" }, { "int8", "int8" }, { "w8a8", "int8" }, { "8bit", "int8" },
+    { "q2_k_xl", "Q2_K" }, { "q4_k_xl", "Q4_K_M" }, { "q5_k_xl", "Q5_K_M" }, { "q6_k_xl", "Q6_K" },
+    { "q8_k_xl", "Q8_0" }, { "ud", NULL }, { "qat", NULL }, { "w4a16", "int4" }, { "4bit", "int4" }, { "int8", "int8" }, { "w8a8", "int8" }, { "8bit", "int8" },
 };
 
 static const char *const file_types[] = {
@@ -61,7 +62,7 @@ static size_t shorter(const char *name, size_t size, const char **precision)
 static const struct catalog_entry *known(const struct catalog *catalog, const char *name, size_t size)
 {
     char plain[200];
-    const size_t meta = size > 5 && (!strncmp(name, "Meta-", 5) || !strncmp(name, "meta-", 5)) ? 5 : 0;
+    const size_t meta = size > 5 && (!strncmp(name, "Meta", 4) || !strncmp(name, "meta", 4)) && mark(name[4]) ? 5 : 0;
     name += meta;
     size -= meta;
     if (!size || size >= sizeof plain)
