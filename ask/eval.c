@@ -93,7 +93,7 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
 static const char *const origins[] = { "given", "sheet", "model", "fitted", "default", "derived",
                                        "chosen" };
 
-static const struct record figure_record = { "Figure", (const struct answer_field[]){
+const struct record figure_record = { "Figure", (const struct answer_field[]){
     { FIELD_NUMBER, "value", .help = "value in base units", .unit = "", .always = true,
       .null = true },
     { FIELD_TEXT, "reason", .help = "why there is no value" },

@@ -186,6 +186,8 @@ struct doc *doc_add(struct arena *arena, struct doc *parent, const char *key, en
 void doc_add_number(struct arena *arena, struct doc *object, const char *key, double number);
 void doc_add_string(struct arena *arena, struct doc *object, const char *key, const char *string);
 void doc_add_bool(struct arena *arena, struct doc *object, const char *key, bool boolean);
+/* "error" of an answer that failed: what, hint, expected, and the names that it suggests. */
+void error_document(struct arena *arena, const struct error *error, struct doc *object);
 void doc_put(struct doc *parent, const char *key, struct doc *kid);    /* `kid` must not have a parent */
 const struct doc *doc_get(const struct doc *object, const char *key);  /* NULL: absent */
 /* JSON text to a document; Infinity, which Python writes, reads as null. */

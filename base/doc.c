@@ -132,3 +132,21 @@ void doc_print(struct buffer *out, const struct doc *doc)
     print_doc(out, doc, 0);
     buffer_print(out, "\n");
 }
+
+/* "did you mean 'llama-3.1-8b'?": what stands between the quotes. */
+static void add_similar(struct arena *arena, const char *hint, struct doc *list)
+{
+    const char *at = strstr(hint, "did you mean '"), *end;
+    if (at && (end = strchr(at + 14, '\'')))
+        doc_add_string(arena, list, NULL, arena_copy(arena, at + 14, (size_t)(end - at - 14)));
+}
+
+void error_document(struct arena *arena, const struct error *error, struct doc *object)
+{
+    struct doc *said = doc_add(arena, object, "error", DOC_OBJECT);
+    doc_add_string(arena, said, "what", error->what);
+    doc_add_string(arena, said, "hint", error->hint);
+    if (error->expected)
+        doc_add_string(arena, said, "expected", error->hint);
+    add_similar(arena, error->hint, doc_add(arena, said, "similar", DOC_ARRAY));
+}

@@ -65,11 +65,17 @@ static int answer_question(struct arena *arena, const struct command *command)
     bool answered = command_answer(arena, command, &answer, &error);
     if (command->progress)
         command->progress(1);
+    struct buffer json = { .arena = arena };
+    if (!answered && command_given(command, "json") && !ranks->rank) {
+        struct doc *failed = doc_new(arena, DOC_OBJECT);
+        error_document(arena, &error, failed);
+        doc_print(&json, failed);
+        write_answer(&json);
+    }
     if (!answered)
         return report(ranks, &error);
     if (ranks->rank)
         return EXIT_ANSWER;
-    struct buffer json = { .arena = arena };
     if (command_given(command, "json"))
         doc_print(&json, answer.doc);
     if (command_given(command, "csv") && !answer.csv.size) {

@@ -18,6 +18,8 @@ static const struct band {
 } bands[] = {
     { NAME_predicted_tpot, NAME_tpot_band_low, NAME_tpot_band_high },
     { NAME_predicted_ttft, NAME_ttft_band_low, NAME_ttft_band_high },
+    { NAME_speed_per_user, NAME_speed_band_low, NAME_speed_band_high },
+    { NAME_prefill_speed, NAME_prefill_band_low, NAME_prefill_band_high },
     { NAME_predicted_e2e, NAME_e2e_band_low, NAME_e2e_band_high },
     { NAME_predicted_throughput, NAME_throughput_band_low, NAME_throughput_band_high },
     { NAME_disagg_tpot, NAME_disagg_tpot_band_low, NAME_disagg_tpot_band_high },

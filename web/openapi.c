@@ -195,6 +195,10 @@ static void add_answer_schemas(struct arena *arena, struct doc *schemas, const s
     add_typed(arena, properties, "hint", "string", "what would have been accepted, or another hint");
     add_typed(arena, properties, "expected", "string", "what would have been accepted; left out "
               "where only a hint is known");
+    struct doc *similar = add_object(arena, properties, "similar");
+    doc_add_string(arena, similar, "type", "array");
+    doc_add_string(arena, similar, "description", "known names that are close to an unknown one");
+    doc_add_string(arena, add_object(arena, similar, "items"), "type", "string");
 }
 
 /* ---- paths --------------------------------------------------------------------------------- */

@@ -4,11 +4,7 @@
 void respond_error(struct arena *arena, const struct error *error, struct buffer *json)
 {
     struct doc *doc = doc_new(arena, DOC_OBJECT);
-    struct doc *said = doc_add(arena, doc, "error", DOC_OBJECT);
-    doc_add_string(arena, said, "what", error->what);
-    doc_add_string(arena, said, "hint", error->hint);
-    if (error->expected)
-        doc_add_string(arena, said, "expected", error->hint);
+    error_document(arena, error, doc);
     doc_print(json, doc);
 }
 

@@ -1,0 +1,157 @@
+/* can: does a model run on one's own card, in which file type, how fast, with how long a context.
+ *
+ * Every file type that people download is read at one point: one conversation with llama.cpp, its context
+ * half full. The best is the largest that fits and writes fast enough to follow, at most Q8_0, whose loss
+ * nobody has measured to matter; where none is fast enough, the largest of four bits. */
+#include "ask/can/can.h"
+
+#include "build/row_names.h"
+#include "scenario/server.h"
+
+#include <string.h>
+
+enum { TYPES_MOST = 12, USUAL_CONTEXT = 8192 };
+
+/* What people download, largest first; of a checkpoint whose experts have four bits, only the last. */
+static const char *const usual[] = { "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS",
+                                     "Q3_K_M", "IQ3_XXS", "Q2_K", "IQ2_XXS" };
+enum { LARGEST_NEEDED = 1, FOUR_BITS = 4 };
+
+static bool needs_names(const struct command *command, const struct subject *subject, struct error *error)
+{
+    if (subject->model && subject->machine)
+        return true;
+    error_set(error, subject->model ? "can: on which machine?" : "can: which model?");
+    return error_expected(error, "as in `%s`; `chalkline list models` and `chalkline list machines` have names",
+                          command->verb->examples[0]);
+}
+
+/* The context and the speed that were asked for, and the types to try: that of --precision, or all. A
+ * checkpoint whose experts have four bits is published in those alone. */
+static bool read_question(struct can *can, struct can_type *types, size_t *count, struct error *error)
+{
+    struct scenario scenario;
+    double four;
+    if (!scenario_open(&scenario, can->arena, can->command, can->subject, error) ||
+        !value_of(&scenario, "MOST(operator, select(operator_bytes < four_bits, 1, 0))", &four, error) ||
+        !value_of(&scenario, NAME_speed_wanted, &can->speed, error))
+        return false;
+    const struct fact *context = facts_find(&scenario.facts, NAME_context);
+    can->context = context && context->origin == ORIGIN_GIVEN ? context->value : USUAL_CONTEXT;
+    if (can->subject.precision)
+        types[(*count)++] = (struct can_type){ .precision = can->subject.precision };
+    else if (four > 0)
+        types[(*count)++] = (struct can_type){ .precision = "MXFP4_MOE" };
+    else
+        for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+            types[(*count)++] = (struct can_type){ .precision = usual[i] };
+    return true;
+}
+
+static const struct can_type *best_of(const struct can *can, const struct can_type *types, size_t count)
+{
+    const struct can_type *best = NULL;
+    for (size_t i = count > LARGEST_NEEDED ? LARGEST_NEEDED : 0; i < count && !best; i++)
+        if (types[i].fits && can_at(&types[i], CAN_speed_per_user) >= can->speed)
+            best = &types[i];
+    for (size_t i = count > FOUR_BITS ? FOUR_BITS : 0; i < count && !best; i++)
+        if (types[i].fits)
+            best = &types[i];
+    return best;
+}
+
+/* The text's words: what was asked, and the answer in a sentence. */
+static void add_table(const struct can *can, const struct can_type *types, size_t count, const struct can_type *best,
+                      struct section *section)
+{
+    struct section *list = section_add(section, "choices", SECTION_LIST);
+    list->text_only = true;
+    for (size_t i = 0; i < count; i++) {
+        struct section *one = section_add(list, NULL, SECTION_RECORD);
+        can_figures(&types[i], one);
+        section_word(one, "mark", &types[i] == best ? "<" : "");
+    }
+    section_word(section, "model", types->scenario.model)->text_only = true;
+    section_word(section, "machine", types->scenario.machine)->text_only = true;
+    can_figures(best ? best : &types[count - 1], section);
+    for (size_t i = 0; i < section->count; i++)
+        section->figures[i].text_only = true;
+    section_number(section, NAME_context, can->context,
+                   types->figures->figures[CAN_context_most].unit)->text_only = true;
+    section_number(section, NAME_prompt_tokens, can->context / 2,
+                   types->figures->figures[CAN_context_most].unit)->text_only = true;
+    section_word(section, "best", best ? best->precision : "")->text_only = true;
+}
+
+static void add_document(const struct can *can, const struct can_type *types, size_t count,
+                         struct can_type *best, struct doc *doc)
+{
+    struct arena *arena = can->arena;
+    doc_add_string(arena, doc, "model", types->scenario.model);
+    doc_add_string(arena, doc, "machine", types->scenario.machine);
+    can_document(best, doc);
+    doc_add_string(arena, doc, "command", can_launch(can, best));
+    struct doc *choices = doc_add(arena, doc, "choices", DOC_ARRAY);
+    for (size_t i = 0; i < count; i++)
+        can_document(&types[i], doc_add(arena, choices, NULL, DOC_OBJECT));
+}
+
+bool ask_can(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
+{
+    struct can can = { .arena = arena, .command = command };
+    struct can_type types[TYPES_MOST];
+    size_t count = 0;
+    command_models(command, &can.subject);
+    can.subject.engine = can.subject.engine ? can.subject.engine : "llamacpp";
+    if (!needs_names(command, &can.subject, error) || !read_question(&can, types, &count, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!can_read(&can, &types[i], error))
+            return false;
+    const struct can_type *best = best_of(&can, types, count);
+    struct can_type shown = best ? *best : types[count - 1];
+    struct section *section = section_new(arena);
+    add_document(&can, types, count, &shown, answer->doc);
+    add_table(&can, types, count, best, section);
+    can_changes(&can, types, count, best, section_add(section, "changes", SECTION_TEXTS));
+    section_word(section, "command", can_launch(&can, &shown))->text_only = true;
+    figures_notes(&shown.scenario, section);
+    section_document(section, answer->doc);
+    answer->status = !best;
+    template_print(template_built_in(arena, "ask/can/can.template"), section, &answer->text);
+    return true;
+}
+
+#define FIGURE(key, text) { FIELD_RECORD, key, .help = text, .record = &figure_record, .always = true }
+#define TYPE_FIELDS                                                                                       \
+    { FIELD_TEXT, "precision", .help = "GGUF file type", .always = true },                                \
+    { FIELD_SWITCH, "fits", .help = "whether weights, KV cache and buffers fit in memory", .always = true }, \
+    FIGURE("weights_stored", "bytes of the weights, which is the size of the file"),                      \
+    FIGURE("memory_needed", "memory for weights, KV cache of the context, and buffers"),                  \
+    FIGURE("memory", "memory of the machine that the engine may fill"),                                   \
+    FIGURE("decode_speed", "tokens per second of one answer, the context half full"),                     \
+    FIGURE("prefill_speed", "tokens per second of a prompt that is half the context"),                    \
+    FIGURE("ttft", "time to the first token after such a prompt"),                                        \
+    FIGURE("context_most", "longest context that fits")
+
+static const struct record choice_record = { "CanChoice", (const struct answer_field[]){
+    TYPE_FIELDS, { FIELD_TEXT_ONLY, .names = (const char *const[]){ "mark" }, .count = 1 }, { 0 } } };
+
+const struct record answer_can = { "Can", (const struct answer_field[]){
+    { FIELD_TEXT, "model", .always = true }, { FIELD_TEXT, "machine", .always = true },
+    TYPE_FIELDS,
+    { FIELD_TEXT, "command", .help = "what starts a server with it", .always = true },
+    { FIELD_TEXTS, "changes", .help = "what could be changed, and what that would give", .always = true },
+    { FIELD_LIST, "choices", .help = "each file type", .record = &choice_record, .always = true },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "best", NAME_context, NAME_prompt_tokens }, .count = 3 },
+    { 0 } } };
+
+const struct verb verb_can = {
+    "can", "[MODEL]", "Say whether a model runs on one's own card, in which file type, and how fast.",
+    { "chalkline can qwen3-14b --on rtx-4090",
+      "chalkline can llama-3.1-8b --on m3-max --context 32768",
+      "chalkline can qwen3-30b-a3b --on rtx-4090 --precision Q8_0 --set host_memory_bandwidth=90GB/s" },
+    { &model_options, &machine_options, &chip_options, &weight_options, &cache_options, &engine_options,
+      &calibration_options, &assume_options, &point_options, &limit_options, &row_options, &output_options },
+    .ask = ask_can };

@@ -1,0 +1,57 @@
+/* can -- what one's own card or processor can do with a model: the verb `can`.
+ *
+ *     can.c           the question: the load, the table over file types, the best of them
+ *       can_type.c    one file type on the machine: figures, and what fits
+ *       can_change.c  what to change: another type, the cache, layers on the host */
+#ifndef ASK_CAN_CAN_H
+#define ASK_CAN_CAN_H
+
+#include "ask/ask.h"
+
+/* What is asked of every type, in the order of the keys. */
+#define CAN_ROWS(X)                                                                                      \
+    X(weights_stored) X(memory_needed) X(memory_usable) X(speed_per_user) X(prefill_speed) X(predicted_ttft) \
+    X(context_most)
+enum can_row {
+#define X(name) CAN_##name,
+    CAN_ROWS(X)
+#undef X
+    CAN_ROW_COUNT
+};
+
+struct can {
+    struct arena *arena;
+    const struct command *command;
+    struct subject subject;         /* model and machine, and llama.cpp unless another engine is named */
+    double context;                 /* tokens of one conversation */
+    double speed;                   /* tokens per second that are enough */
+};
+
+/* One file type, with layers on the host or without. */
+struct can_type {
+    const char *precision;          /* as --precision takes it */
+    const char *cache;              /* as --kv-precision does; NULL: as asked */
+    double host_layers, host_expert_layers;
+    struct scenario scenario;
+    struct values values;           /* of the rows above */
+    struct section *figures;        /* the same, as figures under the rows' names */
+    bool fits;
+};
+
+/* Fill in what the machine does with a type. */
+bool can_read(const struct can *can, struct can_type *type, struct error *error);
+double can_at(const struct can_type *type, enum can_row row);
+/* The figures of a type under the keys of the answer: for people, and for programs. */
+void can_figures(const struct can_type *type, struct section *section);
+void can_document(const struct can_type *type, struct doc *doc);
+/* The command that starts a server with this type. */
+const char *can_launch(const struct can *can, struct can_type *type);
+
+/* The type with as few layers on the host as memory allows: whole layers, or, of a model with routed experts,
+ * the faster of whole layers and experts alone. Returns false if it does not fit even so. */
+bool can_split(const struct can *can, const struct can_type *type, struct can_type *split, struct error *error);
+/* What could be changed, a sentence each, added to `changes`; `best` is NULL where no type fits. */
+void can_changes(const struct can *can, const struct can_type *types, size_t count,
+                 const struct can_type *best, struct section *changes);
+
+#endif
