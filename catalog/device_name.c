@@ -120,6 +120,8 @@ static size_t idle(const struct words *words, size_t at)
         return 2;
     if ((counts(word, "th") || counts(word, "nd") || counts(word, "rd") || counts(word, "st")) && !strcmp(next, "gen"))
         return 2;
+    if (!strcmp(word, "cpu") && at + 1 == words->count)     /* "core-ultra-7-155h-cpu" beside its GPU */
+        return 0;
     return among(word, makers, sizeof makers / sizeof *makers);
 }
 
@@ -356,6 +358,16 @@ static double several(const char *name, char one[KEY_MOST])
     return strtod(name + end, NULL);
 }
 
+/* Takes "cpu" off the end: most processors are called so or not. */
+static int without_cpu(char *key)
+{
+    const size_t size = strlen(key);
+    if (size < 4 || strcmp(key + size - 3, "cpu"))
+        return 0;
+    key[size - 3] = 0;
+    return 1;
+}
+
 /* How a name was looked up: WRONG: it is known, and `error` says why it is no answer. */
 enum look { NOT_THERE, WRONG, FOUND };
 
@@ -365,13 +377,15 @@ static enum look look_up(const struct catalog *catalog, const char *name, struct
     struct spelled asked;
     struct match matches[VARIANTS];
     spell(name, &asked);
-    if (!*asked.bare)
-        return NOT_THERE;
-    find_matches(catalog, &asked, matches);
-    for (size_t v = 0; v < VARIANTS; v++)
-        if (matches[v].exact || matches[v].count)
-            return choose(catalog->arena, name, &matches[v], v < FRONTS ? 0 : asked.memory, called, error) ? FOUND
-                                                                                                          : WRONG;
+    do {
+        if (!*asked.bare)
+            return NOT_THERE;
+        find_matches(catalog, &asked, matches);
+        for (size_t v = 0; v < VARIANTS; v++)
+            if (matches[v].exact || matches[v].count)
+                return choose(catalog->arena, name, &matches[v], v < FRONTS ? 0 : asked.memory, called, error)
+                       ? FOUND : WRONG;
+    } while (without_cpu(asked.key) + without_cpu(asked.named) + without_cpu(asked.bare));
     return NOT_THERE;
 }
 
@@ -409,35 +423,55 @@ static enum look look_up_slice(const struct catalog *catalog, const char *name, 
 
 /* ---- names that are not there ------------------------------------------------------------------ */
 
-static bool unknown(const struct catalog *catalog, const char *name, struct error *error)
+/* The machine that the end of a name means, where its first words are misspelt; NULL: none. */
+static const char *of_its_end(const struct catalog *catalog, const char *name)
+{
+    struct catalog_called called;
+    struct error ignored;
+    for (const char *at = strchr(name, ' '); at; at = strchr(at + 1, ' '))
+        if (strpbrk(at, "0123456789") && look_up(catalog, at + 1, &called, &ignored) == FOUND)
+            return called.entry->name;
+    return NULL;
+}
+
+/* The name or alias that is spelled most like it; NULL: none is near. */
+static const char *nearest(const struct catalog *catalog, const char *name)
 {
     struct arena *arena = catalog->arena;
     const char **keys = NULL, **names = NULL;
     size_t count = 0, room = 0, other = 0, other_room = 0;
-    struct spelled spelled, asked;
+    struct spelled spelled;
     for (size_t i = 0; i < catalog_count(catalog, CATALOG_MACHINE); i++) {
         const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_MACHINE, i);
         for (size_t k = 0; k <= entry->rows; k++) {
             const struct catalog_row row = catalog_row(entry, k ? k - 1 : 0);
             if (k && strcmp(row.fact, "alias") && strcmp(row.fact, "driver_name"))
                 continue;
-            spell(k ? row.value : entry->name, &spelled);
+            const char *one = k ? row.value : entry->name;
+            spell(one, &spelled);
             *(const char **)arena_push(arena, &keys, &count, &room, sizeof *keys) =
                 arena_copy(arena, spelled.key, strlen(spelled.key));
-            *(const char **)arena_push(arena, &names, &other, &other_room, sizeof *names) =
-                k ? row.value : entry->name;
+            *(const char **)arena_push(arena, &names, &other, &other_room, sizeof *names) = one;
         }
     }
-    spell(name, &asked);
-    const char *near = name_nearest(asked.key, keys, count);
-    error_set(error, "unknown machine '%.200s'", name);
+    spell(name, &spelled);
+    const char *near = name_nearest(spelled.key, keys, count);
     for (size_t i = 0; near && i < count; i++)
         if (keys[i] == near)
-            return error_suggest(error, "did you mean '%s'? For one of your own, --on FILE.csv with the columns of "
-                                 "data/hardware.csv; `chalkline measure -o FILE.csv` writes it", names[i]);
-    return error_expected(error, "one of the %zu names of `chalkline list hardware`, or the path of a file with the "
-                          "columns of data/hardware.csv; `chalkline measure -o FILE.csv` writes that of a machine",
-                          catalog_count(catalog, CATALOG_MACHINE));
+            return names[i];
+    return NULL;
+}
+
+static bool unknown(const struct catalog *catalog, const char *name, struct error *error)
+{
+    const char *near = of_its_end(catalog, name);
+    near = near ? near : nearest(catalog, name);
+    error_set(error, "unknown machine '%.200s'", name);
+    if (near)
+        return error_suggest(error, "did you mean '%s'? Or a file of your own, as `chalkline measure -o FILE.csv` "
+                             "writes it", near);
+    return error_expected(error, "one of the %zu names of `chalkline list hardware`, or the path of a file, as "
+                          "`chalkline measure -o FILE.csv` writes it", catalog_count(catalog, CATALOG_MACHINE));
 }
 
 bool catalog_machine_called(const struct catalog *catalog, const char *name, struct catalog_called *called,
