@@ -8,6 +8,7 @@
  * the fact remain as alternatives with their sources. Names are compared without case and
  * punctuation, and a miss names the nearest entry. */
 #include "catalog/catalog.h"
+#include "catalog/devices.h"
 
 #include "rows/rows.h"
 
@@ -30,7 +31,7 @@ static const struct known machine_facts[] = {
     { "purchase_price", "USD" },                { "purchase_price_low", "USD" },
     { "purchase_price_high", "USD" },           { "purchase_price_chip", "USD" },
     { "installed_price", "USD" },               { "memory_cost_share_low", "1" },
-    { "memory_cost_share_high", "1" },
+    { "memory_cost_share_high", "1" },          { "slice_counts", "1" },
 };
 
 static const struct known tier_facts[] = {
@@ -50,7 +51,7 @@ static const struct known price_facts[] = {
 
 static const struct known words[] = {
     { "title", "text" }, { "alias", "text" }, { "family", "text" }, { "version_of", "text" },
-    { "generation", "text" }, { "backend_of", "text" }, { "families", "text" },
+    { "generation", "text" }, { "backend_of", "text" }, { "families", "text" }, { "driver_name", "text" },
 };
 
 #define LIST(array) array, sizeof array / sizeof *array
@@ -132,6 +133,8 @@ bool catalog_number(const struct catalog_entry *entry, const char *fact, double 
     struct catalog_row row;
     return row_find(entry, fact, &row) && catalog_row_number(&row, value);
 }
+
+static const struct catalog_entry *entry_find(const struct catalog_sheet *sheet, const char *name);
 
 /* ---- reading: every row is checked --------------------------------------------------- */
 
@@ -271,13 +274,18 @@ static bool check_row(const struct catalog_sheet *sheet, size_t index, struct er
     return check_fact(sheet, &row, error);
 }
 
-/* One chosen row a fact; an alias may come often. */
+/* One chosen row a fact; names may come often. */
+static bool may_repeat(const char *fact)
+{
+    return !strcmp(fact, "alias") || !strcmp(fact, "driver_name");
+}
+
 static bool check_twice(const struct catalog_entry *entry, struct error *error)
 {
     const struct catalog_sheet *sheet = entry->sheet;
     for (size_t i = 1; i < entry->rows; i++) {
         const char *fact = csv_cell(&sheet->csv, entry->first + i, sheet->fact);
-        for (size_t j = 0; j < i && strcmp(fact, "alias"); j++) {
+        for (size_t j = 0; j < i && !may_repeat(fact); j++) {
             if (strcmp(csv_cell(&sheet->csv, entry->first + j, sheet->fact), fact))
                 continue;
             struct catalog_row row = catalog_row(entry, i), other = catalog_row(entry, j);
@@ -354,35 +362,58 @@ static bool find_columns(struct catalog_sheet *sheet, struct error *error)
     return true;
 }
 
-static bool sheet_read(struct arena *arena, struct catalog_sheet *sheet, enum catalog_kind kind,
-                       const char *file, struct text text, struct error *error)
+static bool sheet_group(struct arena *arena, struct catalog_sheet *sheet, bool check, struct error *error)
 {
-    *sheet = (struct catalog_sheet){ .kind = kind };
-    if (!csv_read(arena, file, text, &sheet->csv, error) || !find_columns(sheet, error))
+    if (!find_columns(sheet, error))
         return false;
-    for (size_t i = 0; i < sheet->csv.rows; i++)
+    for (size_t i = 0; check && i < sheet->csv.rows; i++)
         if (!check_row(sheet, i, error))
             return false;
     return group_rows(arena, sheet, error);
 }
 
+static bool sheet_read(struct arena *arena, struct catalog_sheet *sheet, enum catalog_kind kind,
+                       const char *file, struct text text, struct error *error)
+{
+    *sheet = (struct catalog_sheet){ .kind = kind };
+    return csv_read(arena, file, text, &sheet->csv, error) && sheet_group(arena, sheet, true, error);
+}
+
 bool catalog_read(struct catalog *catalog, enum catalog_kind kind, const char *file,
                   struct text text, struct error *error)
 {
+    if (kind == CATALOG_MACHINE)
+        catalog->devices.count = 0;
     return sheet_read(catalog->arena, &catalog->sheets[kind], kind, file, text, error);
+}
+
+bool catalog_read_devices(struct catalog *catalog, const struct csv *wide, const struct csv *sources, bool check,
+                          struct error *error)
+{
+    struct catalog_sheet *devices = &catalog->devices;
+    *devices = (struct catalog_sheet){ .kind = CATALOG_MACHINE };
+    if (!devices_expand(catalog->arena, wide, sources, &devices->csv, error) ||
+        !sheet_group(catalog->arena, devices, check, error))
+        return false;
+    for (size_t i = 0; check && i < devices->count; i++)
+        if (entry_find(&catalog->sheets[CATALOG_MACHINE], devices->entries[i].name))
+            return error_set(error, "%s: %s is a machine of %s too", wide->file, devices->entries[i].name,
+                             catalog_file(CATALOG_MACHINE));
+    return true;
 }
 
 /* ---- finding --------------------------------------------------------------------------- */
 
 size_t catalog_count(const struct catalog *catalog, enum catalog_kind kind)
 {
-    return catalog->sheets[kind].count;
+    return catalog->sheets[kind].count + (kind == CATALOG_MACHINE ? catalog->devices.count : 0);
 }
 
 const struct catalog_entry *catalog_entry(const struct catalog *catalog, enum catalog_kind kind,
                                           size_t index)
 {
-    return &catalog->sheets[kind].entries[index];
+    const struct catalog_sheet *sheet = &catalog->sheets[kind];
+    return index < sheet->count ? &sheet->entries[index] : &catalog->devices.entries[index - sheet->count];
 }
 
 static bool entry_called(const struct catalog_entry *entry, const char *name)
@@ -478,18 +509,22 @@ static const struct catalog_entry *file_find(const struct catalog *catalog,
 
 const struct catalog_entry *catalog_known(const struct catalog *catalog, enum catalog_kind kind, const char *name)
 {
-    return entry_find(&catalog->sheets[kind], name);
+    const struct catalog_entry *found = entry_find(&catalog->sheets[kind], name);
+    return found || kind != CATALOG_MACHINE ? found : entry_find(&catalog->devices, name);
 }
 
 const struct catalog_entry *catalog_find(const struct catalog *catalog, enum catalog_kind kind,
                                          const char *name, struct error *error)
 {
-    const struct catalog_entry *found = entry_find(&catalog->sheets[kind], name);
+    const struct catalog_entry *found = catalog_known(catalog, kind, name);
+    struct catalog_called called;
     if (found)
         return found;
     size_t size = file_part(name);
     if (size)
         return file_find(catalog, kind, name, size, error);
+    if (kind == CATALOG_MACHINE)
+        return catalog_machine_called(catalog, name, &called, error) ? called.entry : NULL;
     name_unknown(catalog->arena, &catalog->sheets[kind], true, name, error);
     return NULL;
 }

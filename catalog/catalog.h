@@ -50,6 +50,7 @@ struct catalog_sheet {
 struct catalog {
     struct arena *arena;
     struct catalog_sheet sheets[CATALOG_KINDS];
+    struct catalog_sheet devices;       /* more machines: those of data/devices.csv */
 };
 
 /* "data/hardware.csv" */
@@ -61,13 +62,17 @@ void catalog_open(struct catalog *catalog, struct arena *arena);
 /* Read one sheet and check every row. It replaces the catalog's sheet of that kind. */
 bool catalog_read(struct catalog *catalog, enum catalog_kind kind, const char *file,
                   struct text text, struct error *error);
+/* Read data/devices.csv and data/device_sources.csv as more machines (devices.h). Without `check` the lines are
+ * taken as the build has checked them. */
+bool catalog_read_devices(struct catalog *catalog, const struct csv *wide, const struct csv *sources, bool check,
+                          struct error *error);
 
 /* ---- reading entries, for `list` and `show` ----------------------------------------- */
 
 /* The entry of this name or alias in the catalog's own sheet; NULL: none. */
 const struct catalog_entry *catalog_known(const struct catalog *catalog, enum catalog_kind kind, const char *name);
-/* Find an entry by name or alias, or in a user's sheet. If there is none, `error` suggests the most
- * similar name. */
+/* Find an entry by name or alias, or in a user's sheet; a machine also by a name that people or drivers have for it
+ * (catalog_machine_called). If there is none, `error` suggests the most similar name. */
 const struct catalog_entry *catalog_find(const struct catalog *catalog, enum catalog_kind kind,
                                          const char *name, struct error *error);
 size_t catalog_count(const struct catalog *catalog, enum catalog_kind kind);
@@ -81,6 +86,17 @@ bool catalog_number(const struct catalog_entry *entry, const char *fact, double 
 
 /* ---- entries as facts of a scenario ------------------------------------------------- */
 
+/* A machine by a name as people, drivers and clouds write it: "NVIDIA GeForce RTX 4060 Ti 16GB", "m3 max", "11th Gen
+ * Intel Core i7-1185G7 @ 3.00GHz (tigerlake)", "g5.xlarge", "v5litepod-16", "2x gb10". */
+struct catalog_called {
+    const struct catalog_entry *entry;
+    double memory;              /* bytes that the name says beside a machine of another size; 0: none */
+    double chips;               /* linked to each other, where the name says how many; 0: it does not */
+    const char *note;           /* what was chosen where the name fits several machines; NULL */
+};
+/* False: no machine or several of different speed, which `error` names. */
+bool catalog_machine_called(const struct catalog *catalog, const char *name, struct catalog_called *called,
+                            struct error *error);
 /* Set every chosen number of a machine. A missing compute rate is set to that of the next wider data
  * type (fp4 to fp8's). Unverified and unknown facts become notes. */
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,

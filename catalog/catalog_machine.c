@@ -126,9 +126,25 @@ static const char *fact_row(const struct facts *facts, const struct catalog_row 
     return formulas_name(formulas_built_in(FORMULAS_ALL), facts->arena, name);
 }
 
+/* What the name said beside the machine: its memory, how many are linked, which of several is meant. */
+static void set_called(const struct catalog_called *called, const char *name, struct facts *facts)
+{
+    const char *source = arena_print(facts->arena, "'%.100s'", name);
+    if (called->note)
+        facts_note(facts, "%s", called->note);
+    if (called->memory > 0)
+        facts_set(facts, NAME_hbm_capacity, called->memory, ORIGIN_SHEET, source);
+    if (called->chips > 0)
+        facts_set(facts, NAME_scale_up_chips, called->chips, ORIGIN_SHEET, source);
+    if (called->chips > 0)
+        facts_note(facts, "%.100s is %.0f of %s, linked; --gpus says how many are used", name, called->chips,
+                   called->entry->title);
+}
+
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
                      struct error *error)
 {
+    struct catalog_called called;
     const struct catalog_entry *entry = catalog_find(catalog, CATALOG_MACHINE, name, error);
     if (!entry || !has_needed(entry, error))
         return false;
@@ -147,6 +163,10 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
     bind_peaks(entry, facts);
     set_topology(entry, facts);
     note_doubts(entry, facts);
+    const char *file = entry->sheet->csv.file;
+    if ((file == catalog->devices.csv.file || file == catalog->sheets[CATALOG_MACHINE].csv.file) &&
+        catalog_machine_called(catalog, name, &called, error))
+        set_called(&called, name, facts);
     return true;
 }
 

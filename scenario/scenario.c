@@ -579,7 +579,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     formulas_copy(&scenario->formulas, arena, formulas_built_in(conditions));
     catalog_open(&scenario->catalog, arena);
     if (!machine)                   /* priors_read finds no machines then: `deduce` has one offer */
-        scenario->catalog.sheets[CATALOG_MACHINE].count = 0;
+        scenario->catalog.sheets[CATALOG_MACHINE].count = scenario->catalog.devices.count = 0;
     scenario->formats = *formats_built_in();
     if (tiers && !scenario_read_tiers(scenario, tiers, error))
         return false;

@@ -3,6 +3,7 @@
  * web/library.c unpacks: formulas; the number of tables, each table; each sheet of the catalog. The
  * chapters of each FILE.chalk, which must be the last that are read, in that order, stay out of the page,
  * and so do notes. */
+#include "catalog/devices.h"
 #include "catalog/packed.h"
 #include "catalog/sheet.h"
 
@@ -29,7 +30,7 @@ static const struct csv *narrow(struct arena *arena, const struct csv *csv)
 {
     struct csv *out = arena_alloc(arena, sizeof *out);
     const bool measured = csv_column(csv, "publisher") >= 0;
-    if (!measured && csv_column(csv, "fact") < 0)
+    if (!measured && csv_column(csv, "fact") < 0 && strcmp(csv->file, DEVICES_FILE))
         return csv;
     size_t kept[64], count = 0;
     for (size_t i = 0; i < csv->columns && count < sizeof kept / sizeof *kept; i++)

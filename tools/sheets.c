@@ -3,6 +3,7 @@
  *
  * All cells stand in one run of bytes, each text once, and a table says where its cells begin. */
 #include "catalog/catalog.h"
+#include "catalog/devices.h"
 #include "catalog/formats.h"
 #include "tools/literal.h"
 
@@ -89,13 +90,14 @@ static void write_formats(struct buffer *out, const struct formats *formats)
 
 /* ---- the catalog ---------------------------------------------------------------------------- */
 
-static void write_entries(struct buffer *out, const struct catalog_sheet *sheet)
+static void write_entries(struct buffer *out, const struct catalog_sheet *sheet, const char *list,
+                          const char *place)
 {
-    buffer_print(out, "static const struct catalog_entry entries_%d[] = {\n", (int)sheet->kind);
+    buffer_print(out, "static const struct catalog_entry entries_%s[] = {\n", list);
     for (size_t i = 0; i < sheet->count; i++) {
         const struct catalog_entry *entry = &sheet->entries[i];
-        buffer_print(out, "    { .sheet = &catalog.sheets[%d], .first = %zu, .rows = %zu, .name = ",
-                     (int)sheet->kind, entry->first, entry->rows);
+        buffer_print(out, "    { .sheet = &catalog.%s, .first = %zu, .rows = %zu, .name = ", place, entry->first,
+                     entry->rows);
         write_string(out, text_of(entry->name));
         buffer_print(out, ", .title = ");
         write_string(out, text_of(entry->title));
@@ -104,13 +106,13 @@ static void write_entries(struct buffer *out, const struct catalog_sheet *sheet)
     buffer_print(out, "};\n");
 }
 
-static void write_sheet(struct buffer *out, int table, const struct catalog_sheet *sheet)
+static void write_sheet(struct buffer *out, const char *list, int table, const struct catalog_sheet *sheet)
 {
     buffer_print(out, "    { .kind = %d, .csv = TABLE_%d, .name = %d, .fact = %d, .value = %d, "
                  ".unit = %d,\n      .source = %d, .date = %d, .mark = %d, .note = %d, .model = %d, "
-                 ".entries = entries_%d, .count = %zu },\n", (int)sheet->kind, table, sheet->name,
+                 ".entries = entries_%s, .count = %zu },\n", (int)sheet->kind, table, sheet->name,
                  sheet->fact, sheet->value, sheet->unit, sheet->source, sheet->date, sheet->mark,
-                 sheet->note, sheet->model, (int)sheet->kind, sheet->count);
+                 sheet->note, sheet->model, list, sheet->count);
 }
 
 static int table_of(const char *path, char *const *words, int count)
@@ -122,7 +124,24 @@ static int table_of(const char *path, char *const *words, int count)
     exit(1);
 }
 
-static void write_catalog(struct arena *arena, struct buffer *out, char *const *words, int count)
+/* Its table is not that of data/devices.csv but its lines, which no path leads to. */
+static void write_devices(struct pool *pool, struct buffer *out, struct buffer *sheets, struct catalog *catalog)
+{
+    enum { TABLE = 0 };                                 /* the others count from 1 */
+    struct error error = { .what = "" };
+    struct csv wide, sources;
+    if (!csv_read(catalog->arena, DEVICES_FILE, read_text(catalog->arena, DEVICES_FILE), &wide, &error) ||
+        !csv_read(catalog->arena, DEVICE_SOURCES_FILE, read_text(catalog->arena, DEVICE_SOURCES_FILE), &sources,
+                  &error) ||
+        !catalog_read_devices(catalog, &wide, &sources, true, &error))
+        fail(&error);
+    write_table(pool, out, TABLE, &catalog->devices.csv);
+    write_entries(out, &catalog->devices, "devices", "devices");
+    buffer_print(sheets, "    }, .devices =\n");
+    write_sheet(sheets, "devices", TABLE, &catalog->devices);
+}
+
+static void write_catalog(struct arena *arena, struct pool *pool, struct buffer *out, char *const *words, int count)
 {
     struct catalog catalog = { .arena = arena };
     struct buffer sheets = { .arena = arena };
@@ -132,10 +151,12 @@ static void write_catalog(struct arena *arena, struct buffer *out, char *const *
         const char *path = catalog_file((enum catalog_kind)kind);
         if (!catalog_read(&catalog, (enum catalog_kind)kind, path, read_text(arena, path), &error))
             fail(&error);
-        write_entries(out, &catalog.sheets[kind]);
-        write_sheet(&sheets, table_of(path, words, count), &catalog.sheets[kind]);
+        write_entries(out, &catalog.sheets[kind], arena_print(arena, "%d", kind),
+                      arena_print(arena, "sheets[%d]", kind));
+        write_sheet(&sheets, arena_print(arena, "%d", kind), table_of(path, words, count), &catalog.sheets[kind]);
     }
-    buffer_print(out, "static const struct catalog catalog = { .sheets = {\n%s} };\n\n"
+    write_devices(pool, out, &sheets, &catalog);
+    buffer_print(out, "static const struct catalog catalog = { .sheets = {\n%s};\n\n"
                  "const struct catalog *catalog_built_in(void)\n{\n    return &catalog;\n}\n",
                  sheets.data);
 }
@@ -158,7 +179,7 @@ int main(int count, char **words)
     }
     table_of(FORMATS_FILE, words, count);
     write_formats(&out, &formats);
-    write_catalog(&arena, &out, words, count);
+    write_catalog(&arena, &pool, &out, words, count);
     printf("/* Written by tools/sheets.c from data/. */\n#include \"catalog/catalog.h\"\n"
            "#include \"catalog/formats.h\"\n#include \"catalog/sheet.h\"\n\n#include <string.h>\n\n"
            "static const char pool[] =\n%s;\n%s\n"

@@ -324,12 +324,13 @@ static int by_year(const void *a, const void *b)
     return x->year != y->year ? (x->year > y->year) - (x->year < y->year) : (x->order > y->order) - (x->order < y->order);
 }
 
-/* "on=generations": the machines of the catalog whose year is known, in its order. */
+/* "on=generations": the machines of data/hardware.csv whose year is known, in its order; not each card and
+ * processor beside them. */
 static char *generations(const struct curve *curve)
 {
     struct catalog catalog;
     catalog_open(&catalog, curve->arena);
-    const size_t count = catalog_count(&catalog, CATALOG_MACHINE);
+    const size_t count = catalog.sheets[CATALOG_MACHINE].count;
     struct dated *dated = arena_array(curve->arena, count + 1, sizeof *dated);
     struct buffer names = { .arena = curve->arena };
     size_t known = 0;

@@ -1,0 +1,492 @@
+/* Machines by the names that people type, that drivers print and that clouds rent by.
+ *
+ * A name is cut into words. Words that say no more than who made it ("NVIDIA GeForce", "AMD", "Processor",
+ * "8-Core", "11th Gen") are left out of the name that was asked for and of all names of the catalog, and what is
+ * left is compared without marks and spaces. A size of memory beside the name chooses among machines that share a
+ * driver's name; where none is said, machines of the same speed are one answer and others are refused. */
+#include "catalog/catalog.h"
+
+#include "build/row_names.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_MOST = 128, WORDS_MOST = 32, SHARED_MOST = 12 };
+static const double gib = 1073741824;
+static const double same_size = 0.15;       /* drivers keep some of it, and tables round: relative */
+
+struct spelled {
+    char key[KEY_MOST];                     /* "rtx4060ti16gb" */
+    char named[KEY_MOST];                   /* without the size at the end, which a table puts behind a name */
+    char bare[KEY_MOST];                    /* without sizes: "rtx4060ti" */
+    double memory;                          /* bytes; 0: none is said */
+};
+
+struct words {
+    char text[KEY_MOST];
+    char *word[WORDS_MOST];
+    size_t count;
+};
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *with)
+{
+    for (; *with; text++, with++)
+        if (tolower((unsigned char)*text) != *with)
+            return false;
+    return true;
+}
+
+/* "(16 GB)" and "(10-core GPU)" tell machines apart; what else stands in brackets is a remark. */
+static bool tells(const char *open, const char *close)
+{
+    for (const char *at = open; at < close; at++)
+        if ((begins(at, "gb") && at > open && (isdigit((unsigned char)at[-1]) || at[-1] == ' ')) ||
+            begins(at, "core"))
+            return true;
+    return false;
+}
+
+/* Lower case without brackets, marks and what follows an "@" or a "with". */
+static void tidy(const char *name, char *out)
+{
+    size_t size = 0;
+    for (const char *at = name; *at && *at != '@' && size + 1 < KEY_MOST; at++) {
+        const char *close = *at == '(' ? strchr(at, ')') : NULL;
+        if (begins(at, " with ") || begins(at, " w/"))
+            break;
+        if (close && !tells(at, close)) {
+            at = close;
+            out[size++] = ' ';
+        } else if (isalnum((unsigned char)*at)) {
+            out[size++] = (char)tolower((unsigned char)*at);
+        } else if (*at != '.' && (unsigned char)*at < 0x80) {
+            out[size++] = ' ';
+        }
+    }
+    out[size] = 0;
+}
+
+static void split(const char *name, struct words *words)
+{
+    tidy(name, words->text);
+    words->count = 0;
+    for (char *at = words->text; *at && words->count < WORDS_MOST;) {
+        while (*at == ' ')
+            *at++ = 0;
+        if (*at)
+            words->word[words->count++] = at;
+        while (*at && *at != ' ')
+            at++;
+    }
+}
+
+static bool among(const char *word, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(word, list[i]))
+            return true;
+    return false;
+}
+
+/* Digits, then `ending`. */
+static bool counts(const char *word, const char *ending)
+{
+    const size_t digits = strspn(word, "0123456789");
+    return digits && digits < 5 && !strcmp(word + digits, ending);
+}
+
+static bool is_size(const char *word)
+{
+    return counts(word, "gb") || counts(word, "gib");
+}
+
+static const char *after(const struct words *words, size_t at)
+{
+    return at + 1 < words->count ? words->word[at + 1] : "";
+}
+
+/* How many words from `at` on say nothing of which machine it is. */
+static size_t idle(const struct words *words, size_t at)
+{
+    static const char *const makers[] = { "nvidia", "geforce", "amd", "radeon", "intel", "apple", "tesla", "instinct",
+                                          "processor", "cpu", "gpu", "graphics", "generation" };
+    static const char *const numbers[] = { "dual", "quad", "six", "eight", "twelve", "sixteen" };
+    const char *word = words->word[at], *next = after(words, at);
+    if ((counts(word, "") || among(word, numbers, sizeof numbers / sizeof *numbers)) && !strcmp(next, "core"))
+        return 2;
+    if ((counts(word, "th") || counts(word, "nd") || counts(word, "rd") || counts(word, "st")) && !strcmp(next, "gen"))
+        return 2;
+    if (!strcmp(word, "cpu") && at + 1 == words->count)     /* "core-ultra-7-155h-cpu" beside its GPU */
+        return 0;
+    return among(word, makers, sizeof makers / sizeof *makers);
+}
+
+static void append(char *key, const char *word)
+{
+    const size_t size = strlen(key), more = strlen(word);
+    if (size + more < KEY_MOST)
+        memcpy(key + size, word, more + 1);
+}
+
+/* The cores of an Apple chip's GPU, "16GPU" or "16-core GPU": as its number and a c, in `out`. */
+static size_t gpu_cores(const struct words *words, size_t at, char out[8])
+{
+    const char *word = words->word[at];
+    const bool apart = counts(word, "") && !strcmp(after(words, at), "core") && at + 2 < words->count &&
+                       !strcmp(words->word[at + 2], "gpu");
+    if (!apart && !counts(word, "gpu"))
+        return 0;
+    const size_t digits = strspn(word, "0123456789");
+    memcpy(out, word, digits);
+    memcpy(out + digits, "c", 2);
+    return apart ? 3 : 1;
+}
+
+/* "8P" and "4E" say nothing more beside the cores of the GPU. */
+static bool has_gpu_cores(const struct words *words)
+{
+    char ignored[8];
+    for (size_t i = 0; i < words->count; i++)
+        if (gpu_cores(words, i, ignored))
+            return true;
+    return false;
+}
+
+static void spell(const char *name, struct spelled *spelled)
+{
+    struct words words;
+    char cores[8];
+    *spelled = (struct spelled){ .memory = 0 };
+    split(name, &words);
+    const bool gpu = has_gpu_cores(&words);
+    for (size_t i = 0, taken; i < words.count; i += taken) {
+        const char *word = words.word[i];
+        const bool apart = counts(word, "") && (!strcmp(after(&words, i), "gb") || !strcmp(after(&words, i), "gib"));
+        taken = 1;
+        if (is_size(word) || apart) {
+            const double size = strtod(word, NULL);
+            char digits[8] = "";
+            strncat(digits, word, strspn(word, "0123456789"));
+            memcpy(spelled->named, spelled->key, KEY_MOST);
+            append(spelled->key, digits);
+            append(spelled->key, "gb");
+            spelled->memory = size * gib;
+            taken = apart ? 2 : 1;
+        } else if ((taken = gpu_cores(&words, i, cores)) != 0) {
+            append(spelled->key, cores);
+            append(spelled->bare, cores);
+        } else if ((taken = idle(&words, i)) == 0) {
+            taken = 1;
+            if (gpu && (counts(word, "p") || counts(word, "e")))
+                continue;
+            word = strcmp(word, "mobile") ? word : "laptop";
+            append(spelled->key, word);
+            append(spelled->bare, word);
+        }
+    }
+}
+
+/* ---- machines of that name ------------------------------------------------------------------- */
+
+struct match {
+    const struct catalog_entry *exact;              /* whose own name it is */
+    const struct catalog_entry *shared[SHARED_MOST];    /* whose driver has that name, the machine above too */
+    size_t count;
+};
+
+/* What people leave away before a name. */
+static const char *const fronts[] = { "", "rtx", "gtx", "rx", "arc", "core", "xeon", "pro", "quadro", "ryzen", "epyc" };
+enum { FRONTS = sizeof fronts / sizeof *fronts, VARIANTS = 3 * FRONTS };
+
+static bool fits(const char *front, const char *asked, const char *key)
+{
+    const size_t size = strlen(front);
+    return !strncmp(key, front, size) && !strcmp(key + size, asked);
+}
+
+static void note_match(struct match *matches, const struct spelled *asked, const char *key,
+                       const struct catalog_entry *entry, bool own)
+{
+    for (size_t v = 0; v < VARIANTS; v++) {
+        struct match *match = &matches[v];
+        const char *name = v < FRONTS ? asked->key : v < 2 * FRONTS ? asked->named : asked->bare;
+        if (!*name || !fits(fronts[v % FRONTS], name, key))
+            continue;
+        if (own && !match->exact)
+            match->exact = entry;
+        if (!own && match->count < SHARED_MOST)
+            match->shared[match->count++] = entry;
+    }
+}
+
+static void find_matches(const struct catalog *catalog, const struct spelled *asked, struct match *matches)
+{
+    struct spelled spelled;
+    memset(matches, 0, VARIANTS * sizeof *matches);
+    for (size_t i = 0; i < catalog_count(catalog, CATALOG_MACHINE); i++) {
+        const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_MACHINE, i);
+        spell(entry->name, &spelled);
+        note_match(matches, asked, spelled.key, entry, true);
+        for (size_t k = 0; k < entry->rows; k++) {
+            const struct catalog_row row = catalog_row(entry, k);
+            const bool driver = !strcmp(row.fact, "driver_name");
+            if (!driver && strcmp(row.fact, "alias") && strcmp(row.fact, "title"))
+                continue;
+            spell(row.value, &spelled);
+            note_match(matches, asked, spelled.key, entry, !driver);
+        }
+    }
+}
+
+static double number_of(const struct catalog_entry *entry, const char *fact)
+{
+    double value = 0;
+    catalog_number(entry, fact, &value);
+    return value;
+}
+
+static double size_of(const struct catalog_entry *entry)
+{
+    return number_of(entry, NAME_hbm_capacity);
+}
+
+static bool same_speed(const struct catalog_entry *a, const struct catalog_entry *b)
+{
+    return number_of(a, NAME_hbm_bandwidth) == number_of(b, NAME_hbm_bandwidth) &&
+           number_of(a, NAME_peak_fp32) == number_of(b, NAME_peak_fp32) &&
+           number_of(a, NAME_peak_bf16) == number_of(b, NAME_peak_bf16);
+}
+
+static const char *others(struct arena *arena, const struct match *match, const struct catalog_entry *but)
+{
+    struct buffer all = { .arena = arena };
+    for (size_t i = 0; i < match->count; i++)
+        if (match->shared[i] != but)
+            buffer_print(&all, "%s%s (%.4g GiB, %.4g GB/s)", all.size ? ", " : "", match->shared[i]->name,
+                         size_of(match->shared[i]) / gib, number_of(match->shared[i], NAME_hbm_bandwidth) / 1e9);
+    return all.size ? all.data : NULL;
+}
+
+/* Of the machines that share the name, the one of this size; NULL: none. */
+static const struct catalog_entry *of_size(const struct match *match, double memory)
+{
+    const struct catalog_entry *best = NULL;
+    for (size_t i = 0; i < match->count; i++) {
+        const double off = fabs(size_of(match->shared[i]) / memory - 1);
+        if (off <= same_size && (!best || off < fabs(size_of(best) / memory - 1)))
+            best = match->shared[i];
+    }
+    return best;
+}
+
+/* The smallest, if they differ in nothing but size; NULL: they do. */
+static const struct catalog_entry *alike(const struct match *match)
+{
+    const struct catalog_entry *least = match->shared[0];
+    for (size_t i = 1; i < match->count; i++) {
+        if (!same_speed(match->shared[0], match->shared[i]))
+            return NULL;
+        if (size_of(match->shared[i]) < size_of(least))
+            least = match->shared[i];
+    }
+    return least;
+}
+
+static bool choose(struct arena *arena, const char *name, const struct match *match, double memory,
+                   struct catalog_called *called, struct error *error)
+{
+    const struct catalog_entry *entry = memory > 0 ? of_size(match, memory) : NULL;
+    const bool sized = entry != NULL;
+    entry = entry ? entry : match->exact;
+    entry = entry || !match->count ? entry : alike(match);
+    if (!entry) {
+        error_set(error, "'%.100s' is the name of %zu machines", name, match->count);
+        return error_expected(error, "one of: %s", others(arena, match, NULL));
+    }
+    const char *rest = sized ? NULL : others(arena, match, entry);
+    *called = (struct catalog_called){ .entry = entry };
+    if (rest)
+        called->note = arena_print(arena, "%.100s is taken as %s; the name also stands for %s", name, entry->name, rest);
+    if (memory > 0 && fabs(size_of(entry) / memory - 1) > same_size)
+        called->memory = memory;
+    return true;
+}
+
+/* ---- clouds, slices, linked machines ----------------------------------------------------------- */
+
+/* "g5.xlarge" is g5, "a2-ultragpu-8g" a2-ultragpu, "gpu_1x_a10" a10. False: not so. */
+static bool rented(const char *name, char family[KEY_MOST])
+{
+    const size_t size = strlen(name);
+    const char *dot = strrchr(name, '.'), *hyphen = strrchr(name, '-');
+    size_t first = 0, last = size;
+    if (dot && (strstr(dot, "large") || strstr(dot, "metal")))
+        last = (size_t)(dot - name);
+    else if (hyphen && counts(hyphen + 1, "g"))
+        last = (size_t)(hyphen - name);
+    else if (!strncmp(name, "gpu_", 4) && strspn(name + 4, "0123456789") == 1 && !strncmp(name + 5, "x_", 2))
+        first = 7;
+    if ((!first && last == size) || last - first >= KEY_MOST)
+        return false;
+    memcpy(family, name + first, last - first);
+    family[last - first] = 0;
+    return true;
+}
+
+/* "2x gb10", "gb10 x2": how many, and of what; 0: neither. */
+static double several(const char *name, char one[KEY_MOST])
+{
+    const size_t size = strlen(name), digits = strspn(name, "0123456789"), space = name[digits] == ' ';
+    if (size >= KEY_MOST)
+        return 0;
+    if (digits && digits < 3 && tolower((unsigned char)name[digits + space]) == 'x') {
+        memcpy(one, name + digits + space + 1, size - digits - space);
+        return strtod(name, NULL);
+    }
+    size_t end = size;
+    while (end && isdigit((unsigned char)name[end - 1]))
+        end--;
+    if (end == size || size - end > 2 || end < 3 || tolower((unsigned char)name[end - 1]) != 'x' ||
+        (name[end - 2] != '-' && name[end - 2] != ' '))
+        return 0;
+    memcpy(one, name, end - 2);
+    one[end - 2] = 0;
+    return strtod(name + end, NULL);
+}
+
+/* Takes "cpu" off the end: most processors are called so or not. */
+static int without_cpu(char *key)
+{
+    const size_t size = strlen(key);
+    if (size < 4 || strcmp(key + size - 3, "cpu"))
+        return 0;
+    key[size - 3] = 0;
+    return 1;
+}
+
+/* How a name was looked up: WRONG: it is known, and `error` says why it is no answer. */
+enum look { NOT_THERE, WRONG, FOUND };
+
+static enum look look_up(const struct catalog *catalog, const char *name, struct catalog_called *called,
+                         struct error *error)
+{
+    struct spelled asked;
+    struct match matches[VARIANTS];
+    spell(name, &asked);
+    do {
+        if (!*asked.bare)
+            return NOT_THERE;
+        find_matches(catalog, &asked, matches);
+        for (size_t v = 0; v < VARIANTS; v++)
+            if (matches[v].exact || matches[v].count)
+                return choose(catalog->arena, name, &matches[v], v < FRONTS ? 0 : asked.memory, called, error)
+                       ? FOUND : WRONG;
+    } while (without_cpu(asked.key) + without_cpu(asked.named) + without_cpu(asked.bare));
+    return NOT_THERE;
+}
+
+static enum look look_up_linked(const struct catalog *catalog, const char *name, struct catalog_called *called,
+                                struct error *error)
+{
+    char one[KEY_MOST];
+    const double chips = several(name, one);
+    const enum look look = chips >= 1 ? look_up(catalog, one, called, error) : NOT_THERE;
+    if (look != FOUND)
+        return look;
+    called->chips = chips;
+    if (chips < 2 || catalog_text(called->entry, NAME_scale_up_bandwidth))
+        return FOUND;
+    error_set(error, "'%.100s': no link between several %s is known", name, called->entry->name);
+    error_expected(error, "%s, with --gpus for how many", called->entry->name);
+    return WRONG;
+}
+
+/* A slice of TPUs is called by its size behind the name: in chips, or in cores of which a chip has two. */
+static enum look look_up_slice(const struct catalog *catalog, const char *name, struct catalog_called *called,
+                               struct error *error)
+{
+    char one[KEY_MOST];
+    const char *hyphen = strrchr(name, '-');
+    if (!hyphen || !counts(hyphen + 1, "") || hyphen - name >= KEY_MOST)
+        return NOT_THERE;
+    memcpy(one, name, (size_t)(hyphen - name));
+    one[hyphen - name] = 0;
+    if (look_up(catalog, one, called, error) != FOUND || !catalog_text(called->entry, "slice_counts"))
+        return NOT_THERE;
+    called->chips = strtod(hyphen + 1, NULL) / number_of(called->entry, "slice_counts");
+    return called->chips >= 1 ? FOUND : NOT_THERE;
+}
+
+/* ---- names that are not there ------------------------------------------------------------------ */
+
+/* The machine that the end of a name means, where its first words are misspelt; NULL: none. */
+static const char *of_its_end(const struct catalog *catalog, const char *name)
+{
+    struct catalog_called called;
+    struct error ignored;
+    for (const char *at = strchr(name, ' '); at; at = strchr(at + 1, ' '))
+        if (strpbrk(at, "0123456789") && look_up(catalog, at + 1, &called, &ignored) == FOUND)
+            return called.entry->name;
+    return NULL;
+}
+
+/* The name or alias that is spelled most like it; NULL: none is near. */
+static const char *nearest(const struct catalog *catalog, const char *name)
+{
+    struct arena *arena = catalog->arena;
+    const char **keys = NULL, **names = NULL;
+    size_t count = 0, room = 0, other = 0, other_room = 0;
+    struct spelled spelled;
+    for (size_t i = 0; i < catalog_count(catalog, CATALOG_MACHINE); i++) {
+        const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_MACHINE, i);
+        for (size_t k = 0; k <= entry->rows; k++) {
+            const struct catalog_row row = catalog_row(entry, k ? k - 1 : 0);
+            if (k && strcmp(row.fact, "alias") && strcmp(row.fact, "driver_name"))
+                continue;
+            const char *one = k ? row.value : entry->name;
+            spell(one, &spelled);
+            *(const char **)arena_push(arena, &keys, &count, &room, sizeof *keys) =
+                arena_copy(arena, spelled.key, strlen(spelled.key));
+            *(const char **)arena_push(arena, &names, &other, &other_room, sizeof *names) = one;
+        }
+    }
+    spell(name, &spelled);
+    const char *near = name_nearest(spelled.key, keys, count);
+    for (size_t i = 0; near && i < count; i++)
+        if (keys[i] == near)
+            return names[i];
+    return NULL;
+}
+
+static bool unknown(const struct catalog *catalog, const char *name, struct error *error)
+{
+    const char *near = of_its_end(catalog, name);
+    near = near ? near : nearest(catalog, name);
+    error_set(error, "unknown machine '%.200s'", name);
+    if (near)
+        return error_suggest(error, "did you mean '%s'? Or a file of your own, as `chalkline measure -o FILE.csv` "
+                             "writes it", near);
+    return error_expected(error, "one of the %zu names of `chalkline list hardware`, or the path of a file, as "
+                          "`chalkline measure -o FILE.csv` writes it", catalog_count(catalog, CATALOG_MACHINE));
+}
+
+bool catalog_machine_called(const struct catalog *catalog, const char *name, struct catalog_called *called,
+                            struct error *error)
+{
+    char family[KEY_MOST];
+    *called = (struct catalog_called){ .entry = catalog_known(catalog, CATALOG_MACHINE, name) };
+    if (called->entry && !strcmp(called->entry->name, name))
+        return true;
+    enum look look = look_up(catalog, name, called, error);
+    if (look == NOT_THERE)
+        look = look_up_linked(catalog, name, called, error);
+    if (look == NOT_THERE && rented(name, family))
+        look = look_up(catalog, family, called, error);
+    if (look == NOT_THERE)
+        look = look_up_slice(catalog, name, called, error);
+    return look == FOUND || (look == NOT_THERE && unknown(catalog, name, error));
+}

@@ -1,0 +1,136 @@
+/* data/devices.csv has a machine in each row and a fact in each column. Here it becomes the lines that
+ * data/hardware.csv would have for the same machines, so that a catalog reads both alike.
+ *
+ * A header is a fact and its unit, "hbm_bandwidth GB/s"; one without a unit is a text. A fact's source, mark and
+ * note stand in the next columns of those names to its right, and a source is a number of
+ * data/device_sources.csv. Several aliases share a cell, with a bar between them. */
+#include "catalog/devices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_CELLS = 8, COLUMNS_MOST = 64 };
+static const char *const line_header[LINE_CELLS] = { "name", "fact", "value", "unit", "source", "date", "mark",
+                                                     "note" };
+
+struct lines {
+    struct arena *arena;
+    struct buffer text;
+    uint32_t *cells;
+    size_t count, room;                     /* cells */
+    int *numbers;                           /* of each line in devices.csv */
+    size_t line_count, line_room;
+};
+
+struct column {
+    uint32_t fact, unit;
+    int source, mark, note;                 /* columns; -1: none */
+    bool is_fact;
+};
+
+struct cited { uint32_t source, date; };
+
+static uint32_t add_text(struct lines *lines, const char *text, size_t size)
+{
+    const size_t at = lines->text.size;
+    buffer_add(&lines->text, text, size);
+    buffer_add(&lines->text, "", 1);
+    return (uint32_t)at;
+}
+
+static void add_cell(struct lines *lines, uint32_t at)
+{
+    *(uint32_t *)arena_push(lines->arena, &lines->cells, &lines->count, &lines->room, sizeof at) = at;
+}
+
+static int next_column(const struct csv *wide, size_t from, const char *name)
+{
+    for (size_t i = from; i < wide->columns; i++)
+        if (!strcmp(csv_header(wide, i), name))
+            return (int)i;
+    return -1;
+}
+
+static void read_header(struct lines *lines, const struct csv *wide, struct column *columns)
+{
+    for (size_t i = 0; i < wide->columns && i < COLUMNS_MOST; i++) {
+        const char *header = csv_header(wide, i), *space = strchr(header, ' ');
+        const size_t size = space ? (size_t)(space - header) : strlen(header);
+        const bool beside = !strcmp(header, "source") || !strcmp(header, "mark") || !strcmp(header, "note");
+        columns[i].is_fact = i && !beside;
+        columns[i].source = next_column(wide, i, "source");
+        columns[i].mark = space ? next_column(wide, i, "mark") : -1;        /* names are ours */
+        columns[i].note = next_column(wide, i, "note");
+        columns[i].fact = add_text(lines, header, size);
+        columns[i].unit = space ? add_text(lines, space + 1, strlen(space + 1)) : add_text(lines, "text", 4);
+    }
+}
+
+/* The place of the source with this number; the number of sources: there is none. */
+static size_t source_of(const struct csv *sources, const char *number)
+{
+    const size_t at = (size_t)strtoul(number, NULL, 10);
+    return at && at <= sources->rows && !strcmp(csv_cell(sources, at - 1, 0), number) ? at - 1 : sources->rows;
+}
+
+static void add_line(struct lines *lines, const struct csv *wide, size_t row, const struct column *column,
+                     struct text value, uint32_t name, struct cited cited)
+{
+    const char *mark = csv_cell(wide, row, column->mark), *note = csv_cell(wide, row, column->note);
+    const uint32_t empty = 0;                           /* the first text */
+    add_cell(lines, name);
+    add_cell(lines, column->fact);
+    add_cell(lines, add_text(lines, value.data, value.size));
+    add_cell(lines, column->unit);
+    add_cell(lines, cited.source);
+    add_cell(lines, cited.date);
+    add_cell(lines, *mark ? add_text(lines, mark, strlen(mark)) : empty);
+    add_cell(lines, *note ? add_text(lines, note, strlen(note)) : empty);
+    *(int *)arena_push(lines->arena, &lines->numbers, &lines->line_count, &lines->line_room,
+                       sizeof *lines->numbers) = wide->lines[row];
+}
+
+static bool add_machine(struct lines *lines, const struct csv *wide, size_t row, const struct column *columns,
+                        const struct csv *sources, const struct cited *cited, struct error *error)
+{
+    const char *id = csv_cell(wide, row, 0);
+    const uint32_t name = add_text(lines, id, strlen(id));
+    for (size_t i = 0; i < wide->columns && i < COLUMNS_MOST; i++) {
+        const char *cell = csv_cell(wide, row, (int)i);
+        if (!columns[i].is_fact || !*cell)
+            continue;
+        const char *number = csv_cell(wide, row, columns[i].source);
+        const size_t at = source_of(sources, number);
+        if (at == sources->rows)
+            return error_set(error, "%s:%d: no source '%s' in %s", wide->file, wide->lines[row], number,
+                             sources->file);
+        for (size_t size; *cell; cell += size + (cell[size] != 0)) {
+            size = strcspn(cell, "|");
+            add_line(lines, wide, row, &columns[i], (struct text){ cell, size }, name, cited[at]);
+        }
+    }
+    return true;
+}
+
+bool devices_expand(struct arena *arena, const struct csv *wide, const struct csv *sources, struct csv *narrow,
+                    struct error *error)
+{
+    struct lines lines = { .arena = arena, .text.arena = arena };
+    struct column columns[COLUMNS_MOST];
+    struct cited *cited = arena_array(arena, sources->rows + 1, sizeof *cited);
+    add_text(&lines, "", 0);
+    for (int i = 0; i < LINE_CELLS; i++)
+        add_cell(&lines, add_text(&lines, line_header[i], strlen(line_header[i])));
+    read_header(&lines, wide, columns);
+    for (size_t i = 0; i < sources->rows; i++) {
+        const char *source = csv_cell(sources, i, 1), *date = csv_cell(sources, i, 2);
+        cited[i].source = add_text(&lines, source, strlen(source));
+        cited[i].date = add_text(&lines, date, strlen(date));
+    }
+    for (size_t row = 0; row < wide->rows; row++)
+        if (!add_machine(&lines, wide, row, columns, sources, cited, error))
+            return false;
+    *narrow = (struct csv){ .file = wide->file, .columns = LINE_CELLS, .rows = lines.line_count,
+                            .text = lines.text.data, .cells = lines.cells, .lines = lines.numbers };
+    return true;
+}

@@ -1,0 +1,14 @@
+/* devices -- data/devices.csv, a machine in each row, as lines of data/hardware.csv. */
+#ifndef CATALOG_DEVICES_H
+#define CATALOG_DEVICES_H
+
+#include "base/base.h"
+
+#define DEVICES_FILE "data/devices.csv"
+#define DEVICE_SOURCES_FILE "data/device_sources.csv"
+
+/* `narrow` has the columns of data/hardware.csv, and the lines of `wide`. False: a source is not there. */
+bool devices_expand(struct arena *arena, const struct csv *wide, const struct csv *sources, struct csv *narrow,
+                    struct error *error);
+
+#endif
