@@ -481,32 +481,6 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
            scenario_batch(scenario, error);
 }
 
-/* There are few engines: name them all, less the entry that every engine starts from and
- * those of families of chips. */
-static bool engine_unknown(const struct scenario *scenario, struct error *error)
-{
-    struct buffer all = { .arena = scenario->arena };
-    size_t named = 0;
-    for (size_t i = 0; i < catalog_count(&scenario->catalog, CATALOG_ENGINE); i++) {
-        const struct catalog_entry *entry = catalog_entry(&scenario->catalog, CATALOG_ENGINE, i);
-        if (strcmp(entry->name, "any") && !catalog_is_family(entry) && !catalog_text(entry, "backend_of"))
-            buffer_print(&all, "%s%s", named++ ? ", " : "", entry->name);
-    }
-    bool file = strstr(scenario->subject.engine, ".csv") != NULL;
-    return !file && named > 0 && named < 10 ? error_expected(error, "one of: %s", all.data) : false;
-}
-
-/* What the engine reaches on the machine, whose family is NULL where the machine is unknown or has none. */
-static bool read_engine(struct scenario *scenario, const char *machine, struct error *error)
-{
-    struct error ignored;
-    const struct catalog_entry *entry =
-        machine ? catalog_find(&scenario->catalog, CATALOG_MACHINE, machine, &ignored) : NULL;
-    return catalog_engine(&scenario->catalog, scenario->subject.engine,
-                          entry ? catalog_text(entry, "family") : NULL, entry ? entry->name : NULL,
-                          &scenario->facts, error) || engine_unknown(scenario, error);
-}
-
 /* Without a model --precision says what the lecture's weights are. */
 static bool set_precision(struct scenario *scenario, struct error *error)
 {
@@ -584,7 +558,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     if (tiers && !scenario_read_tiers(scenario, tiers, error))
         return false;
     catalog_tiers(&scenario->catalog, &scenario->facts);
-    if (!read_engine(scenario, machine, error))
+    if (!scenario_engine(scenario, error))
         return false;
     if (machine && !read_machine(scenario, machine, error))
         return false;

@@ -80,6 +80,9 @@ bool command_pair(const struct command *command, struct subject *subject, struct
 /* A subject without model and machine, for questions about rows only. */
 struct subject command_no_subject(const struct command *command);
 
+/* Set what the engine reaches, before machine and model are read; where none is named, all engines' mean, or
+ * llama.cpp. */
+bool scenario_engine(struct scenario *scenario, struct error *error);
 /* scenario_read reads the subject and the options; scenario_assume adds the defaults that a real model
  * needs, with a note for each; scenario_open does both. */
 bool scenario_read(struct scenario *scenario, struct arena *arena, const struct command *command,

@@ -1,0 +1,53 @@
+/* The engine of a scenario: the one that was named, or llama.cpp where it is the usual one, and what it
+ * reaches on the machine. */
+#include "scenario/scenario.h"
+
+#include <string.h>
+
+/* There are few engines: name them all, less the entry that every engine starts from and
+ * those of families of chips. */
+static bool engine_unknown(const struct scenario *scenario, struct error *error)
+{
+    struct buffer all = { .arena = scenario->arena };
+    size_t named = 0;
+    for (size_t i = 0; i < catalog_count(&scenario->catalog, CATALOG_ENGINE); i++) {
+        const struct catalog_entry *entry = catalog_entry(&scenario->catalog, CATALOG_ENGINE, i);
+        if (strcmp(entry->name, "any") && !catalog_is_family(entry) && !catalog_text(entry, "backend_of"))
+            buffer_print(&all, "%s%s", named++ ? ", " : "", entry->name);
+    }
+    bool file = strstr(scenario->subject.engine, ".csv") != NULL;
+    return !file && named > 0 && named < 10 ? error_expected(error, "one of: %s", all.data) : false;
+}
+
+static bool starts(const char *name, const char *with)
+{
+    return name && !strncmp(name, with, strlen(with));
+}
+
+/* GGUF files, Apple's chips and processors: what people run there is llama.cpp, whose times follow a law of
+ * their own. */
+static void assume_llama_cpp(struct scenario *scenario, const char *family)
+{
+    struct subject *subject = &scenario->subject;
+    const bool type = subject->precision && file_type_find(scenario->arena, subject->precision);
+    const bool gguf = type || name_within(subject->model, "gguf");
+    if (!gguf && !starts(family, "apple") && !starts(family, "cpu-"))
+        return;
+    subject->engine = "llamacpp";
+    facts_note(&scenario->facts, "engine llama.cpp, as usual for %s; --engine names another",
+               gguf ? "GGUF files" : "such a machine");
+}
+
+/* What the engine reaches on the machine, whose family is NULL where the machine is unknown or has none. */
+bool scenario_engine(struct scenario *scenario, struct error *error)
+{
+    struct subject *subject = &scenario->subject;
+    struct error ignored;
+    const struct catalog_entry *entry =
+        subject->machine ? catalog_find(&scenario->catalog, CATALOG_MACHINE, subject->machine, &ignored) : NULL;
+    const char *family = entry ? catalog_text(entry, "family") : NULL;
+    if (!subject->engine && subject->model && subject->machine)
+        assume_llama_cpp(scenario, family);
+    return catalog_engine(&scenario->catalog, subject->engine, family, entry ? entry->name : NULL,
+                          &scenario->facts, error) || engine_unknown(scenario, error);
+}
