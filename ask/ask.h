@@ -18,6 +18,5 @@ extern const struct verb *const verbs[];        /* all of them, then NULL */
 #include "ask/answers.def"
 #undef ANSWER
 const struct record *verb_answer(const struct verb *verb);      /* NULL: not declared */
-extern const struct record figure_record;       /* a figure as an object, as `eval` answers */
 
 #endif

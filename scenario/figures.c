@@ -274,3 +274,22 @@ void figures_words(const struct scenario *scenario, struct section *section)
     for (size_t i = 0; i < count; i++)
         section_word(list, NULL, words[i]);
 }
+
+static const char *const origins[] = { "given", "sheet", "model", "fitted", "default", "derived",
+                                       "chosen" };
+
+const struct record figure_record = { "Figure", (const struct answer_field[]){
+    { FIELD_NUMBER, "value", .help = "value in base units", .unit = "", .always = true,
+      .null = true },
+    { FIELD_TEXT, "reason", .help = "why there is no value" },
+    { FIELD_TEXT, "unit", .help = "unit of the value", .always = true },
+    { FIELD_NUMBER, "low", .help = "lower end of the 80 % interval of a prediction",
+      .unit = "" },
+    { FIELD_NUMBER, "high", .help = "upper end", .unit = "" },
+    { FIELD_NUMBERS, "range", .help = "ends of the range that follows from given ranges or distributions" },
+    { FIELD_TEXT, "range_kind", .help = "range: of the given ranges; 5-95 %: of the draws" },
+    { FIELD_TEXT, "origin", .help = "given, sheet, model, fitted, default, derived or chosen",
+      .names = origins,
+      .count = sizeof origins / sizeof *origins, .always = true },
+    { FIELD_TEXT, "source", .help = "where the value comes from, in words" },
+    { 0 } } };

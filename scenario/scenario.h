@@ -188,6 +188,7 @@ void figures_of(struct scenario *scenario, struct values *values, const char *co
 /* The same, from a new graph that also has the bands; sets `values`, with `names` as first outputs. */
 bool figures_read(struct scenario *scenario, const char *const *names, size_t count,
                   struct values *values, struct section *section, struct error *error);
+extern const struct record figure_record;       /* a figure as an object of an answer: figure_document */
 /* Add the lists "assumed" (the notes) and "words" (scenario_words) to a section; of a
  * report also "inputs", the weighed inputs, and "noted", the notes that say something else. */
 void figures_notes(const struct scenario *scenario, struct section *section);

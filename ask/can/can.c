@@ -33,7 +33,7 @@ static bool read_question(struct can *can, struct can_type *types, size_t *count
     struct scenario scenario;
     double four;
     if (!scenario_open(&scenario, can->arena, can->command, can->subject, error) ||
-        !value_of(&scenario, "MOST(operator, select(operator_bytes < four_bits, 1, 0))", &four, error) ||
+        !value_of(&scenario, NAME_four_bit_weights, &four, error) ||
         !value_of(&scenario, NAME_speed_wanted, &can->speed, error))
         return false;
     const struct fact *context = facts_find(&scenario.facts, NAME_context);
@@ -126,13 +126,13 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
 #define TYPE_FIELDS                                                                                       \
     { FIELD_TEXT, "precision", .help = "GGUF file type", .always = true },                                \
     { FIELD_SWITCH, "fits", .help = "whether weights, KV cache and buffers fit in memory", .always = true }, \
-    FIGURE("weights_stored", "bytes of the weights, which is the size of the file"),                      \
-    FIGURE("memory_needed", "memory for weights, KV cache of the context, and buffers"),                  \
+    FIGURE(NAME_weights_stored, "bytes of the weights, which is the size of the file"),                      \
+    FIGURE(NAME_memory_needed, "memory for weights, KV cache of the context, and buffers"),                  \
     FIGURE("memory", "memory of the machine that the engine may fill"),                                   \
     FIGURE("decode_speed", "tokens per second of one answer, the context half full"),                     \
-    FIGURE("prefill_speed", "tokens per second of a prompt that is half the context"),                    \
+    FIGURE(NAME_prefill_speed, "tokens per second of a prompt that is half the context"),                    \
     FIGURE("ttft", "time to the first token after such a prompt"),                                        \
-    FIGURE("context_most", "longest context that fits")
+    FIGURE(NAME_context_most, "longest context that fits")
 
 static const struct record choice_record = { "CanChoice", (const struct answer_field[]){
     TYPE_FIELDS, { FIELD_TEXT_ONLY, .names = (const char *const[]){ "mark" }, .count = 1 }, { 0 } } };

@@ -44,8 +44,9 @@ double can_at(const struct can_type *type, enum can_row row);
 /* The figures of a type under the keys of the answer: for people, and for programs. */
 void can_figures(const struct can_type *type, struct section *section);
 void can_document(const struct can_type *type, struct doc *doc);
-/* The command that starts a server with this type. */
-const char *can_launch(const struct can *can, struct can_type *type);
+/* The command that starts llama.cpp's server with this type, and of it the flags that depend on the machine. */
+const char *can_launch(const struct can *can, const struct can_type *type);
+const char *can_flags(const struct can *can, const struct can_type *type);
 
 /* The type with as few layers on the host as memory allows: whole layers, or, of a model with routed experts,
  * the faster of whole layers and experts alone. Returns false if it does not fit even so. */

@@ -59,10 +59,10 @@ static void say_split(const struct can *can, const struct can_type *type, struct
         return;
     const char *what = split.host_layers > 0 ? arena_print(can->arena, "%.0f layers", split.host_layers)
                        : arena_print(can->arena, "the experts of %.0f layers", split.host_expert_layers);
-    section_word(changes, NULL, arena_print(can->arena, "%s with %s on the host, which needs %s for them: %s; `%s`",
+    section_word(changes, NULL, arena_print(can->arena, "%s with %s on the host, %s of its memory: %s (`%s`)",
         type->precision, what, quantity_text(can->arena, row_value(&split, NAME_weights_on_host),
                                              type->figures->figures[CAN_memory_needed].unit, 3),
-        figure(can, &split, CAN_speed_per_user), can_launch(can, &split)));
+        figure(can, &split, CAN_speed_per_user), can_flags(can, &split)));
 }
 
 /* A cache of 8 bits an element, half as large. */
@@ -73,15 +73,15 @@ static void say_cache(const struct can *can, const struct can_type *best, struct
     smaller.cache = "q8_0";
     if (!best->cache && can_read(can, &smaller, &ignored) &&
         can_at(&smaller, CAN_context_most) > can_at(best, CAN_context_most))
-        section_word(changes, NULL, arena_print(can->arena, "KV cache in q8_0: a context of %s in place of %s; `%s`",
+        section_word(changes, NULL, arena_print(can->arena, "KV cache in q8_0: a context of %s in place of %s (`%s`)",
             figure(can, &smaller, CAN_context_most), figure(can, best, CAN_context_most),
-            can_launch(can, &smaller)));
+            can_flags(can, &smaller)));
 }
 
 static void say_faster(const struct can *can, const struct can_type *type, const struct can_type *best,
                        struct section *changes)
 {
-    section_word(changes, NULL, arena_print(can->arena, "%s: %s in place of %s, in %s in place of %s", type->precision,
+    section_word(changes, NULL, arena_print(can->arena, "%s: %s in place of %s; %s of memory in place of %s", type->precision,
         figure(can, type, CAN_speed_per_user), figure(can, best, CAN_speed_per_user),
         figure(can, type, CAN_memory_needed), figure(can, best, CAN_memory_needed)));
 }

@@ -92,19 +92,25 @@ void can_document(const struct can_type *type, struct doc *doc)
                         doc_add(arena, doc, keys[i] ? keys[i] : rows[i], DOC_OBJECT));
 }
 
-const char *can_launch(const struct can *can, struct can_type *type)
+const char *can_flags(const struct can *can, const struct can_type *type)
 {
     struct buffer out = { .arena = can->arena };
+    struct scenario scenario = type->scenario;
     struct error ignored;
     double layers = 0;
-    buffer_print(&out, "llama-server -m %s-%s.gguf -c %.0f", type->scenario.model, type->precision, can->context);
-    if (type->host_layers > 0 && value_of(&type->scenario, NAME_layers, &layers, &ignored))
-        buffer_print(&out, " -ngl %.0f", layers - type->host_layers);
+    if (type->host_layers > 0 && value_of(&scenario, NAME_layers, &layers, &ignored))
+        buffer_print(&out, "-ngl %.0f", layers - type->host_layers);
     else
-        buffer_print(&out, " -ngl 99");
+        buffer_print(&out, "-ngl 99");
     if (type->host_expert_layers > 0)
         buffer_print(&out, " --n-cpu-moe %.0f", type->host_expert_layers);
     if (type->cache)
         buffer_print(&out, " -ctk %s -ctv %s", type->cache, type->cache);
     return out.data;
+}
+
+const char *can_launch(const struct can *can, const struct can_type *type)
+{
+    return arena_print(can->arena, "llama-server -m %s-%s.gguf -c %.0f %s", type->scenario.model, type->precision,
+                       can->context, can_flags(can, type));
 }
