@@ -125,7 +125,7 @@ $(B)/embedded_words.c: $(B)/embed formulas/synonyms.txt
 $(B)/embedded_data.c: $(B)/embed $(TEXTS)
 	@$(B)/embed embedded_data $(TEXTS) > $@
 # The same, packed for the page, without what only `check` reads.
-$(B)/packed: tools/packed.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/catalog/packed.o
+$(B)/packed: tools/packed.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/catalog/packed.o $(B)/catalog/devices.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/packed.c: $(B)/packed $(TABLES)
 	@echo write $@; $(B)/packed $(filter-out $(TEXTS) data/calibration.csv,$(TABLES)) \

@@ -3,9 +3,12 @@
  *
  * A header is a fact and its unit, "hbm_bandwidth GB/s"; one without a unit is a text. A fact's source, mark and
  * note stand in the next columns of those names to its right, and a source is a number of
- * data/device_sources.csv. Several aliases share a cell, with a bar between them. */
+ * data/device_sources.csv. Several aliases share a cell, with a bar between them; "4x" is four times the
+ * peak_fp32 of the row. The page has no names that follow from the title. */
 #include "catalog/devices.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,10 +93,43 @@ static void add_line(struct lines *lines, const struct csv *wide, size_t row, co
                        sizeof *lines->numbers) = wide->lines[row];
 }
 
+void device_name_of(const char *title, char *name, size_t room)
+{
+    static const char *const idle[] = { "-gpu", "-generation" };
+    size_t size = 0;
+    for (const char *at = title; *at && size + 1 < room; at++) {
+        const bool letter = isalnum((unsigned char)*at);
+        if (letter && !strncmp(at, "GB", 2) && size > 1 && name[size - 1] == '-' && isdigit((unsigned char)name[size - 2]))
+            size--;                                     /* "16 GB" */
+        if (letter || (size && name[size - 1] != '-'))
+            name[size++] = letter ? (char)tolower((unsigned char)*at) : '-';
+    }
+    while (size && name[size - 1] == '-')
+        size--;
+    name[size] = 0;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        if (ends_with(name, idle[i]))
+            name[strlen(name) - strlen(idle[i])] = 0;
+}
+
+/* "4x" with the row's peak_fp32; other cells as they are. */
+static struct text value_of(struct lines *lines, const struct csv *wide, size_t row, const char *cell, size_t size)
+{
+    const int fp32 = csv_column(wide, "peak_fp32 TFLOP/s");
+    const size_t digits = strspn(cell, "0123456789.");
+    if (!digits || digits + 1 != size || cell[digits] != 'x' || fp32 < 0)
+        return (struct text){ cell, size };
+    return text_of(arena_print(lines->arena, "%.6g", strtod(cell, NULL) * strtod(csv_cell(wide, row, fp32), NULL)));
+}
+
 static bool add_machine(struct lines *lines, const struct csv *wide, size_t row, const struct column *columns,
                         const struct csv *sources, const struct cited *cited, struct error *error)
 {
+    char made[128];
     const char *id = csv_cell(wide, row, 0);
+    if (!*id)
+        device_name_of(csv_cell(wide, row, csv_column(wide, "title")), made, sizeof made);
+    id = *id ? id : made;
     const uint32_t name = add_text(lines, id, strlen(id));
     for (size_t i = 0; i < wide->columns && i < COLUMNS_MOST; i++) {
         const char *cell = csv_cell(wide, row, (int)i);
@@ -106,7 +142,7 @@ static bool add_machine(struct lines *lines, const struct csv *wide, size_t row,
                              sources->file);
         for (size_t size; *cell; cell += size + (cell[size] != 0)) {
             size = strcspn(cell, "|");
-            add_line(lines, wide, row, &columns[i], (struct text){ cell, size }, name, cited[at]);
+            add_line(lines, wide, row, &columns[i], value_of(lines, wide, row, cell, size), name, cited[at]);
         }
     }
     return true;

@@ -11,4 +11,7 @@
 bool devices_expand(struct arena *arena, const struct csv *wide, const struct csv *sources, struct csv *narrow,
                     struct error *error);
 
+/* The name that a machine of this title has where its row has none: "RTX 4060 Ti 16 GB" is rtx-4060-ti-16gb. */
+void device_name_of(const char *title, char *name, size_t room);
+
 #endif

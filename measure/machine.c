@@ -210,6 +210,39 @@ static const char *entry_name(struct arena *arena, const char *title)
     return name.size ? name.data : "this";
 }
 
+/* A number of the first processor that the system lists; 0: it says none. */
+static double of_processor(struct arena *arena, const char *key)
+{
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    const char *text = first_line(arena, file, key);
+    if (file)
+        fclose(file);
+    return strtod(text, NULL);
+}
+
+/* Cores, where the system counts the threads of a core as processors. */
+static double cores_of(struct arena *arena, size_t processors)
+{
+    const double cores = of_processor(arena, "cpu cores"), siblings = of_processor(arena, "siblings");
+    const double share = cores > 0 && siblings > cores ? cores / siblings : 1;
+    return fmax(1, floor((double)processors * share));
+}
+
+/* The family of processors of which the catalog has no entry, by maker and instructions. */
+static const char *family_of(const char *title, const char *instructions)
+{
+    const bool wide = !strcmp(instructions, "avx512");
+    if (strstr(title, "Apple"))
+        return "cpu-apple";
+#if defined(__aarch64__)
+    return "cpu-arm";
+#endif
+    if (strcmp(instructions, "avx2") && !wide)
+        return NULL;
+    return strstr(title, "Intel") ? wide ? "cpu-avx512-intel" : "cpu-avx2-intel"
+           : strstr(title, "AMD") ? wide ? "cpu-zen4" : "cpu-avx2-amd" : NULL;
+}
+
 static size_t processors_here(void)
 {
     cpu_set_t set;
@@ -227,7 +260,9 @@ struct fact_line {
 
 struct timed {
     const char *title, *name, *source, *date;
-    struct fact_line facts[8];
+    const struct catalog_entry *known, *card;       /* in the catalog; NULL: not there */
+    const char *family;                             /* "cpu-avx2-intel"; NULL: not told */
+    struct fact_line facts[12];
     size_t count;
     double by_threads[2][16];       /* threads; B/s */
     size_t threads, by_count;
@@ -239,6 +274,36 @@ static void add_fact(struct timed *timed, const char *row, double value, const c
                      const char *note)
 {
     timed->facts[timed->count++] = (struct fact_line){ row, unit, note, value, scale };
+}
+
+static const struct catalog_entry *in_catalog(struct arena *arena, const char *name)
+{
+    struct catalog *catalog = arena_alloc(arena, sizeof *catalog);
+    struct catalog_called called;
+    struct error ignored;
+    catalog_open(catalog, arena);
+    return *name && catalog_machine_called(catalog, name, &called, &ignored) ? called.entry : NULL;
+}
+
+/* What the catalog and the system say of the processor and the card: what of it cannot be timed. */
+static void look_up(struct arena *arena, struct timed *timed)
+{
+    double known, cores = cores_of(arena, timed->threads);
+    timed->known = in_catalog(arena, arena_print(arena, "%s CPU", timed->title));
+    timed->card = in_catalog(arena, timed->cards);
+    timed->family = timed->known ? catalog_text(timed->known, "family") : NULL;
+    timed->family = timed->family ? timed->family : family_of(timed->title, timed->instructions);
+    if (timed->known && catalog_number(timed->known, NAME_cpu_cores, &known) && known > 0)
+        cores = fmin(cores, known);                 /* those for performance, of two kinds */
+    add_fact(timed, NAME_cpu_cores, cores, "1", 1, "of those that this program may use");
+    if (timed->known && catalog_number(timed->known, NAME_cpu_clock, &known))
+        add_fact(timed, NAME_cpu_clock, known, "1/s", 1, timed->known->name);
+    else if (of_processor(arena, "cpu MHz") > 0)
+        add_fact(timed, NAME_cpu_clock, 1e6 * of_processor(arena, "cpu MHz"), "1/s", 1, "as the system says");
+    if (timed->known && catalog_number(timed->known, NAME_memory_channels, &known))
+        add_fact(timed, NAME_memory_channels, known, "1", 1, timed->known->name);
+    if (timed->known && catalog_number(timed->known, NAME_laptop_part, &known))
+        add_fact(timed, NAME_laptop_part, known, "1", 1, timed->known->name);
 }
 
 static bool time_machine(struct arena *arena, const struct command *command, struct timed *timed,
@@ -287,6 +352,7 @@ static bool time_machine(struct arena *arena, const struct command *command, str
     timed->cards = of_command(arena, "nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null");
     if (!*timed->cards)
         timed->cards = of_command(arena, "rocm-smi --showproductname --csv 2>/dev/null | sed -n 2p");
+    look_up(arena, timed);
     return true;
 }
 
@@ -294,6 +360,8 @@ static void print_sheet(const struct timed *timed, struct buffer *csv)
 {
     buffer_print(csv, "name,fact,value,unit,source,date,mark,note\n%s,title,\"%s\",text,\"%s\",%s,,\n", timed->name,
                  timed->title, timed->source, timed->date);
+    if (timed->family)
+        buffer_print(csv, "%s,family,%s,text,\"%s\",%s,,\n", timed->name, timed->family, timed->source, timed->date);
     for (size_t i = 0; i < timed->count; i++) {
         const struct fact_line *fact = &timed->facts[i];
         buffer_print(csv, "%s,%s,%.5g,%s,\"%s\",%s,,\"%s\"\n", timed->name, fact->row, fact->value / fact->scale,
@@ -309,7 +377,7 @@ static void add_json(struct arena *arena, const struct timed *timed, const char 
         const struct fact_line *fact = &timed->facts[i];
         struct doc *figure = doc_add(arena, facts, fact->row, DOC_OBJECT);
         const char *unit = !strcmp(fact->unit, "GFLOP/s") ? "FLOP/s" : !strcmp(fact->unit, "GB/s") ? "B/s"
-                           : !strcmp(fact->unit, "GB") ? "B" : "1";
+                           : !strcmp(fact->unit, "GB") ? "B" : fact->unit;
         doc_add_number(arena, figure, "value", fact->value);
         doc_add_string(arena, figure, "unit", unit);
         doc_add_string(arena, figure, "origin", "given");
@@ -324,8 +392,12 @@ static void add_json(struct arena *arena, const struct timed *timed, const char 
     doc_add_number(arena, doc, "barrier_time", timed->barrier);
     doc_add_string(arena, doc, "title", timed->title);
     doc_add_string(arena, doc, "instructions", timed->instructions);
+    if (timed->known)
+        doc_add_string(arena, doc, "known_as", timed->known->name);
     if (*timed->cards)
         doc_add_string(arena, doc, "cards", timed->cards);
+    if (timed->card)
+        doc_add_string(arena, doc, "card_known_as", timed->card->name);
     if (path)
         doc_add_string(arena, doc, "written", path);
 }
@@ -342,8 +414,14 @@ static void add_text(const struct timed *timed, const char *path, struct buffer 
         buffer_print(out, "%s %.0f: %.4g GB/s", i ? "," : "", timed->by_threads[0][i],
                      1e-9 * timed->by_threads[1][i]);
     buffer_print(out, "\n  a barrier of all threads: %.3g us\n", 1e6 * timed->barrier);
+    if (timed->known)
+        buffer_print(out, "  in the catalog: %s, from which are its family, clock and memory channels\n",
+                     timed->known->name);
+    else if (timed->family)
+        buffer_print(out, "  not in the catalog; its family, by maker and instructions: %s\n", timed->family);
     if (*timed->cards)
-        buffer_print(out, "  its graphics cards were not timed: %s; --on has them by name\n", timed->cards);
+        buffer_print(out, "  its graphics cards were not timed: %s%s%s\n", timed->cards, timed->card ? "; --on " : "",
+                     timed->card ? timed->card->name : "");
     if (path)
         buffer_print(out, "  written: %s, for --on %s\n", path, path);
 }
@@ -384,11 +462,21 @@ static const char *state_path(struct arena *arena)
     return path;
 }
 
+/* The family that a sheet of this machine names. */
+static const char *found_in(const struct csv *csv)
+{
+    for (size_t row = 0; row < csv->rows; row++)
+        if (!strcmp(csv_cell(csv, row, csv_column(csv, "fact")), "family"))
+            return csv_cell(csv, row, csv_column(csv, "value"));
+    return "a processor of no known family";
+}
+
 bool measure_this(struct arena *arena, struct command *command, const char **note, struct error *error)
 {
     struct timed *timed = arena_alloc(arena, sizeof *timed);
     struct value *on = NULL;
     struct text text;
+    struct csv csv;
     *note = NULL;
     for (size_t i = 0; i < command->value_count; i++)
         if (!strcmp(command->values[i].option->name, "on") && !strcmp(command->values[i].text, "this"))
@@ -405,11 +493,10 @@ bool measure_this(struct arena *arena, struct command *command, const char **not
         return false;
     on->text = path;
     *note = arena_print(arena, "this machine as `chalkline measure` found it: %s", path);
-    if (file_read(arena, path, 1 << 20, &text, error) && text.size) {
-        text_line(&text);
-        const struct text title = text_line(&text);
-        *note = arena_print(arena, "this is %.*s; %s", (int)strcspn(title.data, ","), title.data, path);
-    }
+    if (file_read(arena, path, 1 << 20, &text, error) && csv_read(arena, path, text, &csv, error) && csv.rows)
+        *note = arena_print(arena, "this is %s, timed on %s (%s) and remembered in %s; `chalkline measure` times it "
+                            "again, with -o FILE.csv to keep it", csv_cell(&csv, 0, csv_column(&csv, "name")),
+                            csv_cell(&csv, 0, csv_column(&csv, "date")), found_in(&csv), path);
     return true;
 }
 

@@ -25,6 +25,13 @@ static bool cut(struct formulas *formulas, const char *file)
     return clean;
 }
 
+/* What of a device only `show` prints. */
+static bool only_shown(const struct csv *csv, const char *header)
+{
+    return !strcmp(csv->file, DEVICES_FILE) && (!strcmp(header, "memory_kind") || !strcmp(header, "release_year 1") ||
+                                                !strcmp(header, "purchase_price USD"));
+}
+
 /* A table of facts without its notes, one of measurements also without its reasons: the page needs none. */
 static const struct csv *narrow(struct arena *arena, const struct csv *csv)
 {
@@ -34,7 +41,7 @@ static const struct csv *narrow(struct arena *arena, const struct csv *csv)
         return csv;
     size_t kept[64], count = 0;
     for (size_t i = 0; i < csv->columns && count < sizeof kept / sizeof *kept; i++)
-        if (strcmp(csv_header(csv, i), "note") &&
+        if (strcmp(csv_header(csv, i), "note") && !only_shown(csv, csv_header(csv, i)) &&
             !(measured && (ends_with(csv_header(csv, i), "_from") || !strcmp(csv_header(csv, i), "id"))))
             kept[count++] = i;
     uint32_t *cells = arena_array(arena, (csv->rows + 1) * count, sizeof *cells);
@@ -43,6 +50,27 @@ static const struct csv *narrow(struct arena *arena, const struct csv *csv)
             cells[row * count + i] = csv->cells[row * csv->columns + kept[i]];
     *out = *csv;
     out->columns = count;
+    out->cells = cells;
+    return out;
+}
+
+/* Devices without the names that follow from their titles. */
+static const struct csv *unnamed(struct arena *arena, const struct csv *csv)
+{
+    if (strcmp(csv->file, DEVICES_FILE))
+        return csv;
+    struct csv *out = arena_alloc(arena, sizeof *out);
+    const size_t size = (csv->rows + 1) * csv->columns;
+    uint32_t *cells = arena_array(arena, size, sizeof *cells);
+    const uint32_t empty = csv->cells[0] + (uint32_t)strlen(csv_header(csv, 0));
+    char name[128];
+    memcpy(cells, csv->cells, size * sizeof *cells);
+    for (size_t row = 0; row < csv->rows; row++) {
+        device_name_of(csv_cell(csv, row, csv_column(csv, "title")), name, sizeof name);
+        if (!strcmp(csv_cell(csv, row, 0), name))
+            cells[(row + 1) * csv->columns] = empty;
+    }
+    *out = *csv;
     out->cells = cells;
     return out;
 }
@@ -73,7 +101,7 @@ int main(int count, char **words)
     pack_formulas(&packer, sets);
     pack_count(&packer, PACK_COUNTS, (size_t)count - 1);
     for (int i = 1; i < count; i++)
-        pack_csv(&packer, narrow(&arena, csv_built_in(words[i])));
+        pack_csv(&packer, narrow(&arena, unnamed(&arena, csv_built_in(words[i]))));
     for (int kind = 0; kind < CATALOG_KINDS; kind++)
         pack_without_notes(&packer, &catalog_built_in()->sheets[kind]);
     printf("/* Written by tools/packed.c from formulas/ and data/. */\n#include \"base/embedded.h\"\n");
