@@ -33,6 +33,8 @@ struct config {
     struct error *error;
     const struct family *family;    /* whose defaults apply; NULL: none */
     bool assume, assumed;           /* an unknown architecture may be read, and was read, as a plain one */
+    bool exact;                     /* the bytes of weights come from tensors: their quantization need not be known */
+    bool shown;                     /* facts are shown and nothing is predicted: heads may be unknown */
     bool failed;
     struct field_place {        /* where a field was found, once it was looked for */
         bool looked;
@@ -74,6 +76,7 @@ struct plan {
     bool borrowed;          /* reads another layer's KV cache instead of one of its own */
     bool recurrent;         /* a recurrent half beside the attention (Falcon-H1) */
     bool crossed;           /* attends to the tokens of images instead of the text's (Llama 3.2) */
+    bool no_keys;           /* its file says that it has no keys, whatever its tensors are called */
     double compression;     /* tokens per cache entry; 0: only the sliding window is cached */
     double query_heads;     /* 0: the model's */
     double kv_heads;        /* 0: the model's */
@@ -141,6 +144,7 @@ struct model {
     double query_groups;    /* query heads to one head of keys, of the first layer with attention */
     double streams;  /* residual streams: 1, or those of hyper-connections */
     double apart;    /* weights that a step of decoding does not run: of a tower or an encoder */
+    double apart_bytes;     /* all their bytes; 0: as the base format has them */
     double layer;    /* of the layer under construction; -1 outside layers */
     struct plan *plan;      /* [layers] */
     struct weight *weights;
@@ -158,6 +162,8 @@ void weight_float(struct model *model, const char *name, double in, double out);
 void weight_matrix(struct model *model, const char *name, double in, double out);
 void weight_vector(struct model *model, const char *name, double size);
 void cache_add(struct model *model, const struct plan *plan, struct cache cache);
+/* A state of fixed size: its elements, multiply-adds for each, and inputs of short convolutions. */
+void state_cache(struct model *model, const struct plan *plan, double elements, double macs, double inputs);
 void model_facts(const struct model *model, const struct format *kv);
 
 bool plan_layers(struct model *model);

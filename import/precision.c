@@ -168,7 +168,7 @@ static bool choice_read(struct config *config, const struct doc *quantization,
 {
     choice->matrix = method_format(config, quantization);
     if (!choice->matrix)
-        choice->matrix = options->weights;
+        choice->matrix = options->weights ? options->weights : config->exact ? choice->base : NULL;
     if (!choice->matrix) {
         const char *method = string_in(quantization, "quant_method");
         config_fail(config, "quantization_config of method '%s' is not understood",

@@ -281,7 +281,8 @@ void model_facts(const struct model *model, const struct format *kv)
     facts_bind(facts, NAME_weight_peak, bulk->peak, ORIGIN_MODEL, file);
     facts_set(facts, NAME_kv_bytes, kv->bytes, ORIGIN_MODEL, file);
     facts_set(facts, NAME_tower_params, model->apart, ORIGIN_MODEL, file);
-    facts_set(facts, NAME_tower_bytes, model->precision.base->bytes, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_tower_bytes, model->apart_bytes > 0 ? model->apart_bytes / model->apart
+              : model->precision.base->bytes, ORIGIN_MODEL, file);
     if (config_has(model->config, FIELD_context))
         facts_set(facts, "max_context", config_count(model->config, FIELD_context), ORIGIN_MODEL, file);
     for (size_t i = 0; i < model->weight_count; i++)
