@@ -93,12 +93,16 @@ enum role {
 };
 
 struct ignore;              /* the modules that were left out of the quantization */
+struct mixed;               /* the modules that have formats of their own */
 struct file_type;           /* a GGUF file type, which says which tensor gets which format */
 /* The formats of a checkpoint, by role. */
 struct precision {
     const struct format *base, *matrix, *expert, *whole;
     struct ignore *ignore;
+    struct mixed *mixed;                /* NULL: formats by role alone */
+    bool tables;                        /* embedding and head are quantised too */
     const struct formats *formats;
+    struct arena *arena;
     const struct file_type *file;       /* NULL: by role */
     bool experts_apart;                 /* the file type is not for the experts, which have a format of their own */
 };
@@ -110,6 +114,17 @@ const struct format *precision_of(const struct precision *precision, enum role r
 
 struct ignore *ignore_new(struct config *config, const struct doc *list);
 bool ignore_match(const struct ignore *ignore, const char *module);
+/* The part of a module's name from "layers." on; NULL: it is in no layer. */
+const char *ignore_from_layers(const char *name);
+/* Does an entry of such a list fit: a pattern with '*' or "re:", or parts of the name? */
+bool ignore_pattern(const char *entry, const char *module);
+
+/* Formats by module: entries are added, then closed before the first is looked for. */
+struct mixed *mixed_new(struct config *config);
+void mixed_add(struct config *config, struct mixed *mixed, const char *name, const struct format *format);
+void mixed_close(struct mixed *mixed);
+/* NULL: nothing is said of this module. */
+const struct format *mixed_format(struct arena *arena, const struct mixed *mixed, const char *module);
 
 /* ---- the model under construction ---------------------------------------------------- */
 /* A weight matrix, of all layers that have an equal one. */
