@@ -73,11 +73,18 @@ static bool quantisable(const struct module *module)
                                part == PART_DENSE) && module->kind != TENSOR_convolution;
 }
 
-/* The file's; NULL: the user's, by role. GGUF files name their formats. */
+/* A type of GGUF, which is a format; NULL: a type of safetensors. */
+static const struct format *gguf_type(const struct formats *formats, const char *type)
+{
+    const struct format *format = formats_find(formats, type);
+    return format && !strcmp(format->name, type) ? format : NULL;
+}
+
+/* The file's; NULL: the user's, by role. */
 static const struct format *module_format(struct model *model, const struct module *module,
                                           const struct model_options *options)
 {
-    const struct format *of_file = formats_find(options->formats, module->type);
+    const struct format *of_file = gguf_type(options->formats, module->type);
     const double bytes = module->elements > 0 ? module->bytes / module->elements : 0;
     if (options->weights && (!of_file || quantised(module)))
         return NULL;
@@ -225,7 +232,8 @@ static const char *strangers(const struct model *model, const struct modules *mo
             continue;
         first = first ? first : module->whole;
         for (size_t j = 0; j < model->weight_count; j++)
-            known |= model->weights[j].in * model->weights[j].out == module->in * module->out;
+            known |= compared(tensor_class_of(model->weights[j].name)) == kind &&
+                     model->weights[j].in * model->weights[j].out == module->in * module->out;
         if (!known)
             buffer_print(&names, "%s%s", count++ ? ", " : "", module->whole);
     }
