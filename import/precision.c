@@ -61,6 +61,13 @@ static const char *int4_format(double group, bool zeros)
     return names[zeros][group == 32 ? 0 : group == 64 ? 1 : 2];
 }
 
+/* MLX does not name itself. */
+static bool is_mlx(const struct doc *quantization)
+{
+    return !string_in(quantization, "quant_method") && !string_in(quantization, "quant_algo") &&
+           number_in(quantization, "bits") > 0;
+}
+
 /* MLX: a scale and a bias in 16 bits for each group of 64 or 32, or the formats of others. */
 static const char *mlx_format(const struct doc *quantization)
 {
@@ -155,7 +162,7 @@ static const char *method_format(const struct doc *quantization)
         return bits == 8 ? "int8-zp" : bits == 4 || bits == 0 ? int4_format(group, true) : NULL;
     if (same(method, "bitsandbytes"))
         return bitsandbytes_format(quantization);
-    if (!method && bits > 0)
+    if (is_mlx(quantization))
         return mlx_format(quantization);
     return is_mixed(quantization) ? NULL : groups_format(quantization);
 }
@@ -309,7 +316,7 @@ bool precision_read(struct config *config, const struct model_options *options,
         if (!choice_read(config, quantization, options, &choice))
             return false;
         precision->mixed = mixed_read(config, quantization, options);
-        precision->tables = !strncmp(choice.matrix, "mlx-", 4) && !options->weights;
+        precision->tables = is_mlx(quantization) && !options->weights;
     } else if (same(config_string(config, "dtype"), "fp8")) {
         choice.matrix = "fp8-block";            /* DeepSeek's own configurations */
     }
