@@ -342,6 +342,7 @@ bool model_build(struct model *model, const struct doc *root, const struct model
     else
         build_ends(model);
     towers_add(model);
+    images_add(model);
     note_left_out(model);
     return !config->failed && (!config->assumed || config_all_read(config));
 }

@@ -240,5 +240,7 @@ void ffn_dense(struct model *model, const struct plan *plan);
 void ffn_experts(struct model *model, const struct plan *plan);
 /* Vision and audio towers beside the language model: the fact tower_params, and notes. */
 void towers_add(struct model *model);
+/* Tokens of an image or a second of sound: facts, where the configuration tells. */
+void images_add(struct model *model);
 
 #endif
