@@ -1,7 +1,7 @@
-/* Models from a GGUF header. Its metadata, renamed to the fields of a Hugging Face configuration, give the layers
- * through the same builders as config.json; its tensors give the operators, each with the format that it has, as
- * those of a safetensors file do. The layers of an architecture that is not in the table here are read from the
- * shapes of the tensors (shapes.c). Only the header is needed, not the weights. */
+/* Models from a GGUF header. Its metadata, renamed to the fields of a Hugging Face configuration, give the
+ * layers through the same builders as config.json; its tensors give the operators, each with the format
+ * that it has, as those of a safetensors file do. The layers of an architecture that is not in the table
+ * here are read from the shapes of the tensors (shapes.c). Only the header is needed, not the weights. */
 #include "import/tensors.h"
 
 #include <string.h>
@@ -178,7 +178,8 @@ static bool tensor_add(struct config *gguf, const struct formats *formats, const
         tensor.dims[--i] = dim->number;
         tensor.bytes *= dim->number;
     }
-    *(struct tensor *)arena_push(gguf->arena, &tensors->at, &tensors->count, &tensors->room, sizeof tensor) = tensor;
+    *(struct tensor *)arena_push(gguf->arena, &tensors->at, &tensors->count, &tensors->room,
+                                 sizeof tensor) = tensor;
     return true;
 }
 

@@ -1,6 +1,7 @@
-/* Tokens that an image, or a second of sound, adds to the prompt, where the configuration tells: a fixed number, or
- * one for each square of so many patches, within bounds that the processor of the model has. Those of Qwen3-VL are in
- * preprocessor_config.json alone and not known here; separators between rows of patches are not counted. */
+/* Tokens that an image, or a second of sound, adds to the prompt, where the configuration tells: a fixed
+ * number, or one for each square of so many patches, within bounds that the processor of the model has.
+ * Those of Qwen3-VL are in preprocessor_config.json alone and not known here; separators between rows of
+ * patches are not counted. */
 #include "import/model.h"
 
 #include "build/row_names.h"
@@ -25,7 +26,8 @@ enum { sound_seconds = 30, voxtral_group = 4 };
 static double count_in(const struct doc *object, const char *key, double absent)
 {
     const struct doc *doc = doc_get(object, key);
-    return doc && doc->kind == DOC_NUMBER && doc->number >= 1 && doc->number <= 1e5 ? floor(doc->number) : absent;
+    const bool good = doc && doc->kind == DOC_NUMBER && doc->number >= 1 && doc->number <= 1e5;
+    return good ? floor(doc->number) : absent;
 }
 
 static const char *type_of(const struct doc *object)
@@ -38,7 +40,8 @@ static void images_fact(struct config *config, const struct kind *kind)
 {
     const struct doc *vision = config_get(config, "vision_config");
     const double patch = count_in(vision, "patch_size", kind->patch);
-    const double merge = count_in(vision, "spatial_merge_size", count_in(config->root, "spatial_merge_size", kind->merge));
+    const double merge = count_in(vision, "spatial_merge_size", count_in(config->root, "spatial_merge_size",
+                                                                         kind->merge));
     double least = kind->least, most = kind->most;
     if (kind->patch == 0)
         least = most = count_in(config->root, "mm_tokens_per_image", kind->most);
@@ -59,6 +62,7 @@ void images_add(struct model *model)
             images_fact(config, &kinds[i]);
     const struct doc *audio = doc_get(config->root, "audio_config");
     if (!strcmp(type, "voxtral") && audio)
-        facts_set(config->facts, NAME_audio_token_rate, count_in(audio, "max_source_positions", 1500) / voxtral_group /
+        facts_set(config->facts, NAME_audio_token_rate, count_in(audio, "max_source_positions",
+                                                                 1500) / voxtral_group /
                   sound_seconds, ORIGIN_MODEL, config->file);
 }

@@ -44,14 +44,15 @@ struct file_type;
 /* ---- models -------------------------------------------------------------------------- */
 struct model_options {
     const struct formats *formats;
-    const char *weights;        /* format of the quantized weights, or a GGUF file type; NULL: the checkpoint's */
+    const char *weights;        /* format of the quantized weights, or a file type; NULL: the checkpoint's */
     const char *experts;        /* format of the routed experts; NULL: as `weights` */
     const char *kv;             /* format of the KV cache; NULL: bf16 */
     bool assume;                /* read an unknown architecture as a plain transformer */
-    bool shown;                 /* what is read is shown and nothing predicted from it: heads may be unknown */
+    bool shown;                 /* what is read is shown, nothing predicted from it: heads may be unknown */
 };
 
-/* A GGUF file type by its name ("Q4_K_M"), and the format that most of its weights have; NULL: no such type. */
+/* A GGUF file type by its name ("Q4_K_M"), and the format that most of its weights have; NULL: no such
+ * type. */
 const struct file_type *file_type_find(struct arena *arena, const char *name);
 const char *file_type_base(const struct file_type *type);
 
@@ -65,9 +66,10 @@ bool model_beside(struct arena *arena, const char *path, struct doc *config, str
 bool model_gguf(struct arena *arena, const struct doc *gguf, const char *file,
                 const struct model_options *options, struct facts *facts,
                 struct error *error);
-/* A model from a path: a configuration, a GGUF file, a safetensors file or one of its parts, an index of these.
- * config.json and the other parts are read where they stand beside it. */
-bool model_file(struct arena *arena, const char *path, const struct model_options *options, struct facts *facts,
+/* A model from a path: a configuration, a GGUF file, a safetensors file or one of its parts, an index of
+ * these. config.json and the other parts are read where they stand beside it. */
+bool model_file(struct arena *arena, const char *path, const struct model_options *options,
+                struct facts *facts,
                 struct error *error);
 /* The file to read in a folder; NULL: none. */
 const char *model_path(struct arena *arena, const char *folder);

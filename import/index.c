@@ -1,6 +1,7 @@
-/* Index files (model.safetensors.index.json, pytorch_model.bin.index.json): the names of a model's tensors, the file
- * of each, and the bytes of all. There are no shapes in them, so that the configuration beside makes the model; the
- * index says whether it made all of it: to the byte, or what differs and which tensors it does not explain. */
+/* Index files (model.safetensors.index.json, pytorch_model.bin.index.json): the names of a model's tensors,
+ * the file of each, and the bytes of all. There are no shapes in them, so that the configuration beside
+ * makes the model; the index says whether it made all of it: to the byte, or what differs and which tensors
+ * it does not explain. */
 #include "import/tensors.h"
 
 #include <math.h>
@@ -55,7 +56,8 @@ static double model_bytes(const struct model *model, double *shared_head)
 /* Kinds of tensors that a configuration says little or nothing of. */
 static const char *unexplained(const struct model *model, const struct seen *seen)
 {
-    static const enum tensor_class kinds[] = { TENSOR_buffer, TENSOR_tower, TENSOR_projector, TENSOR_prediction,
+    static const enum tensor_class kinds[] = { TENSOR_buffer, TENSOR_tower, TENSOR_projector,
+                                               TENSOR_prediction,
                                                TENSOR_scale, TENSOR_other };
     struct buffer out = { .arena = model->config->arena };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -69,7 +71,8 @@ static const char *unexplained(const struct model *model, const struct seen *see
 
 void index_compare(struct model *model, const struct doc *index)
 {
-    const struct doc *total = doc_get(doc_get(index, "metadata"), "total_size"), *map = doc_get(index, "weight_map");
+    const struct doc *total = doc_get(doc_get(index, "metadata"), "total_size"), *map = doc_get(index,
+                                                                                                "weight_map");
     struct facts *facts = model->config->facts;
     double head, bytes = model_bytes(model, &head);
     const struct seen seen = names_of(map);
@@ -78,7 +81,8 @@ void index_compare(struct model *model, const struct doc *index)
         return;
     }
     if (seen.example[TENSOR_head] && head > 0) {
-        facts_note(facts, "the index has the head, which is the embedding, as a tensor of its own (%s): %.0f B more",
+        facts_note(facts,
+                   "the index has the head, which is the embedding, as a tensor of its own (%s): %.0f B more",
                    seen.example[TENSOR_head], head);
         bytes += head;
     }
@@ -86,6 +90,8 @@ void index_compare(struct model *model, const struct doc *index)
     if (fabs(more) < 0.5)
         facts_note(facts, "the index agrees with the configuration: %.0f B", total->number);
     else
-        facts_note(facts, "the index has %.0f B, %.0f %s than the configuration makes; tensors it does not explain: %s",
+        facts_note(facts,
+                   "the index has %.0f B, %.0f %s than the configuration makes; tensors it does not "
+                   "explain: %s",
                    total->number, fabs(more), more > 0 ? "more" : "less", unexplained(model, &seen));
 }

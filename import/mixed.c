@@ -1,10 +1,10 @@
-/* Checkpoints in which matrices have different formats: ModelOpt's MIXED_PRECISION lists modules with the algorithm
- * of each, compressed-tensors lists groups with the modules that each is for.
+/* Checkpoints in which matrices have different formats: ModelOpt's MIXED_PRECISION lists modules with the
+ * algorithm of each, compressed-tensors lists groups with the modules that each is for.
  *
- * A name counts from its layer on ("layers.3.mlp.up_proj"), or is that of the head; the number of an expert is cut
- * out. An entry holds for all below it, so that one row may be for all experts of a layer. An entry may also be a
- * pattern, as in lists of modules that were left alone (ignore.c), or a class ("Linear"), which is for all that no
- * other entry names. */
+ * A name counts from its layer on ("layers.3.mlp.up_proj"), or is that of the head; the number of an expert
+ * is cut out. An entry holds for all below it, so that one row may be for all experts of a layer. An entry
+ * may also be a pattern, as in lists of modules that were left alone (ignore.c), or a class ("Linear"),
+ * which is for all that no other entry names. */
 #include "import/model.h"
 
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static const char *entry_name(struct arena *arena, const char *name)
     if (digits && (!rest[digits] || rest[digits] == '.'))
         rest += digits + (rest[digits] == '.');
     const char *number = from + strlen("layers.");
-    return arena_print(arena, "layers.%.*s.experts%s%s", (int)strcspn(number, "."), number, *rest ? "." : "", rest);
+    return arena_print(arena, "layers.%.*s.experts%s%s", (int)strcspn(number, "."), number, *rest ? "." : "",
+                       rest);
 }
 
 void mixed_add(struct config *config, struct mixed *mixed, const char *name, const struct format *format)
@@ -61,7 +62,8 @@ void mixed_add(struct config *config, struct mixed *mixed, const char *name, con
     }
     const bool pattern = !strncmp(name, "re:", 3) || strchr(name, '*');
     struct entry *entry = pattern
-        ? arena_push(config->arena, &mixed->patterns, &mixed->pattern_count, &mixed->pattern_room, sizeof *entry)
+        ? arena_push(config->arena, &mixed->patterns, &mixed->pattern_count, &mixed->pattern_room,
+                     sizeof *entry)
         : arena_push(config->arena, &mixed->entries, &mixed->count, &mixed->room, sizeof *entry);
     *entry = (struct entry){ pattern ? name : entry_name(config->arena, name), format, mixed->count };
 }
@@ -86,7 +88,8 @@ void mixed_close(struct mixed *mixed)
 static const struct format *find(const struct mixed *mixed, const char *name)
 {
     const struct entry key = { .name = name };
-    const struct entry *found = mixed->count ? bsearch(&key, mixed->entries, mixed->count, sizeof key, by_name) : NULL;
+    const struct entry *found = mixed->count ? bsearch(&key, mixed->entries, mixed->count, sizeof key,
+                                                       by_name) : NULL;
     return found ? found->format : NULL;
 }
 

@@ -1,5 +1,6 @@
-/* A model from a path: a config.json, a GGUF file, a safetensors file or one of several parts, their index, or a
- * folder with any of these. What stands beside a file is read with it: config.json, and the other parts. */
+/* A model from a path: a config.json, a GGUF file, a safetensors file or one of several parts, their index,
+ * or a folder with any of these. What stands beside a file is read with it: config.json, and the other
+ * parts. */
 #include "import/tensors.h"
 
 #include <stdio.h>
@@ -19,7 +20,8 @@ struct opened {
 static const char *beside(const struct opened *opened, const char *name)
 {
     const char *slash = strrchr(opened->path, '/');
-    return arena_print(opened->arena, "%.*s%s", slash ? (int)(slash - opened->path + 1) : 0, opened->path, name);
+    return arena_print(opened->arena, "%.*s%s", slash ? (int)(slash - opened->path + 1) : 0, opened->path,
+                       name);
 }
 
 static bool json_file(const struct opened *opened, const char *path, struct doc **doc)
@@ -68,7 +70,8 @@ static int parts_of(const char *path, size_t *number)
 static bool part_missing(const struct opened *opened, const char *path, size_t parts)
 {
     error_set(opened->error, "%s: not there, one of %zu parts of the model", path, parts);
-    return error_expected(opened->error, "all parts beside each other; of each its first megabytes are enough");
+    return error_expected(opened->error,
+                          "all parts beside each other; of each its first megabytes are enough");
 }
 
 static bool read_safetensors(const struct opened *opened)
@@ -79,7 +82,8 @@ static bool read_safetensors(const struct opened *opened)
     const int parts = parts_of(opened->path, &number);
     for (int i = 1; i <= parts; i++) {
         const char *path = parts == 1 ? opened->path
-            : arena_print(opened->arena, "%.*s-%05d-of-%05d.safetensors", (int)number, opened->path, i, parts);
+            : arena_print(opened->arena, "%.*s-%05d-of-%05d.safetensors", (int)number, opened->path, i,
+                          parts);
         if (parts > 1 && !file_there(opened->arena, path))
             return part_missing(opened, path, (size_t)parts);
         if (!tensors_read(opened, path, &tensors))
@@ -100,12 +104,14 @@ static int by_name(const void *a, const void *b)
 static bool index_wrong(const struct opened *opened, const char *what)
 {
     error_set(opened->error, "%s: %s", opened->path, what);
-    return error_expected(opened->error, "an index as safetensors has it: weight_map with the file of each tensor, "
+    return error_expected(opened->error,
+                          "an index as safetensors has it: weight_map with the file of each tensor, "
                           "metadata.total_size");
 }
 
 /* The files that an index names, each once. */
-static bool parts_named(const struct opened *opened, const struct doc *map, const char ***parts, size_t *count)
+static bool parts_named(const struct opened *opened, const struct doc *map, const char ***parts,
+                        size_t *count)
 {
     const char **names = arena_array(opened->arena, map->count + 1, sizeof *names);
     size_t n = 0;
@@ -134,10 +140,12 @@ static bool index_without_parts(const struct opened *opened, const struct doc *i
         return false;
     if (!config) {
         error_set(opened->error, "%s: an index has the names of tensors and not their shapes", opened->path);
-        return error_expected(opened->error, "config.json beside it, or the safetensors files that it names, of which "
+        return error_expected(opened->error,
+                              "config.json beside it, or the safetensors files that it names, of which "
                               "the first megabytes are enough");
     }
-    return model_index(opened->arena, config, index, opened->path, opened->options, opened->facts, opened->error);
+    return model_index(opened->arena, config, index, opened->path, opened->options, opened->facts,
+                       opened->error);
 }
 
 static bool read_index(const struct opened *opened, const struct doc *index)
@@ -161,7 +169,8 @@ static bool read_index(const struct opened *opened, const struct doc *index)
             return false;
     }
     if (tensors.count != map->count)
-        facts_note(opened->facts, "the index names %zu tensors, its files have %zu", map->count, tensors.count);
+        facts_note(opened->facts, "the index names %zu tensors, its files have %zu", map->count,
+                   tensors.count);
     return config_beside(opened, &config) &&
            model_of_tensors(opened->arena, &tensors, config, true, opened->path, opened->options,
                             opened->facts, opened->error);
@@ -198,7 +207,8 @@ const char *model_path(struct arena *arena, const char *path)
     return NULL;
 }
 
-bool model_file(struct arena *arena, const char *path, const struct model_options *options, struct facts *facts,
+bool model_file(struct arena *arena, const char *path, const struct model_options *options,
+                struct facts *facts,
                 struct error *error)
 {
     const struct opened opened = { arena, path, options, facts, error };

@@ -1,5 +1,6 @@
-/* Tensors to modules: the packed weights of a matrix go together with their scales, zero points and order, experts
- * of one kind with each other. Shapes give inputs and outputs, and how many weights a packed word holds:
+/* Tensors to modules: the packed weights of a matrix go together with their scales, zero points and order,
+ * experts of one kind with each other. Shapes give inputs and outputs, and how many weights a packed word
+ * holds:
  *
  *     GPTQ     qweight [in bits/32, out]   scales [in/g, out]   qzeros [in/g, out bits/32]
  *     AWQ      qweight [in, out bits/32]   scales [in/g, out]   qzeros [in/g, out bits/32]
@@ -144,7 +145,8 @@ static const struct tensor *part_named(const struct part *parts, size_t count, c
 }
 
 /* Weights packed along one of the two dimensions of a GPTQ or AWQ matrix. */
-static bool packed_words(const struct tensor *main, const struct part *parts, size_t count, struct module *module)
+static bool packed_words(const struct tensor *main, const struct part *parts, size_t count,
+                         struct module *module)
 {
     const struct tensor *scales = part_named(parts, count, ".scales");
     const struct tensor *zeros = part_named(parts, count, ".qzeros");
@@ -255,7 +257,8 @@ static size_t join_experts(struct module *modules, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct module *last = kept ? &modules[kept - 1] : NULL;
         const struct module *next = &modules[i];
-        if (last && next->kind == TENSOR_expert && last->kind == TENSOR_expert && last->layer == next->layer &&
+        if (last && next->kind == TENSOR_expert && last->kind == TENSOR_expert &&
+            last->layer == next->layer &&
             !strcmp(last->name, next->name) && last->in == next->in && last->out == next->out &&
             last->bytes * next->copies == next->bytes * last->copies && !strcmp(last->type, next->type)) {
             last->copies += next->copies;

@@ -100,7 +100,8 @@ static const char *group_format(const struct doc *group, const char *packing)
     if (bits == 4 && real)
         return size == 32 ? (wide ? "mxfp4-a8" : "mxfp4") : (wide ? "nvfp4-a16" : "nvfp4");
     const struct doc *symmetric = doc_get(weights, "symmetric");
-    return bits == 4 ? int4_format(size, symmetric && symmetric->kind == DOC_BOOL && !symmetric->boolean) : NULL;
+    return bits == 4 ? int4_format(size, symmetric && symmetric->kind == DOC_BOOL &&
+                                   !symmetric->boolean) : NULL;
 }
 
 /* ModelOpt's list of modules with an algorithm each. */
@@ -231,7 +232,8 @@ static void algorithms_add(struct config *config, const struct doc *list, const 
 }
 
 /* Several groups of compressed-tensors, each for the modules that it lists. */
-static void groups_add(struct config *config, const struct doc *quantization, const struct model_options *options,
+static void groups_add(struct config *config, const struct doc *quantization,
+                       const struct model_options *options,
                        struct mixed *mixed)
 {
     const struct doc *groups = doc_get(quantization, "config_groups");
@@ -348,7 +350,8 @@ const struct format *precision_of(const struct precision *precision, enum role r
         return precision->whole;
     if (role == ROLE_BASE || ignore_match(precision->ignore, module))
         return precision->base;
-    const struct format *own = precision->mixed ? mixed_format(precision->arena, precision->mixed, module) : NULL;
+    const struct format *own = precision->mixed ? mixed_format(precision->arena, precision->mixed,
+                                                               module) : NULL;
     if (own)
         return own;
     return role == ROLE_EXPERT ? precision->expert : precision->matrix;

@@ -1,8 +1,8 @@
-/* The header of a safetensors file: eight bytes with its length, then JSON with the name, type, shape and place
- * of each tensor. The weights themselves are not read and need not be there, so that the first megabytes of a
- * file do.
+/* The header of a safetensors file: eight bytes with its length, then JSON with the name, type, shape and
+ * place of each tensor. The weights themselves are not read and need not be there, so that the first
+ * megabytes of a file do.
  *
- *     u64 size (little-endian)   { "__metadata__": { ... }, "NAME": { "dtype", "shape", "data_offsets" }, ... }
+ *     u64 size (little-endian)   { "__metadata__": { ... }, NAME: { "dtype", "shape", "data_offsets" }, ... }
  *
  * The number of weights is the shape's, the bytes are the place's: where the type has whole bytes they must
  * agree. No tensor may share bytes with another. */
@@ -60,7 +60,8 @@ static double type_size(const char *type)
 static bool fail(const char *file, const char *name, const char *what, struct error *error)
 {
     error_set(error, "%s: tensor '%.200s': %s", file, name, what);
-    return error_expected(error, "a header as safetensors writes it: dtype, shape and data_offsets of each tensor");
+    return error_expected(error,
+                          "a header as safetensors writes it: dtype, shape and data_offsets of each tensor");
 }
 
 /* A count that a double holds exactly. */
@@ -89,7 +90,8 @@ struct place {
     const char *name;
 };
 
-static bool place_read(const char *file, const struct doc *offsets, const struct tensor *tensor, struct place *place,
+static bool place_read(const char *file, const struct doc *offsets, const struct tensor *tensor,
+                       struct place *place,
                        struct error *error)
 {
     if (!offsets || offsets->kind != DOC_ARRAY || offsets->count != 2 || !whole(offsets->first, 1e15) ||
@@ -119,7 +121,8 @@ static bool tensor_read(const char *file, const struct doc *doc, struct tensor *
         elements *= tensor->dims[i];
     tensor->bytes = place->end - place->begin;
     if (type_size(tensor->type) > 0 && elements * type_size(tensor->type) != tensor->bytes)
-        return fail(file, doc->key, "its shape and dtype make another number of bytes than its data_offsets", error);
+        return fail(file, doc->key, "its shape and dtype make another number of bytes than its data_offsets",
+                    error);
     return true;
 }
 
@@ -141,7 +144,8 @@ static bool apart(const char *file, struct place *places, size_t count, struct e
         qsort(places, count, sizeof *places, by_place);
     for (size_t i = 1; i < count; i++)
         if (places[i].begin < places[i - 1].end && places[i].end > places[i].begin) {
-            error_set(error, "%s: tensors '%.200s' and '%.200s' overlap", file, places[i - 1].name, places[i].name);
+            error_set(error, "%s: tensors '%.200s' and '%.200s' overlap", file, places[i - 1].name,
+                      places[i].name);
             return error_expected(error, "data_offsets that give each tensor bytes of its own");
         }
     return true;
@@ -156,7 +160,8 @@ bool safetensors_read(struct arena *arena, const char *file, struct text header,
         return false;
     if (header.size < size) {
         error_set(error, "%s: the header is cut off: %zu of %zu bytes", file, header.size, size);
-        return error_expected(error, "at least the first %zu bytes of the file; the weights need not be there", size);
+        return error_expected(error, "the first %zu bytes of the file at least; the weights need not be "
+                              "there", size);
     }
     struct text text = { header.data + length_bytes, size - length_bytes };
     if (!json_read(arena, file, text, &doc, error))
@@ -173,7 +178,8 @@ bool safetensors_read(struct arena *arena, const char *file, struct text header,
             continue;
         if (!tensor_read(file, item, &tensor, &places[count], error))
             return false;
-        *(struct tensor *)arena_push(arena, &tensors->at, &tensors->count, &tensors->room, sizeof tensor) = tensor;
+        *(struct tensor *)arena_push(arena, &tensors->at, &tensors->count, &tensors->room,
+                                     sizeof tensor) = tensor;
         count++;
     }
     return apart(file, places, count, error);

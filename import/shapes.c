@@ -1,11 +1,11 @@
-/* The layers of a model from the shapes of its tensors: for a file without a configuration, or with one of an
- * unknown architecture, or a GGUF file of one.
+/* The layers of a model from the shapes of its tensors: for a file without a configuration, or with one of
+ * an unknown architecture, or a GGUF file of one.
  *
- * What a layer is shows in its tensors: keys and values, a latent, a recurrent state, a short convolution, experts.
- * Shapes give the width, the vocabulary, the size of a cache entry and the experts. They do not give how rows are
- * cut into heads (unless queries have a norm of a head's size), how many experts a token uses, windows, or the size
- * of a state: these are read from the configuration's fields, under any name that some family has for them, and
- * asked for by name where there is none. */
+ * What a layer is shows in its tensors: keys and values, a latent, a recurrent state, a short convolution,
+ * experts. Shapes give the width, the vocabulary, the size of a cache entry and the experts. They do not
+ * give how rows are cut into heads (unless queries have a norm of a head's size), how many experts a token
+ * uses, windows, or the size of a state: these are read from the configuration's fields, under any name
+ * that some family has for them, and asked for by name where there is none. */
 #include "import/tensors.h"
 
 #include "build/row_names.h"
@@ -23,7 +23,8 @@ struct layer {
 
 /* Any kind of layer: what is not the same in each is read from its tensors. */
 static const struct family any_family = {
-    .name = "generic", .attention = attention_grouped, .ffn_kind = FFN_GATED, .norm_weights = true, .windowed = true };
+    .name = "generic", .attention = attention_grouped, .ffn_kind = FFN_GATED, .norm_weights = true,
+    .windowed = true };
 
 /* ---- what is there ------------------------------------------------------------------- */
 
@@ -54,9 +55,9 @@ static struct layer *layers_see(struct model *model, const struct modules *modul
     struct layer *layers = arena_array(model->config->arena, (size_t)model->layers, sizeof *layers);
     for (size_t i = 0; i < modules->count; i++) {
         const struct module *module = &modules->at[i];
-        const bool inside = module->layer >= 0 && module->layer < model->layers && module->kind != TENSOR_tower &&
-                            module->kind != TENSOR_projector && module->kind != TENSOR_prediction;
-        if (inside)
+        const bool apart = module->kind == TENSOR_tower || module->kind == TENSOR_projector ||
+                           module->kind == TENSOR_prediction;
+        if (module->layer >= 0 && module->layer < model->layers && !apart)
             layer_see(&layers[(size_t)module->layer], module);
     }
     return layers;
@@ -92,8 +93,8 @@ static bool heads_unknown(struct model *model)
         return ask_for(model, "num_attention_heads, and head_dim and sliding_window if it has them",
                        "how queries are cut into heads");
     facts_note(config->facts, config->assume ? "assumed heads of 128: shapes do not tell"
-               : "shapes do not tell num_attention_heads, or whether layers have a sliding_window: a prediction "
-                 "needs them from a config.json beside the file");
+               : "shapes do not tell num_attention_heads, or whether layers have a sliding_window: a "
+                 "prediction needs them from a config.json beside the file");
     return true;
 }
 
@@ -138,8 +139,8 @@ static void grouped(struct model *model, const struct layer *layer, const struct
 {
     const struct rows rows = rows_of(model, layer);
     double size = model->config->failed ? 1 : head_size(model, layer, rows.query);
-    struct cache cache = { .elements = rows.key + rows.value, .kernels = NAME_small_kernels_grouped, .top = 1e12,
-                           .index_bytes = 2 };
+    struct cache cache = { .elements = rows.key + rows.value, .kernels = NAME_small_kernels_grouped,
+                           .top = 1e12, .index_bytes = 2 };
     if (size == 0 && !*told)
         *told = heads_unknown(model);
     if (size == 0 && model->config->assume)
@@ -160,7 +161,8 @@ static void grouped(struct model *model, const struct layer *layer, const struct
 static void latent(struct model *model, const struct layer *layer, const struct plan *plan)
 {
     const double all = layer->of[TENSOR_latent]->out;
-    const double rank = layer->latent_norm ? layer->latent_norm->in : config_count(model->config, FIELD_kv_rank);
+    const struct module *norm = layer->latent_norm;
+    const double rank = norm ? norm->in : config_count(model->config, FIELD_kv_rank);
     const struct module *query = layer->query_up ? layer->query_up : layer->of[TENSOR_query];
     if (!config_has(model->config, FIELD_heads) || !query || !layer->output) {
         ask_for(model, "num_attention_heads", "how queries are cut into heads");
@@ -185,7 +187,8 @@ static void state(struct model *model, const struct layer *layer, const struct p
     for (size_t i = 0; i < 2 && size == 0; i++)
         size = config_count_or(model->config, sizes[i], 0);
     if (inner > 0 && size == 0) {
-        ask_for(model, "ssm_state_size (or mamba_d_state, linear_key_head_dim)", "the size of the recurrent state");
+        ask_for(model, "ssm_state_size (or mamba_d_state, linear_key_head_dim)",
+                "the size of the recurrent state");
         return;
     }
     state_cache(model, plan, inner * size, 3, layer->mixes_time ? 2 * model->hidden : layer->inputs);
@@ -201,10 +204,11 @@ static bool has_attention(const struct layer *layer, const struct plan *plan)
 
 static bool layer_unknown(struct model *model, size_t number, const struct layer *layer)
 {
-    const struct module *module = layer->of[TENSOR_attention] ? layer->of[TENSOR_attention] : layer->of[TENSOR_cross];
+    const struct module *own = layer->of[TENSOR_attention], *module = own ? own : layer->of[TENSOR_cross];
     config_fail(model->config, "layer %zu has an attention of an unknown kind: %s", number,
                 module ? module->whole : "?");
-    return config_expected(model->config, "keys and values, a joined projection, a latent or a recurrent state");
+    return config_expected(model->config,
+                           "keys and values, a joined projection, a latent or a recurrent state");
 }
 
 static bool build_one(struct model *model, size_t number, const struct layer *layer, bool *told)

@@ -1,5 +1,5 @@
-/* What a tensor is, by its name: data/tensor_classes.csv. The same patterns are for names of checkpoints, of GGUF
- * files, and those that this program gives the matrices of a configuration. */
+/* What a tensor is, by its name: data/tensor_classes.csv. The same patterns are for names of checkpoints,
+ * of GGUF files, and those that this program gives the matrices of a configuration. */
 #include "import/tensors.h"
 
 #include "catalog/sheet.h"
@@ -73,7 +73,8 @@ enum tensor_class tensor_class_of(const char *name)
         struct text line = text_line(&rest);
         const char *comma = line.size && *line.data != '#' ? memchr(line.data, ',', line.size) : NULL;
         const size_t head = comma ? (size_t)(comma - line.data) : 0;
-        if (comma && any_fits((struct text){ comma + 1, line.size - head - 1 }, (struct text){ dotted, size + 2 }))
+        if (comma && any_fits((struct text){ comma + 1, line.size - head - 1 }, (struct text){ dotted,
+                                                                                               size + 2 }))
             return class_named((struct text){ line.data, head });
     }
     return TENSOR_other;

@@ -1,9 +1,11 @@
-/* A model from the tensors of its file. The configuration beside it gives the layers and their caches, through the
- * same builders as without a file; the tensors give the operators, with their exact bytes. Where the two count
- * weights differently, a note says in what, and the file is right: it is what a server loads.
+/* A model from the tensors of its file. The configuration beside it gives the layers and their caches,
+ * through the same builders as without a file; the tensors give the operators, with their exact bytes.
+ * Where the two count weights differently, a note says in what, and the file is right: it is what a server
+ * loads.
  *
- * Without a configuration, or with one of an unknown architecture, shapes.c makes the layers. Left out of a step of
- * decoding, each with a note: towers, next-token layers, a second copy of the embedding, and buffers. */
+ * Without a configuration, or with one of an unknown architecture, shapes.c makes the layers. Left out of a
+ * step of decoding, each with a note: towers, next-token layers, a second copy of the embedding, and
+ * buffers. */
 #include "import/tensors.h"
 
 #include <math.h>
@@ -133,7 +135,8 @@ static const char *operator_name(const struct module *module, bool tied)
     return module->name;
 }
 
-static void module_add(struct model *model, const struct module *module, const struct format *format, bool tied)
+static void module_add(struct model *model, const struct module *module, const struct format *format,
+                       bool tied)
 {
     const bool expert = module->kind == TENSOR_expert;
     struct weight weight = { .name = operator_name(module, tied), .in = module->in, .out = module->out,
@@ -162,9 +165,11 @@ static void note_left_out(struct model *model, const struct left_out *left)
 {
     struct facts *facts = model->config->facts;
     if (left->prediction > 0)
-        facts_note(facts, "next-token layers of %.0f weights are left out of the forward pass", left->prediction);
+        facts_note(facts, "next-token layers of %.0f weights are left out of the forward pass",
+                   left->prediction);
     if (left->copies > 0)
-        facts_note(facts, "the file stores the head, which is the embedding, once more: %.0f weights left out",
+        facts_note(facts,
+                   "the file stores the head, which is the embedding, once more: %.0f weights left out",
                    left->copies);
     if (left->buffers > 0)
         facts_note(facts, "buffers of %.0f B are left out: masks, positions, rotations", left->buffers);
@@ -209,8 +214,10 @@ static bool operators_of(struct model *model, const struct modules *modules, boo
 /* What is compared: kinds of matrices, all mixers as one since families cut them differently. */
 static enum tensor_class compared(enum tensor_class kind)
 {
-    return kind == TENSOR_projector ? TENSOR_tower : tensor_part(kind) == PART_MIXER && kind != TENSOR_tower &&
-           kind != TENSOR_buffer && kind != TENSOR_prediction ? TENSOR_attention : kind;
+    const bool beside = kind == TENSOR_tower || kind == TENSOR_buffer || kind == TENSOR_prediction;
+    if (kind == TENSOR_projector)
+        return TENSOR_tower;
+    return tensor_part(kind) == PART_MIXER && !beside ? TENSOR_attention : kind;
 }
 
 static double weight_elements(const struct weight *weight)
@@ -218,7 +225,8 @@ static double weight_elements(const struct weight *weight)
     return weight->layers * weight->copies * weight->in * weight->out;
 }
 
-/* Tensors of a kind in the file of which the configuration has none of that size, or else the first of them. */
+/* Tensors of a kind in the file of which the configuration has none of that size, or else the first of
+ * them. */
 static const char *strangers(const struct model *model, const struct modules *modules, enum tensor_class kind)
 {
     enum { MOST = 3 };
@@ -257,7 +265,8 @@ static void compare(struct model *model, const struct modules *modules, bool tie
     there[TENSOR_tower] = model->apart;
     for (int i = 0; i < TENSOR_CLASS_COUNT; i++)
         if (here[i] != there[i] && i != TENSOR_buffer && i != TENSOR_prediction)
-            facts_note(model->config->facts, "%s: %.0f weights in the file (%s), %.0f by its configuration; the file's "
+            facts_note(model->config->facts,
+                       "%s: %.0f weights in the file (%s), %.0f by its configuration; the file's "
                        "are taken", tensor_class_name((enum tensor_class)i), here[i],
                        strangers(model, modules, (enum tensor_class)i), there[i]);
 }
@@ -290,7 +299,8 @@ static double config_bits(const struct doc *config)
     if (!quantization)
         quantization = doc_get(config, "quantization");
     const struct doc *groups = doc_get(quantization, "config_groups");
-    const struct doc *places[] = { quantization, groups && groups->first ? doc_get(groups->first, "weights") : NULL };
+    const struct doc *places[] = { quantization, groups && groups->first ? doc_get(groups->first,
+                                                                                   "weights") : NULL };
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; k < 2; k++) {
             const struct doc *bits = doc_get(places[i], keys[k]);
@@ -300,7 +310,8 @@ static double config_bits(const struct doc *config)
     return 0;
 }
 
-bool model_of_tensors(struct arena *arena, const struct tensors *tensors, const struct doc *config, bool apart,
+bool model_of_tensors(struct arena *arena, const struct tensors *tensors, const struct doc *config,
+                      bool apart,
                       const char *file, const struct model_options *options, struct facts *facts,
                       struct error *error)
 {

@@ -2,8 +2,8 @@
  *
  *     header --safetensors.c--> tensors --modules.c--> modules --tensor_model.c--> operators
  *
- * A tensor is a name, a shape and a run of bytes. A module is what a layer computes with: the packed weights of
- * a matrix together with their scales and zero points, of all experts that are alike. */
+ * A tensor is a name, a shape and a run of bytes. A module is what a layer computes with: the packed
+ * weights of a matrix together with their scales and zero points, of all experts that are alike. */
 #ifndef IMPORT_TENSORS_H
 #define IMPORT_TENSORS_H
 
@@ -78,9 +78,10 @@ bool safetensors_read(struct arena *arena, const char *file, struct text header,
 /* Length of the header with the eight bytes before it; 0: an error. */
 size_t safetensors_size(const char *file, struct text head, struct error *error);
 
-/* A model from its tensors, and from its configuration where there is one (NULL: none). `apart`: this is a file of
- * its own, which must count as many weights. */
-bool model_of_tensors(struct arena *arena, const struct tensors *tensors, const struct doc *config, bool apart,
+/* A model from its tensors, and from its configuration where there is one (NULL: none). `apart`: this is a
+ * file of its own, which must count as many weights. */
+bool model_of_tensors(struct arena *arena, const struct tensors *tensors, const struct doc *config,
+                      bool apart,
                       const char *file, const struct model_options *options, struct facts *facts,
                       struct error *error);
 /* The layers and caches of a model whose model_type is unknown, or which has none, from the shapes of its

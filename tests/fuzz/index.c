@@ -1,5 +1,5 @@
-/* Any bytes as the index of a model's files, beside a configuration and without one, with a part of the model or
- * with none: an answer or an error, never a crash, a leak or a wait. */
+/* Any bytes as the index of a model's files, beside a configuration and without one, with a part of the
+ * model or with none: an answer or an error, never a crash, a leak or a wait. */
 #include "scenario/scenario.h"
 
 #include <assert.h>

@@ -1,5 +1,6 @@
-/* Any bytes as a safetensors file, alone and beside a configuration: an answer or an error, never a crash, a leak or
- * a wait. Half of the inputs get a true length before them, so that the JSON behind it is reached. */
+/* Any bytes as a safetensors file, alone and beside a configuration: an answer or an error, never a crash,
+ * a leak or a wait. Half of the inputs get a true length before them, so that the JSON behind it is
+ * reached. */
 #include "scenario/scenario.h"
 
 #include <assert.h>
@@ -36,7 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena arena = { 0 };
     const bool framed = size && *data == '{';
     const struct shelf_file files[] = {
-        { "m/model.safetensors", framed ? with_length(&arena, data, size) : (struct text){ (const char *)data, size } },
+        { "m/model.safetensors", framed ? with_length(&arena, data, size) : (struct text){ (const char *)data,
+                                                                                           size } },
         { "m/config.json", { config, sizeof config - 1 } } };
     open_one(&(struct shelf){ files, 1 }, size % 2);
     open_one(&(struct shelf){ files, 2 }, size % 2);

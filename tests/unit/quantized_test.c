@@ -1,5 +1,6 @@
-/* quantized_test -- the formats of a checkpoint's weights by its quantization_config: bytes of each method with its
- * scales, formats that differ from module to module, and the numbers of weights that published files have in each. */
+/* quantized_test -- the formats of a checkpoint's weights by its quantization_config: bytes of each method
+ * with its scales, formats that differ from module to module, and the numbers of weights that published
+ * files have in each. */
 #include "test.h"
 
 #include "build/row_names.h"
@@ -48,7 +49,8 @@ static double stored_in(struct read *read, double bytes, bool matrices)
     double sum = 0;
     for (size_t i = 0; i < table->entries; i++)
         if (cell(table, i, NAME_operator_bytes) == bytes)
-            sum += cell(table, i, NAME_operator_layers) * (matrices ? 1 : cell(table, i, NAME_operator_copies) *
+            sum += cell(table, i, NAME_operator_layers) * (matrices ? 1 : cell(table, i,
+                                                                               NAME_operator_copies) *
                    cell(table, i, NAME_operator_in) * cell(table, i, NAME_operator_out));
     return sum;
 }
@@ -89,7 +91,8 @@ static void each_method_has_its_bytes(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct read read;
         struct arena arena = { 0 };
-        if (!open_config(&read, arena_print(&arena, SMALL "\"quantization_config\": {%s}}", rows[i].quantization)))
+        if (!open_config(&read, arena_print(&arena, SMALL "\"quantization_config\": {%s}}",
+                                            rows[i].quantization)))
             fail_msg("%s: %s (%s)", rows[i].quantization, read.error.what, read.error.hint);
         if (bytes_of(&read, "q_proj") != rows[i].matrix || bytes_of(&read, "lm_head") != rows[i].head ||
             bytes_of(&read, "norm") != 2)
@@ -108,7 +111,8 @@ static void modules_have_formats_of_their_own(void **state)
 {
     (void)state;
     struct read read;
-    assert_true(open_config(&read, SMALL "\"quantization_config\": {\"quant_method\": \"modelopt\", \"quant_algo\":"
+    assert_true(open_config(&read,
+                            SMALL "\"quantization_config\": {\"quant_method\": \"modelopt\", \"quant_algo\":"
         " \"MIXED_PRECISION\", \"quantized_layers\": {\"model.language_model.layers.0.self_attn.q_proj\":"
         " {\"quant_algo\": \"FP8\"}, \"model.layers.1.self_attn.q_proj\": {\"quant_algo\": \"NVFP4\"},"
         " \"model.layers.0.ffn.experts\": {\"quant_algo\": \"NVFP4\"}, \"model.layers.1.mlp.experts.3.w1\":"
@@ -122,7 +126,8 @@ static void modules_have_formats_of_their_own(void **state)
         " \"config_groups\": {\"a\": {\"targets\": [\"re:.*self_attn.(q|k)_proj\"], \"weights\": {\"num_bits\": 8,"
         " \"type\": \"float\"}}, \"b\": {\"targets\": [\"Linear\"], \"weights\": {\"num_bits\": 4, \"type\": \"int\","
         " \"group_size\": 32}}}, \"ignore\": [\"re:.*v_proj\", \"lm_head\"]}}"));
-    assert_true(bytes_of(&read, "q_proj") == 1 && bytes_of(&read, "k_proj") == 1 && bytes_of(&read, "v_proj") == 2);
+    assert_true(bytes_of(&read, "q_proj") == 1 && bytes_of(&read, "k_proj") == 1 && bytes_of(&read,
+                                                                                             "v_proj") == 2);
     assert_true(bytes_of(&read, "o_proj") == 0.5625 && bytes_of(&read, "experts.w3") == 0.5625);
     assert_true(bytes_of(&read, "lm_head") == 2);
     arena_free(&read.arena);
@@ -132,7 +137,8 @@ static void modules_have_formats_of_their_own(void **state)
     arena_free(&read.arena);
 }
 
-/* What published files have in 16 bits and in four (huggingface.js, parse-safetensors-metadata.spec.ts @fe42e68). */
+/* What published files have in 16 bits and in four (huggingface.js, parse-safetensors-metadata.spec.ts
+ * @fe42e68). */
 static void published_counts_are_reached(void **state)
 {
     (void)state;
@@ -160,7 +166,8 @@ static void published_counts_are_reached(void **state)
         struct read read;
         if (!open_config(&read, files[i].config))
             fail_msg("%s (%s)", read.error.what, read.error.hint);
-        if (stored_in(&read, 2, false) != files[i].wide || stored_in(&read, files[i].bytes, false) != files[i].narrow)
+        if (stored_in(&read, 2, false) != files[i].wide || stored_in(&read, files[i].bytes,
+                                                                     false) != files[i].narrow)
             fail_msg("%.60s: %.0f and %.0f", files[i].config, stored_in(&read, 2, false),
                      stored_in(&read, files[i].bytes, false));
         arena_free(&read.arena);

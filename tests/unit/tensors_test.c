@@ -1,6 +1,6 @@
-/* tensors_test -- models from the tensors of their files: safetensors headers made here, indexes, GGUF files of
- * architectures that nobody knows; what a file that lies is told; and, where published files lie beside the tree,
- * headers of eleven models with the names of their published indexes. */
+/* tensors_test -- models from the tensors of their files: safetensors headers made here, indexes, GGUF
+ * files of architectures that nobody knows; what a file that lies is told; and, where published files lie
+ * beside the tree, headers of eleven models with the names of their published indexes. */
 #include "test.h"
 
 #include "build/row_names.h"
@@ -144,7 +144,8 @@ static void add_layer(struct header *header, int layer, const char *queries)
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
         add(header, arena_print(header->arena, "model.layers.%d.%s", layer, tensors[i].name), "BF16",
             tensors[i].shape);
-    add(header, arena_print(header->arena, "model.layers.%d.self_attn.q_proj.weight", layer), "BF16", queries);
+    add(header, arena_print(header->arena, "model.layers.%d.self_attn.q_proj.weight", layer), "BF16",
+        queries);
 }
 
 static void add_small(struct header *header)
@@ -188,7 +189,8 @@ static void what_shapes_do_not_tell_is_asked_for(void **state)
     open_files(&read, files, NULL);
     assert_refused(&read, "num_attention_heads", "config.json beside the file");
     open_files(&read, files, &(struct model_options){ .shown = true });
-    assert_true(read.good && read.total == header.elements && read.bytes == header.offset && read.cache == 2 * 64);
+    assert_true(read.good && read.total == header.elements && read.bytes == header.offset &&
+                read.cache == 2 * 64);
     assert_noted(&read, "shapes do not tell num_attention_heads");
     arena_free(&read.arena);
     struct header normed = { .arena = &arena };
@@ -255,7 +257,8 @@ static void experts_are_counted(void **state)
     add(&mixed, "model.layers.0.block_sparse_moe.gate.weight", "BF16", "8,64");
     for (int i = 0; i < 8; i++)
         for (int k = 1; k <= 3; k++)
-            add(&mixed, arena_print(&arena, "model.layers.0.block_sparse_moe.experts.%d.w%d.weight", i, k), "BF16",
+            add(&mixed, arena_print(&arena, "model.layers.0.block_sparse_moe.experts.%d.w%d.weight", i, k),
+                "BF16",
                 k == 2 ? "64,96" : "96,64");
     struct shelf_file files[] = { { "m/model.safetensors", closed(&mixed) },
                                   { "m/config.json", text_of(config) }, { 0 } };
@@ -347,23 +350,28 @@ static const struct method {
     { "gptq", "\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 32",
       { { ".qweight", "I32", "12,64" }, { ".qzeros", "I32", "3,8" }, { ".scales", "F16", "3,64" },
         { ".g_idx", "I32", "96" } }, 96 * 64 * (0.5 + 2.5 / 32 + 4.0 / 64) },
-    { "packed", "\"quant_method\": \"compressed-tensors\", \"format\": \"pack-quantized\", \"config_groups\": {\"g\":"
+    { "packed",
+      "\"quant_method\": \"compressed-tensors\", \"format\": \"pack-quantized\", \"config_groups\": {\"g\":"
       " {\"weights\": {\"num_bits\": 4, \"type\": \"int\", \"group_size\": 32}}}",
-      { { ".weight_packed", "I32", "64,12" }, { ".weight_scale", "BF16", "64,3" }, { ".weight_shape", "I64", "2" } },
+      { { ".weight_packed", "I32", "64,12" }, { ".weight_scale", "BF16", "64,3" }, { ".weight_shape", "I64",
+                                                                                     "2" } },
       96 * 64 * (0.5 + 2.0 / 32) + 16 },
-    { "channels", "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"g\": {\"weights\": {\"num_bits\": 8,"
+    { "channels",
+      "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"g\": {\"weights\": {\"num_bits\": 8,"
       " \"type\": \"float\"}, \"input_activations\": {}}}",
       { { ".weight", "F8_E4M3", "64,96" }, { ".weight_scale", "BF16", "64,1" } }, 96 * 64 * (1 + 2.0 / 96) },
     { "fp8 blocks", "\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]",
       { { ".weight", "F8_E4M3", "64,96" }, { ".weight_scale_inv", "F32", "1,1" } }, 96 * 64 + 4 },
     { "nf4", "\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true",
-      { { ".weight", "U8", "3072,1" }, { ".weight.absmax", "U8", "96" }, { ".weight.nested_absmax", "F32", "1" },
+      { { ".weight", "U8", "3072,1" }, { ".weight.absmax", "U8", "96" }, { ".weight.nested_absmax", "F32",
+                                                                           "1" },
         { ".weight.quant_map", "F32", "16" }, { ".weight.nested_quant_map", "F32", "256" },
         { ".weight.quant_state.bitsandbytes__nf4", "U8", "90" } }, 3072 + 96 + 4 + 64 + 1024 + 90 },
     { "int8", "\"quant_method\": \"bitsandbytes\", \"load_in_8bit\": true",
       { { ".weight", "I8", "64,96" }, { ".SCB", "F32", "64" } }, 96 * 64 * (1 + 4.0 / 96) },
     { "nvfp4", "\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"",
-      { { ".weight", "U8", "64,48" }, { ".weight_scale", "F8_E4M3", "64,6" }, { ".weight_scale_2", "F32", "" },
+      { { ".weight", "U8", "64,48" }, { ".weight_scale", "F8_E4M3", "64,6" }, { ".weight_scale_2", "F32",
+                                                                                "" },
         { ".input_scale", "F32", "" } }, 96 * 64 * 0.5625 + 8 },
     { "fp8", "\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\"",
       { { ".weight", "F8_E4M3", "64,96" }, { ".weight_scale", "F32", "" }, { ".input_scale", "F32", "" } },
@@ -385,7 +393,8 @@ static void scales_are_bytes_of_their_matrix(void **state)
         add_small(&header);
         const double elements = header.elements, rest = header.offset - 2 * 96 * 64;
         const char *json = arena_print(&arena, "%s, \"quantization_config\": {%s}}",
-                                       arena_copy(&arena, small_config, strlen(small_config) - 1), method->config);
+                                       arena_copy(&arena, small_config,
+                                                  strlen(small_config) - 1), method->config);
         char *old = strstr(header.out.data, "model.layers.1.mlp.down_proj.weight");
         memcpy(old, "model.layers.1.mlp.gone_proj.bufxx", 34);          /* the plain one is a stranger now */
         for (int k = 0; k < 6 && method->parts[k].end; k++)
@@ -395,7 +404,8 @@ static void scales_are_bytes_of_their_matrix(void **state)
                                             { "m/config.json", text_of(json) }, { 0 } };
         struct read read;
         open_files(&read, files, NULL);
-        if (!read.good || read.total != elements + 96 * 64 || fabs(read.bytes - rest - 2 * 96 * 64 - method->bytes) > 1e-6)
+        if (!read.good || read.total != elements + 96 * 64 ||
+            fabs(read.bytes - rest - 2 * 96 * 64 - method->bytes) > 1e-6)
             fail_msg("%s: %s; %.0f weights, %.2f B", method->name, read.error.what, read.total - elements,
                      read.bytes - rest - 2 * 96 * 64);
         arena_free(&read.arena);
@@ -436,10 +446,14 @@ static void lies_are_refused(void **state)
           "\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[8,24]}}", "'a' and 'b' overlap", "bytes of its own" },
         { "{\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},"
           "\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[4,8]}}", "duplicate", "each name once" },
-        { "{\"a\":{\"dtype\":\"F32\",\"shape\":[-4,4],\"data_offsets\":[0,16]}}", "not a count", "dtype, shape" },
-        { "{\"a\":{\"dtype\":\"F32\",\"shape\":[1e300,1e300],\"data_offsets\":[0,16]}}", "not a count", "dtype, shape" },
-        { "{\"a\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[0,16]}}", "another number of bytes", "dtype" },
-        { "{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1],\"data_offsets\":[0,4]}}", "more than 6", "dtype" },
+        { "{\"a\":{\"dtype\":\"F32\",\"shape\":[-4,4],\"data_offsets\":[0,16]}}", "not a count",
+          "dtype, shape" },
+        { "{\"a\":{\"dtype\":\"F32\",\"shape\":[1e300,1e300],\"data_offsets\":[0,16]}}", "not a count",
+          "dtype, shape" },
+        { "{\"a\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[0,16]}}", "another number of bytes",
+          "dtype" },
+        { "{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1],\"data_offsets\":[0,4]}}", "more than 6",
+          "dtype" },
         { "{\"a\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[16,0]}}", "begin and an end", "dtype" },
         { "{\"a\":{\"dtype\":\"Q9\",\"shape\":[4],\"data_offsets\":[0,16]}}", "dtype is none", "dtype" },
         { "{\"a\":[]}", "dtype is none", "dtype" },
@@ -447,7 +461,8 @@ static void lies_are_refused(void **state)
         { "{}", "no tensors", "header of a model" },
         { "[1]", "not a JSON object", "safetensors" },
         { "{\"a\":", "model.safetensors:1:", "one JSON value" },
-        { "{\"a\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,16]}}", "no embedding", "language model" } };
+        { "{\"a\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,16]}}", "no embedding",
+          "language model" } };
     struct arena arena = { 0 };
     struct read read;
     struct shelf_file files[] = { { .path = "model.safetensors" }, { 0 } };
@@ -460,7 +475,8 @@ static void lies_are_refused(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         files[0].text = file_of(&arena, text_of("{}"), sizes[i]);
         open_files(&read, files, NULL);
-        assert_refused(&read, arena_print(&arena, "claims %llu bytes", (unsigned long long)sizes[i]), "2 to 100000000");
+        assert_refused(&read, arena_print(&arena, "claims %llu bytes", (unsigned long long)sizes[i]),
+                       "2 to 100000000");
     }
     files[0].text = file_of(&arena, text_of("{}"), 1000);
     open_files(&read, files, NULL);
@@ -504,7 +520,8 @@ static void put_string(struct buffer *out, const char *string)
     buffer_add(out, string, strlen(string));
 }
 
-static void put_tensor(struct buffer *out, const char *name, uint64_t type, uint64_t in, uint64_t rows, uint64_t more)
+static void put_tensor(struct buffer *out, const char *name, uint64_t type, uint64_t in, uint64_t rows,
+                       uint64_t more)
 {
     const int dimensions = more ? 3 : rows ? 2 : 1;
     put_string(out, name);
@@ -600,9 +617,11 @@ struct widths {
 
 static struct widths widths_of(const struct doc *config)
 {
-    static const char *const hidden[] = { "hidden_size", "n_embed", NULL }, *const vocabulary[] = { "vocab_size", NULL };
+    static const char *const hidden[] = { "hidden_size", "n_embed",
+                                          NULL }, *const vocabulary[] = { "vocab_size", NULL };
     static const char *const heads[] = { "num_attention_heads", "n_head", NULL };
-    static const char *const keys[] = { "num_key_value_heads", "n_head_kv", NULL }, *const size[] = { "head_dim", NULL };
+    static const char *const keys[] = { "num_key_value_heads", "n_head_kv",
+                                        NULL }, *const size[] = { "head_dim", NULL };
     static const char *const inner[] = { "intermediate_size", "inner_hidden_size", NULL };
     const struct doc *type = doc_get(config, "model_type");
     struct widths widths = { .hidden = field(config, hidden, 0), .vocabulary = field(config, vocabulary, 0) };
@@ -619,13 +638,16 @@ static bool shape_of(const char *name, const struct widths *w, double *rows, dou
     const struct { const char *part; double rows, columns; } shapes[] = {
         { "norm", w->hidden, 0 }, { ".ln_", w->hidden, 0 }, { "ln_f", w->hidden, 0 },
         { "q_proj", w->query, w->hidden }, { "k_proj", w->key, w->hidden }, { "v_proj", w->key, w->hidden },
-        { "o_proj", w->hidden, w->query }, { "gate_proj", w->inner, w->hidden }, { "up_proj", w->inner, w->hidden },
+        { "o_proj", w->hidden, w->query }, { "gate_proj", w->inner, w->hidden }, { "up_proj", w->inner,
+                                                                                   w->hidden },
         { "down_proj", w->hidden, w->inner }, { "query_key_value", w->query + 2 * w->key, w->hidden },
         { "attn.c_attn", w->query + 2 * w->key, w->hidden }, { "attention.dense.", w->hidden, w->hidden },
         { "attn.c_proj", w->hidden, w->hidden }, { "dense_h_to_4h", w->inner, w->hidden },
-        { "mlp.w1", w->inner, w->hidden }, { "mlp.w2", w->inner, w->hidden }, { "mlp.c_proj", w->hidden, w->inner },
+        { "mlp.w1", w->inner, w->hidden }, { "mlp.w2", w->inner, w->hidden }, { "mlp.c_proj", w->hidden,
+                                                                                w->inner },
         { "dense_4h_to_h", w->hidden, w->inner }, { "embed", w->vocabulary, w->hidden },
-        { "lm_head", w->vocabulary, w->hidden }, { ".wte", w->vocabulary, w->hidden }, { "out_proj", 1, w->hidden } };
+        { "lm_head", w->vocabulary, w->hidden }, { ".wte", w->vocabulary, w->hidden }, { "out_proj", 1,
+                                                                                         w->hidden } };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (strstr(name, shapes[i].part)) {
             *rows = shapes[i].rows;
@@ -639,7 +661,8 @@ static bool shared_doc(struct arena *arena, const char *name, struct text *text,
 {
     struct error error;
     const char *path = shared_file(arena, arena_print(arena, "../families/%s", name));
-    return path && file_read(arena, path, 1 << 24, text, &error) && json_read(arena, path, *text, doc, &error);
+    return path && file_read(arena, path, 1 << 24, text, &error) && json_read(arena, path, *text, doc,
+                                                                              &error);
 }
 
 static const char *const published[] = {
@@ -662,7 +685,8 @@ static void published_names_are_read_back(void **state)
         struct doc *config, *index;
         double copy = 0;
         if (!shared_doc(&arena, arena_print(&arena, "configs/%s.json", published[i]), &text, &config) ||
-            !shared_doc(&arena, arena_print(&arena, "indexes/open/%s.index.json", published[i]), &index_text, &index))
+            !shared_doc(&arena, arena_print(&arena, "indexes/open/%s.index.json", published[i]), &index_text,
+                        &index))
             continue;
         const struct widths widths = widths_of(config);
         for (const struct doc *item = doc_get(index, "weight_map")->first; item; item = item->next) {
@@ -671,13 +695,16 @@ static void published_names_are_read_back(void **state)
                 continue;
             add(&header, item->key, "BF16", columns > 0 ? arena_print(&arena, "%.0f,%.0f", rows, columns)
                                                         : arena_print(&arena, "%.0f", rows));
-            copy = strstr(published[i], "falcon") ? widths.vocabulary * widths.hidden : 0;     /* its head twice */
+            copy = strstr(published[i],
+                          "falcon") ? widths.vocabulary * widths.hidden : 0;     /* its head twice */
         }
-        const struct shelf_file files[] = { { "model.safetensors", closed(&header) }, { "config.json", text }, { 0 } };
+        const struct shelf_file files[] = { { "model.safetensors", closed(&header) }, { "config.json", text },
+                                            { 0 } };
         struct read read;
         open_files(&read, files, NULL);
         if (!read.good || read.total != header.elements - copy || noted(&read, "by its configuration"))
-            fail_msg("%s: %s, %.0f parameters of %.0f; %s", published[i], read.error.what, read.total, header.elements,
+            fail_msg("%s: %s, %.0f parameters of %.0f; %s", published[i], read.error.what, read.total,
+                     header.elements,
                      read.facts.note_count ? read.facts.notes[read.facts.note_count - 1] : "");
         arena_free(&read.arena);
         arena_free(&arena);
@@ -693,7 +720,8 @@ static void published_indexes_agree(void **state)
     (void)state;
     static const char *const differ[][2] = {
         { "THUDM--chatglm-6b", "328615680 more" },          /* an older vocabulary */
-        { "togethercomputer--RedPajama", "16781376 more than the configuration makes; tensors it does not explain: "
+        { "togethercomputer--RedPajama",
+          "16781376 more than the configuration makes; tensors it does not explain: "
           "gpt_neox.layers.0.attention.bias (buffer)" },
         { "Qwen--Qwen-VL-Chat-Int4", "transformer.h.0.attn.c_attn.g_idx (scale)" },
         { "alibaba--Logics", "model.vision_tower.vision_towers" } };
@@ -704,12 +732,14 @@ static void published_indexes_agree(void **state)
         struct doc *doc;
         const char *want = "the index agrees with the configuration";
         if (!shared_doc(&arena, arena_print(&arena, "configs/%s.json", published[i]), &text, &doc) ||
-            !shared_doc(&arena, arena_print(&arena, "indexes/open/%s.index.json", published[i]), &index_text, &doc))
+            !shared_doc(&arena, arena_print(&arena, "indexes/open/%s.index.json", published[i]), &index_text,
+                        &doc))
             continue;
         for (size_t k = 0; k < sizeof differ / sizeof *differ; k++)
             if (!strncmp(published[i], differ[k][0], strlen(differ[k][0])))
                 want = differ[k][1];
-        const struct shelf_file files[] = { { "model.safetensors.index.json", index_text }, { "config.json", text },
+        const struct shelf_file files[] = { { "model.safetensors.index.json", index_text }, { "config.json",
+                                                                                              text },
                                             { 0 } };
         struct read read;
         open_files(&read, files, NULL);
