@@ -79,8 +79,8 @@ static const struct catalog_entry *known(const struct catalog *catalog, const ch
     return catalog_known(catalog, CATALOG_MODEL, plain);
 }
 
-const struct catalog_entry *catalog_model_called(const struct catalog *catalog, const char *name,
-                                                 const char **precision)
+const struct catalog_entry *catalog_model_called(struct arena *arena, const struct catalog *catalog,
+                                                 const char *name, const char **precision)
 {
     const char *last = strrchr(name, '/');
     const struct catalog_entry *found = NULL;
@@ -92,7 +92,7 @@ const struct catalog_entry *catalog_model_called(const struct catalog *catalog, 
     do {
         size = left;
         found = known(catalog, name, size);
-        left = shorter(catalog->arena, name, size, precision);
+        left = shorter(arena, name, size, precision);
     } while (!found && left < size);
     return found;
 }

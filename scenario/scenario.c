@@ -83,7 +83,7 @@ static const struct catalog_entry *model_called(struct scenario *scenario, const
     struct error ignored;
     if (catalog_find(catalog, CATALOG_MODEL, name, &ignored) || file_there(scenario->arena, name))
         return NULL;
-    const struct catalog_entry *entry = catalog_model_called(catalog, name, &precision);
+    const struct catalog_entry *entry = catalog_model_called(scenario->arena, catalog, name, &precision);
     if (!entry)
         return NULL;
     const bool said = precision && !how->weights, gguf = name_within(name, "gguf"), tag = strchr(name, ':') != NULL;

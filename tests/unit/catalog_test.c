@@ -247,7 +247,8 @@ static void names_that_people_have(void **state)
         { "no-such-7b", NULL, NULL }, { "deepseek-r1:14b", NULL, NULL }, { "-GGUF", NULL, NULL } };
     for (size_t i = 0; i < COUNT(names); i++) {
         const char *precision;
-        const struct catalog_entry *entry = catalog_model_called(&world->catalog, names[i].name, &precision);
+        const struct catalog_entry *entry = catalog_model_called(&world->arena, &world->catalog, names[i].name,
+                                                                         &precision);
         if (!entry != !names[i].entry || (entry && strcmp(entry->name, names[i].entry)))
             fail_msg("%s: %s", names[i].name, entry ? entry->name : "nothing");
         if (entry && (!precision != !names[i].precision || (precision && strcmp(precision, names[i].precision))))
