@@ -1,4 +1,4 @@
-/* import: what a config.json or GGUF file says, as facts.
+/* import: what a config.json, GGUF or safetensors file says, as facts.
  *
  * The tables of operators and layers are shown as the importer made them: entries as rows, columns
  * for the document, and a selection of columns for the screen. Parameters are printed with every
@@ -72,14 +72,14 @@ bool ask_import(struct arena *arena, const struct command *command, struct answe
     static const char *const layer_columns[] = { NAME_layers_alike, NAME_cache_elements,
         NAME_entries_per_token, NAME_attention_window, NAME_query_heads, NAME_state_size };
     static const char *const names[] = { NAME_params_total, NAME_params_active, NAME_kv_per_token,
-                                         NAME_weights_stored };
-    enum { NAMES = sizeof names / sizeof *names };
+                                         NAME_weights_stored, NAME_image_tokens, NAME_audio_token_rate };
+    enum { NAMES = sizeof names / sizeof *names, ALWAYS = 4 };
     struct scenario scenario;
     struct values values;
     if (command->word_count != 1) {
         error_set(error, command->word_count ? "import takes one model, %zu were given"
                   : "import needs a model", command->word_count);
-        return error_expected(error, "a config.json, a GGUF file, or a catalog name");
+        return error_expected(error, "a config.json, a GGUF or safetensors file, an index of these, or a catalog name");
     }
     struct subject subject = command_no_subject(command);
     subject.model = command->words[0];
@@ -89,6 +89,8 @@ bool ask_import(struct arena *arena, const struct command *command, struct answe
     buffer_print(&answer->text, "%s\n\n", scenario.model);
     doc_add_string(arena, answer->doc, "model", scenario.model);
     for (int i = 0; i < NAMES; i++) {
+        if (i >= ALWAYS && values.at[i] == 0)
+            continue;                   /* a model that neither sees nor hears */
         doc_add_number(arena, answer->doc, names[i], values.at[i]);
         buffer_print(&answer->text, "  %-15s %s\n", names[i],
                      i < 2 ? whole_text(arena, values.at[i])
@@ -104,6 +106,6 @@ bool ask_import(struct arena *arena, const struct command *command, struct answe
 }
 
 const struct verb verb_import = {
-    "import", "FILE", "Read a config.json or GGUF file and print its facts.",
+    "import", "FILE", "Read a config.json, GGUF or safetensors file and print its facts.",
     { "chalkline import config.json", "chalkline import model.gguf --json" },
     { &weight_options, &cache_options, &assume_options, &row_options, &output_options }, .ask = ask_import };

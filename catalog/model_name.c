@@ -2,6 +2,7 @@
  * "Meta-Llama-3.1-8B-Instruct-AWQ". What a publisher, a re-uploader or a server adds to the name is taken off
  * its end, word by word, until the catalog knows the rest; a word that names a format is kept as the format. */
 #include "catalog/catalog.h"
+#include "catalog/sheet.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -12,15 +13,11 @@ static const struct { const char *word, *precision; } endings[] = {
     { "hf", NULL }, { "base", NULL }, { "pt", NULL }, { "dynamic", NULL }, { "block", NULL }, { "unsloth", NULL },
     { "bnb", NULL }, { "mlx", NULL }, { "quantized", NULL }, { "i1", NULL }, { "text", NULL }, { "thinking", NULL },
     { "bf16", "bf16" }, { "fp16", "fp16" }, { "f16", "fp16" }, { "fp8", "fp8" }, { "fp4", "nvfp4" },
-    { "nvfp4", "nvfp4" }, { "mxfp4", "mxfp4" }, { "awq", "int4" }, { "gptq", "int4" }, { "int4", "int4" },
+    { "nvfp4", "nvfp4" }, { "mxfp4", "mxfp4" }, { "awq", "int4-zp" }, { "gptq", "int4-zp" }, { "int4", "int4" },
     { "q2_k_xl", "Q2_K" }, { "q4_k_xl", "Q4_K_M" }, { "q5_k_xl", "Q5_K_M" }, { "q6_k_xl", "Q6_K" },
-    { "q8_k_xl", "Q8_0" }, { "ud", NULL }, { "qat", NULL }, { "w4a16", "int4" }, { "4bit", "int4" }, { "int8", "int8" }, { "w8a8", "int8" }, { "8bit", "int8" },
+    { "q8_k_xl", "Q8_0" }, { "ud", NULL }, { "qat", NULL }, { "w4a16", "int4" }, { "4bit", "int4" }, { "int8", "int8" },
+    { "w8a8", "int8" }, { "8bit", "int8" },
 };
-
-static const char *const file_types[] = {
-    "Q2_K_S", "Q2_K", "Q3_K_XL", "Q3_K_S", "Q3_K_M", "Q3_K_L", "Q4_K_S", "Q4_K_M", "Q4_K_L", "Q5_K_S", "Q5_K_M",
-    "Q5_K_L", "Q6_K_L", "Q6_K", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS",
-    "IQ2_S", "IQ2_M", "IQ3_XXS", "IQ3_XS", "IQ3_S", "IQ3_M", "IQ4_XS", "IQ4_NL", "TQ1_0", "TQ2_0", "MXFP4_MOE" };
 
 static bool mark(char c)
 {
@@ -39,15 +36,24 @@ static size_t without(const char *name, size_t size, const char *word)
     return size - tail - 1;
 }
 
-static size_t shorter(const char *name, size_t size, const char **precision)
+/* A GGUF file type at the end of a name, in the words of data/file_types.csv. */
+static size_t without_type(struct arena *arena, const char *name, size_t size, const char **type)
 {
-    for (size_t i = 0; i < sizeof file_types / sizeof *file_types; i++) {
-        const size_t left = without(name, size, file_types[i]);
-        if (left < size && !*precision)
-            *precision = file_types[i];
+    struct text rest = text_built_in("data/file_types.csv");
+    while (rest.size) {
+        struct text line = text_line(&rest);
+        const char *comma = line.size && *line.data != '#' ? memchr(line.data, ',', line.size) : NULL;
+        *type = comma ? arena_copy(arena, line.data, (size_t)(comma - line.data)) : "";
+        const size_t left = comma ? without(name, size, *type) : size;
         if (left < size)
             return left;
     }
+    return size;
+}
+
+static size_t shorter(struct arena *arena, const char *name, size_t size, const char **precision)
+{
+    const char *type;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         const size_t left = without(name, size, endings[i].word);
         if (left < size && !*precision)
@@ -55,7 +61,10 @@ static size_t shorter(const char *name, size_t size, const char **precision)
         if (left < size)
             return left;
     }
-    return size;
+    const size_t left = without_type(arena, name, size, &type);
+    if (left < size && !*precision)
+        *precision = type;
+    return left;
 }
 
 /* "llama3.1:8b" is "llama3.1-8b", and the "Meta-" of Llama is no part of it. */
@@ -72,8 +81,8 @@ static const struct catalog_entry *known(const struct catalog *catalog, const ch
     return catalog_known(catalog, CATALOG_MODEL, plain);
 }
 
-const struct catalog_entry *catalog_model_called(const struct catalog *catalog, const char *name,
-                                                 const char **precision)
+const struct catalog_entry *catalog_model_called(struct arena *arena, const struct catalog *catalog,
+                                                 const char *name, const char **precision)
 {
     const char *last = strrchr(name, '/');
     const struct catalog_entry *found = NULL;
@@ -85,7 +94,7 @@ const struct catalog_entry *catalog_model_called(const struct catalog *catalog, 
     do {
         size = left;
         found = known(catalog, name, size);
-        left = shorter(name, size, precision);
+        left = shorter(arena, name, size, precision);
     } while (!found && left < size);
     return found;
 }

@@ -205,16 +205,14 @@ static bool was_read(const struct config *config, const struct doc *doc)
     return false;
 }
 
-/* Numbers that change neither a shape nor a byte: dropout, initial values, tokens, rotations, losses. */
+/* Numbers that change neither a shape nor a byte: import/harmless.def. */
 static bool harmless(const char *key)
 {
     static const char *const parts[] = {
-        "dropout", "pdrop", "drop", "noise", "initializer", "init_", "_std", "seed", "_eps", "epsilon", "loss", "coef", "scal",
-        "multiplier", "softcap", "clip", "_limit", "alpha", "temperature", "suppress", "token_id", "token_index",
-        "pad_", "bos_", "eos_", "rope_", "rotary", "theta", "position", "max_length", "min_length", "length_penalty",
-        "seq_len", "seq_length", "context_length", "chunk_size_feed_forward", "max_window_layers", "num_beams",
-        "top_p", "norm_topk", "topk_group", "label", "pruned_heads", "pretraining_tp", "ep_size",
-        "version", "quantization", "task_", "auto_map", "image_", "video_", "vision", "audio" };
+#define HARMLESS(part) part,
+#include "import/harmless.def"
+#undef HARMLESS
+    };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(key, parts[i]))
             return true;

@@ -93,13 +93,14 @@ static const char *column_of(const struct model *model, const char *name)
 }
 
 /* Llama.cpp's exceptions: models with eight experts, and those of 80 layers with eight queries to a key. */
-static const char *excepted(const struct model *model, const char *column, const char *type)
+static const char *excepted(const struct model *model, const struct file_type *file, const char *column,
+                            const char *type)
 {
-    const bool low = strstr(type, "iq1") || strstr(type, "iq2");
+    const char *keys = cell(file, "attn_k_eight");
     if (model->experts == 8 && !strcmp(column, "attn_v"))
         return "q8_0";
     if (model->experts == 8 && !strcmp(column, "attn_k"))
-        return low ? "q4_k" : "q8_0";
+        return *keys ? keys : "q8_0";
     if (model->experts == 8 && !strcmp(column, "attn_output") && strcmp(type, "q8_0") && strcmp(type, "q6_k") &&
         strcmp(type, "fp16"))
         return "q5_k";
@@ -149,5 +150,5 @@ const char *file_type_of(const struct model *model, const struct file_type *type
     if (name_same(type->name, "MXFP4_MOE"))
         return fitting(weight->routed ? "mxfp4-a16" : base, weight->in);
     named = column ? choose(model, cell(type, column)) : NULL;
-    return fitting(column ? excepted(model, column, named ? named : base) : base, weight->in);
+    return fitting(column ? excepted(model, type, column, named ? named : base) : base, weight->in);
 }

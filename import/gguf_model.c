@@ -1,19 +1,10 @@
-/* Models from a GGUF header. It is read twice: its metadata, renamed to the fields of a Hugging
- * Face configuration, give the layers through the same builders as config.json; its tensors give
- * the operators.
- *
- * Experts of one kind are one tensor whose last dimension counts them. Tensors that are copies of
- * others, rotation tables and multi-token prediction layers are left out. The format of a tensor
- * is its GGUF type, so that mixed quantization is exact. Only the header is needed, not the
- * weights. */
-#include "import/model.h"
+/* Models from a GGUF header. Its metadata, renamed to the fields of a Hugging Face configuration, give the
+ * layers through the same builders as config.json; its tensors give the operators, each with the format
+ * that it has, as those of a safetensors file do. The layers of an architecture that is not in the table
+ * here are read from the shapes of the tensors (shapes.c). Only the header is needed, not the weights. */
+#include "import/tensors.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* A GGUF header is read twice: its metadata, renamed to the fields of a configuration, give
- * the table of layers through the same builders; its tensors give the table of operators. */
 
 static const struct { const char *architecture, *family; double window_pattern; } families[] = {
     { "llama", "llama", 0 },        /* Mixtral too: experts are a matter of expert_count */
@@ -53,6 +44,8 @@ static const struct { const char *key, *field; } keys[] = {
     { "expert_feed_forward_length", "moe_intermediate_size" },
     { "leading_dense_block_count", "first_k_dense_replace" },
     { "interleave_moe_layer_step", "interleave_moe_layer_step" },
+    { "ssm.state_size", "ssm_state_size" },
+    { "wkv.head_size", "ssm_state_size" },
 };
 
 static const struct doc *value(const struct config *gguf, const char *architecture, const char *key)
@@ -69,14 +62,16 @@ static double value_number(const struct config *gguf, const char *architecture, 
 
 /* ---- metadata to a configuration ----------------------------------------------------- */
 
-/* One number, or the same for all layers. */
+/* One number, or the same for all layers; the largest of them where the tensors tell each layer's. */
 static bool add_field(struct config *gguf, struct doc *made, const char *key, const char *field,
-                      const struct doc *doc)
+                      const struct doc *doc, bool known)
 {
     double number = doc->kind == DOC_ARRAY && doc->first ? doc->first->number : doc->number;
-    for (const struct doc *item = doc->first; item; item = item->next)
-        if (item->number != number)
+    for (const struct doc *item = doc->first; item; item = item->next) {
+        if (known && item->number != number)
             return config_fail(gguf, "%s differs from layer to layer, which is not supported", key);
+        number = item->number > number ? item->number : number;
+    }
     if (number > 0)
         doc_add_number(gguf->arena, made, field, number);
     return true;
@@ -119,7 +114,18 @@ static double vocabulary(const struct config *gguf, const char *architecture)
     return value_number(gguf, architecture, "vocab_size", count);
 }
 
-static struct doc *gguf_config(struct config *gguf, const char *architecture, double pattern)
+/* Layers without heads of keys have no attention. */
+static void add_key_heads(const struct config *gguf, const char *architecture, struct doc *made)
+{
+    const struct doc *own = value(gguf, architecture, "attention.head_count_kv");
+    if (!own || own->kind != DOC_ARRAY)
+        return;
+    struct doc *list = doc_add(gguf->arena, made, "kv_heads_by_layer", DOC_ARRAY);
+    for (const struct doc *item = own->first; item; item = item->next)
+        doc_add_number(gguf->arena, list, NULL, item->number);
+}
+
+static struct doc *gguf_config(struct config *gguf, const char *architecture, double pattern, bool known)
 {
     struct doc *made = doc_new(gguf->arena, DOC_OBJECT);
     double blocks = value_number(gguf, architecture, "block_count", 0);
@@ -134,7 +140,7 @@ static struct doc *gguf_config(struct config *gguf, const char *architecture, do
         const struct doc *doc = value(gguf, architecture, keys[i].key);
         bool value_length = !strcmp(keys[i].field, "v_head_dim");
         if (doc && !(latent && value_length)
-            && !add_field(gguf, made, keys[i].key, keys[i].field, doc))
+            && !add_field(gguf, made, keys[i].key, keys[i].field, doc, known))
             return NULL;
     }
     if (latent)
@@ -142,81 +148,11 @@ static struct doc *gguf_config(struct config *gguf, const char *architecture, do
     if (!strcmp(architecture, "llama4") && !doc_get(made, "attention_chunk_size"))
         doc_add_number(gguf->arena, made, "attention_chunk_size", 8192);
     add_windows(gguf, architecture, made, pattern);
+    add_key_heads(gguf, architecture, made);
     return made;
 }
 
-/* ---- tensors to operators ------------------------------------------------------------ */
-
-struct tensor {
-    const char *name;           /* without block and ".weight" */
-    double block;               /* -1: outside the blocks */
-    double dims[4];
-    size_t dimensions;
-    const char *type;
-};
-
-static void tensor_name(struct arena *arena, struct tensor *tensor, const char *name)
-{
-    tensor->block = -1;
-    if (!strncmp(name, "blk.", 4)) {
-        char *end;
-        unsigned long block = strtoul(name + 4, &end, 10);
-        if (*end == '.' && block < 100000) {
-            tensor->block = (double)block;
-            name = end + 1;
-        }
-    }
-    size_t size = strlen(name);
-    if (size > 7 && !strcmp(name + size - 7, ".weight"))
-        size -= 7;
-    tensor->name = arena_copy(arena, name, size);
-}
-
-static struct tensor tensor_of(struct arena *arena, const struct doc *doc)
-{
-    struct tensor tensor = { .type = doc_get(doc, "type")->string, .dims = { 1, 1, 1, 1 } };
-    tensor_name(arena, &tensor, doc_get(doc, "name")->string);
-    for (const struct doc *item = doc_get(doc, "dims")->first; item; item = item->next)
-        tensor.dims[tensor.dimensions++] = item->number;
-    return tensor;
-}
-
-/* Experts of one kind are one tensor, the last dimension counting them; so are the heads of
- * a latent attention's up-projections. */
-static void add_tensor(struct model *model, const struct tensor *tensor, const struct format *format,
-                       bool tied)
-{
-    bool experts = strstr(tensor->name, "_exps") != NULL;
-    bool flat = experts && tensor->dimensions == 2;             /* biases of experts */
-    bool embedding = !strcmp(tensor->name, "token_embd");
-    struct weight weight = {
-        .name = embedding && tied ? "output" : tensor->name, .in = tensor->dims[0],
-        .out = flat ? 1 : tensor->dims[1], .lookup = embedding && !tied,
-        .copies = flat ? tensor->dims[1] : tensor->dims[2] * tensor->dims[3],
-        .routed = experts, .format = format };
-    if (experts && weight.copies >= model->top_k)
-        weight.used = model->top_k;
-    weight_add(model, weight);
-}
-
-/* Left out: prediction layers, tables of rotations, and the latent up-projection where its
- * two halves, of which it is a copy, are there too. */
-static bool left_out(const struct model *model, const struct tensor *tensor, bool halves)
-{
-    return tensor->block >= model->layers || !strncmp(tensor->name, "rope_", 5)
-        || (halves && !strcmp(tensor->name, "attn_kv_b"));
-}
-
-static const struct format *tensor_format(struct model *model, const struct tensor *tensor,
-                                          const struct model_options *options)
-{
-    const struct format *format = NULL;
-    bool quantised = strncmp(tensor->type, "fp", 2) && strcmp(tensor->type, "bf16");
-    const char *name = quantised && options->weights ? options->weights : tensor->type;
-    if (!formats_need(options->formats, name, model->config->file, &format, model->config->error))
-        model->config->failed = true;
-    return format;
-}
+/* ---- tensors ------------------------------------------------------------------------- */
 
 static bool has_tensor(const struct doc *tensors, const char *name)
 {
@@ -226,48 +162,48 @@ static bool has_tensor(const struct doc *tensors, const char *name)
     return false;
 }
 
-static bool gguf_operators(struct model *model, const struct doc *tensors,
-                           const struct model_options *options)
+/* As a safetensors file would have it: the fastest dimension last. */
+static bool tensor_add(struct config *gguf, const struct formats *formats, const struct doc *item,
+                       struct tensors *tensors)
 {
-    bool tied = !has_tensor(tensors, "output.weight");
-    bool halves = has_tensor(tensors, "blk.0.attn_k_b.weight");
-    model->weights = NULL;
-    model->weight_count = model->weight_room = 0;
-    for (const struct doc *item = tensors->first; item; item = item->next) {
-        struct tensor tensor = tensor_of(model->config->arena, item);
-        if (left_out(model, &tensor, halves))
-            continue;
-        const struct format *format = tensor_format(model, &tensor, options);
-        if (!format)
-            return false;
-        add_tensor(model, &tensor, format, tied);
+    const struct doc *dims = doc_get(item, "dims");
+    const struct format *format;
+    struct tensor tensor = { .name = doc_get(item, "name")->string, .type = doc_get(item, "type")->string,
+                             .dimensions = dims->count };
+    size_t i = dims->count;
+    if (!formats_need(formats, tensor.type, gguf->file, &format, gguf->error))
+        return false;
+    tensor.bytes = format->bytes;
+    for (const struct doc *dim = dims->first; dim; dim = dim->next) {
+        tensor.dims[--i] = dim->number;
+        tensor.bytes *= dim->number;
     }
-    if (tied)
-        facts_note(model->config->facts, "the output and the input embedding are one matrix");
-    return !model->config->failed;
+    *(struct tensor *)arena_push(gguf->arena, &tensors->at, &tensors->count, &tensors->room,
+                                 sizeof tensor) = tensor;
+    return true;
+}
+
+/* The up-projection of a latent is left out where the two halves, of which it is a copy, are there too. */
+static bool tensors_of(struct config *gguf, const struct formats *formats, const struct doc *list,
+                       struct tensors *tensors)
+{
+    const bool halves = has_tensor(list, "blk.0.attn_k_b.weight");
+    for (const struct doc *item = list->first; item; item = item->next)
+        if (!(halves && ends_with(doc_get(item, "name")->string, ".attn_kv_b.weight")) &&
+            !tensor_add(gguf, formats, item, tensors))
+            return false;
+    return true;
 }
 
 /* ---- the whole ----------------------------------------------------------------------- */
 
-static size_t family_row(struct config *gguf, const char *architecture)
+/* The row of an architecture; the number of rows: it is read by its tensors. */
+static size_t family_row(const char *architecture)
 {
-    size_t count = sizeof families / sizeof *families;
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(families[i].architecture, architecture))
-            return i;
-    const char *names[sizeof families / sizeof *families];
-    for (size_t i = 0; i < count; i++)
-        names[i] = families[i].architecture;
-    const char *near = name_nearest(architecture, names, count);
-    if (gguf->assume) {
-        facts_note(gguf->facts, "unknown architecture '%.100s' read as llama", architecture);
-        return 0;
-    }
-    config_fail(gguf, "unknown general.architecture '%.100s'%s%s%s", architecture,
-                near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
-    config_expected(gguf, "one of: llama, qwen2, qwen2moe, qwen3, qwen3moe, gemma, gemma2, gemma3, "
-                    "gpt-oss, glm4moe, deepseek2, llama4, minimax-m2, mistral3");
-    return count;
+    size_t i = 0;
+    while (i < sizeof families / sizeof *families && strcmp(families[i].architecture, architecture))
+        i++;
+    return i;
 }
 
 bool model_gguf(struct arena *arena, const struct doc *root, const char *file,
@@ -277,20 +213,16 @@ bool model_gguf(struct arena *arena, const struct doc *root, const char *file,
     struct config gguf = { .arena = arena, .file = file, .root = root, .text = root,
                            .facts = facts, .error = error, .assume = options->assume };
     const char *architecture = config_string(&gguf, "general.architecture");
-    const struct doc *tensors = doc_get(root, "tensors");
-    if (!architecture || !tensors || !tensors->first)
+    const struct doc *list = doc_get(root, "tensors");
+    struct tensors tensors = { 0 };
+    if (!architecture || !list || !list->first)
         return config_fail(&gguf, "no general.architecture, or no tensors: not a model");
-    size_t row = family_row(&gguf, architecture);
-    if (gguf.failed)
+    const size_t row = family_row(architecture);
+    const bool known = row < sizeof families / sizeof *families;
+    struct doc *config = gguf_config(&gguf, architecture, known ? families[row].window_pattern : 0, known);
+    if (!config || !tensors_of(&gguf, options->formats, list, &tensors))
         return false;
-    struct doc *config = gguf_config(&gguf, architecture, families[row].window_pattern);
-    if (!config)
-        return false;
-    doc_add_string(arena, config, "model_type", families[row].family);
-    struct model model = { .config = &(struct config){ .arena = arena, .file = file,
-                                                       .facts = facts, .error = error } };
-    struct model_options plain = *options;
-    plain.weights = NULL;
-    return model_build(&model, config, &plain) && gguf_operators(&model, tensors, options)
-        && model_finish(&model, options);
+    if (known)
+        doc_add_string(arena, config, "model_type", families[row].family);
+    return model_of_tensors(arena, &tensors, config, false, file, options, facts, error);
 }

@@ -22,7 +22,7 @@ struct ignore {
 };
 
 /* The name from "layers." on, if only names of a language model stand before. */
-static const char *from_layers(const char *name)
+const char *ignore_from_layers(const char *name)
 {
     static const char *const tops[] = { "", "model.", "backbone.", "language_model.",
                                         "model.language_model.", "language_model.model." };
@@ -58,7 +58,7 @@ struct ignore *ignore_new(struct config *config, const struct doc *list)
             continue;
         }
         bool plain = strncmp(item->string, "re:", 3) && !strchr(item->string, '*');
-        const char *full = plain ? from_layers(item->string) : NULL;
+        const char *full = plain ? ignore_from_layers(item->string) : NULL;
         const char **place = full
             ? arena_push(config->arena, &ignore->full, &ignore->full_count, &ignore->full_room,
                          sizeof *ignore->full)
@@ -210,6 +210,13 @@ static bool match_parts(const char *entry, const char *module)
     return false;
 }
 
+bool ignore_pattern(const char *entry, const char *module)
+{
+    if (!strncmp(entry, "re:", 3))
+        return regular_known(entry + 3) && match_regular(entry + 3, module);
+    return strchr(entry, '*') ? match_star(entry, module) : match_parts(entry, module);
+}
+
 static bool match_full(const struct ignore *ignore, const char *module)
 {
     char part[256];
@@ -230,14 +237,11 @@ bool ignore_match(const struct ignore *ignore, const char *module)
 {
     if (!ignore)
         return false;
-    const char *layers = from_layers(module);
+    const char *layers = ignore_from_layers(module);
     if (layers && ignore->full_count && match_full(ignore, layers))
         return true;
-    for (size_t i = 0; i < ignore->loose_count; i++) {
-        const char *entry = ignore->loose[i];
-        if (!strncmp(entry, "re:", 3) ? match_regular(entry + 3, module)
-            : strchr(entry, '*') ? match_star(entry, module) : match_parts(entry, module))
+    for (size_t i = 0; i < ignore->loose_count; i++)
+        if (ignore_pattern(ignore->loose[i], module))
             return true;
-    }
     return false;
 }

@@ -30,6 +30,7 @@
 
 /* ---- documents ----------------------------------------------------------------------- */
 bool model_is_gguf(struct text head);
+bool model_is_safetensors(struct text head);
 /* Bytes at the start of a GGUF file that are read: enough for any header, a fraction of the weights. */
 enum { gguf_head_limit = 64 << 20 };
 /* Read the header of a GGUF file (version 2 or 3) from the first bytes of the file. The document has the
@@ -43,13 +44,15 @@ struct file_type;
 /* ---- models -------------------------------------------------------------------------- */
 struct model_options {
     const struct formats *formats;
-    const char *weights;        /* format of the quantized weights, or a GGUF file type; NULL: the checkpoint's */
+    const char *weights;        /* format of the quantized weights, or a file type; NULL: the checkpoint's */
     const char *experts;        /* format of the routed experts; NULL: as `weights` */
     const char *kv;             /* format of the KV cache; NULL: bf16 */
     bool assume;                /* read an unknown architecture as a plain transformer */
+    bool shown;                 /* what is read is shown, nothing predicted from it: heads may be unknown */
 };
 
-/* A GGUF file type by its name ("Q4_K_M"), and the format that most of its weights have; NULL: no such type. */
+/* A GGUF file type by its name ("Q4_K_M"), and the format that most of its weights have; NULL: no such
+ * type. */
 const struct file_type *file_type_find(struct arena *arena, const char *name);
 const char *file_type_base(const struct file_type *type);
 
@@ -63,6 +66,16 @@ bool model_beside(struct arena *arena, const char *path, struct doc *config, str
 bool model_gguf(struct arena *arena, const struct doc *gguf, const char *file,
                 const struct model_options *options, struct facts *facts,
                 struct error *error);
+/* A model from a path: a configuration, a GGUF file, a safetensors file or one of its parts, an index of
+ * these. config.json and the other parts are read where they stand beside it. */
+bool model_file(struct arena *arena, const char *path, const struct model_options *options,
+                struct facts *facts,
+                struct error *error);
+/* The file to read in a folder; NULL: none. */
+const char *model_path(struct arena *arena, const char *folder);
+/* A configuration whose index says how many bytes it must make: what differs is said in notes. */
+bool model_index(struct arena *arena, const struct doc *config, const struct doc *index, const char *file,
+                 const struct model_options *options, struct facts *facts, struct error *error);
 /* Bind the cells of operators that equal the facts "experts" and "top_k" to these facts, so that a user
  * who sets one of them changes the whole model. */
 void model_follow_experts(struct facts *facts);

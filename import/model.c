@@ -5,7 +5,7 @@
  * tables. What only some families have (residual streams of DeepSeek-V4, embeddings of each layer
  * in Gemma, attention over earlier blocks in Kimi-K3) is built here if the configuration says so.
  * Parts that are left out, such as vision towers, are named in a note. */
-#include "import/model.h"
+#include "import/tensors.h"
 
 #include "build/row_names.h"
 
@@ -240,6 +240,7 @@ static void head_add(struct model *model, double width)
 {
     if (model_has(model, TRAIT_BIT(reward_head))) {
         weight_matrix(model, "score", model->hidden, 1);
+        weight_vector(model, "score.bias", 1);
         return;
     }
     weight_add(model, (struct weight){ .name = "lm_head", .in = width,
@@ -341,6 +342,7 @@ bool model_build(struct model *model, const struct doc *root, const struct model
     else
         build_ends(model);
     towers_add(model);
+    images_add(model);
     note_left_out(model);
     return !config->failed && (!config->assumed || config_all_read(config));
 }
@@ -355,12 +357,22 @@ bool model_finish(struct model *model, const struct model_options *options)
     return true;
 }
 
-bool model_config(struct arena *arena, const struct doc *root, const char *file,
-                  const struct model_options *options, struct facts *facts,
-                  struct error *error)
+bool model_index(struct arena *arena, const struct doc *root, const struct doc *index, const char *file,
+                 const struct model_options *options, struct facts *facts, struct error *error)
 {
     struct model model = { .config = &(struct config){ .arena = arena, .file = file,
                                                        .facts = facts, .error = error,
                                                        .assume = options->assume } };
-    return model_build(&model, root, options) && model_finish(&model, options);
+    if (!model_build(&model, root, options))
+        return false;
+    if (index && !options->weights && !options->experts)
+        index_compare(&model, index);
+    return model_finish(&model, options);
+}
+
+bool model_config(struct arena *arena, const struct doc *root, const char *file,
+                  const struct model_options *options, struct facts *facts,
+                  struct error *error)
+{
+    return model_index(arena, root, NULL, file, options, facts, error);
 }

@@ -33,6 +33,8 @@ struct config {
     struct error *error;
     const struct family *family;    /* whose defaults apply; NULL: none */
     bool assume, assumed;           /* an unknown architecture may be read, and was read, as a plain one */
+    bool exact;                     /* the bytes of weights come from tensors: their quantization need not be known */
+    bool shown;                     /* facts are shown and nothing is predicted: heads may be unknown */
     bool failed;
     struct field_place {        /* where a field was found, once it was looked for */
         bool looked;
@@ -74,6 +76,7 @@ struct plan {
     bool borrowed;          /* reads another layer's KV cache instead of one of its own */
     bool recurrent;         /* a recurrent half beside the attention (Falcon-H1) */
     bool crossed;           /* attends to the tokens of images instead of the text's (Llama 3.2) */
+    bool no_keys;           /* its file says that it has no keys, whatever its tensors are called */
     double compression;     /* tokens per cache entry; 0: only the sliding window is cached */
     double query_heads;     /* 0: the model's */
     double kv_heads;        /* 0: the model's */
@@ -90,12 +93,16 @@ enum role {
 };
 
 struct ignore;              /* the modules that were left out of the quantization */
+struct mixed;               /* the modules that have formats of their own */
 struct file_type;           /* a GGUF file type, which says which tensor gets which format */
 /* The formats of a checkpoint, by role. */
 struct precision {
     const struct format *base, *matrix, *expert, *whole;
     struct ignore *ignore;
+    struct mixed *mixed;                /* NULL: formats by role alone */
+    bool tables;                        /* embedding and head are quantised too */
     const struct formats *formats;
+    struct arena *arena;
     const struct file_type *file;       /* NULL: by role */
     bool experts_apart;                 /* the file type is not for the experts, which have a format of their own */
 };
@@ -107,6 +114,17 @@ const struct format *precision_of(const struct precision *precision, enum role r
 
 struct ignore *ignore_new(struct config *config, const struct doc *list);
 bool ignore_match(const struct ignore *ignore, const char *module);
+/* The part of a module's name from "layers." on; NULL: it is in no layer. */
+const char *ignore_from_layers(const char *name);
+/* Does an entry of such a list fit: a pattern with '*' or "re:", or parts of the name? */
+bool ignore_pattern(const char *entry, const char *module);
+
+/* Formats by module: entries are added, then closed before the first is looked for. */
+struct mixed *mixed_new(struct config *config);
+void mixed_add(struct config *config, struct mixed *mixed, const char *name, const struct format *format);
+void mixed_close(struct mixed *mixed);
+/* NULL: nothing is said of this module. */
+const struct format *mixed_format(struct arena *arena, const struct mixed *mixed, const char *module);
 
 /* ---- the model under construction ---------------------------------------------------- */
 /* A weight matrix, of all layers that have an equal one. */
@@ -141,6 +159,7 @@ struct model {
     double query_groups;    /* query heads to one head of keys, of the first layer with attention */
     double streams;  /* residual streams: 1, or those of hyper-connections */
     double apart;    /* weights that a step of decoding does not run: of a tower or an encoder */
+    double apart_bytes;     /* all their bytes; 0: as the base format has them */
     double layer;    /* of the layer under construction; -1 outside layers */
     struct plan *plan;      /* [layers] */
     struct weight *weights;
@@ -158,6 +177,8 @@ void weight_float(struct model *model, const char *name, double in, double out);
 void weight_matrix(struct model *model, const char *name, double in, double out);
 void weight_vector(struct model *model, const char *name, double size);
 void cache_add(struct model *model, const struct plan *plan, struct cache cache);
+/* A state of fixed size: its elements, multiply-adds for each, and inputs of short convolutions. */
+void state_cache(struct model *model, const struct plan *plan, double elements, double macs, double inputs);
 void model_facts(const struct model *model, const struct format *kv);
 
 bool plan_layers(struct model *model);
@@ -219,5 +240,7 @@ void ffn_dense(struct model *model, const struct plan *plan);
 void ffn_experts(struct model *model, const struct plan *plan);
 /* Vision and audio towers beside the language model: the fact tower_params, and notes. */
 void towers_add(struct model *model);
+/* Tokens of an image or a second of sound: facts, where the configuration tells. */
+void images_add(struct model *model);
 
 #endif

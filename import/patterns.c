@@ -53,6 +53,15 @@ static size_t count_of(const struct model *model)
     return (size_t)model->layers;
 }
 
+/* The layer that an item of a list names by number, the first of which is `first`; NULL: an error. */
+static struct plan *named(struct model *model, const struct doc *item, double first, const char *key)
+{
+    if (item->kind == DOC_NUMBER && item->number >= first && item->number < model->layers + first)
+        return &model->plan[(size_t)(item->number - first)];
+    config_fail(model->config, "%s names a layer that is not there", key);
+    return NULL;
+}
+
 /* ---- names --------------------------------------------------------------------------- */
 
 static const struct kind {
@@ -206,9 +215,10 @@ static bool read_linear_config(struct model *model, const struct doc *doc)
     if (!list || list->kind != DOC_ARRAY)
         return config_fail(model->config, "linear_attn_config has no list kda_layers");
     for (const struct doc *item = list->first; item; item = item->next) {
-        if (item->kind != DOC_NUMBER || item->number < 1 || item->number > model->layers)
-            return config_fail(model->config, "kda_layers names a layer that is not there");
-        model->plan[(size_t)item->number - 1].mixer = MIXER_LINEAR;
+        struct plan *plan = named(model, item, 1, "kda_layers");
+        if (!plan)
+            return false;
+        plan->mixer = MIXER_LINEAR;
     }
     return true;
 }
@@ -355,18 +365,19 @@ static bool read_attention_period(struct model *model, const struct doc *doc)
     return true;
 }
 
-/* `named` for the layers that the list names, from 0, `rest` for the others. */
+/* `listed` for the layers that the list names, from 0, `rest` for the others. */
 static bool read_numbered(struct model *model, const struct doc *list, const char *key,
-                          enum mixer named, enum mixer rest)
+                          enum mixer listed, enum mixer rest)
 {
     if (list->kind != DOC_ARRAY)
         return config_fail(model->config, "%s is not a list", key);
     for (size_t layer = 0; layer < count_of(model); layer++)
         model->plan[layer].mixer = rest;
     for (const struct doc *item = list->first; item; item = item->next) {
-        if (item->kind != DOC_NUMBER || item->number < 0 || item->number >= model->layers)
-            return config_fail(model->config, "%s names a layer that is not there", key);
-        model->plan[(size_t)item->number].mixer = named;
+        struct plan *plan = named(model, item, 0, key);
+        if (!plan)
+            return false;
+        plan->mixer = listed;
     }
     return true;
 }
@@ -385,9 +396,10 @@ static bool read_full_numbers(struct model *model, const struct doc *list)
 static bool read_crossed(struct model *model, const struct doc *list)
 {
     for (const struct doc *item = list->first; item; item = item->next) {
-        if (item->kind != DOC_NUMBER || item->number < 0 || item->number >= model->layers)
-            return config_fail(model->config, "cross_attention_layers names a layer that is not there");
-        model->plan[(size_t)item->number].crossed = true;
+        struct plan *plan = named(model, item, 0, "cross_attention_layers");
+        if (!plan)
+            return false;
+        plan->crossed = true;
     }
     return true;
 }
@@ -507,9 +519,10 @@ static bool read_ffn_step(struct model *model, const struct doc *doc)
         model->plan[layer].ffn = (layer + 1) % step ? FFN_DENSE : FFN_MOE;
     const struct doc *dense = config_get(config, "mlp_only_layers");
     for (const struct doc *item = dense ? dense->first : NULL; item; item = item->next) {
-        if (item->kind != DOC_NUMBER || item->number < 0 || item->number >= model->layers)
-            return config_fail(config, "mlp_only_layers names a layer that is not there");
-        model->plan[(size_t)item->number].ffn = FFN_DENSE;
+        struct plan *plan = named(model, item, 0, "mlp_only_layers");
+        if (!plan)
+            return false;
+        plan->ffn = FFN_DENSE;
     }
     return true;
 }

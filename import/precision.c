@@ -53,10 +53,34 @@ static const char *algorithm_format(const char *algorithm)
     return NULL;
 }
 
-/* int4 with one scale per `group` weights. */
-static const char *int4_format(double group)
+/* int4 with one scale per `group` weights, and perhaps a zero point. */
+static const char *int4_format(double group, bool zeros)
 {
-    return group == 32 ? "int4-g32" : group == 64 ? "int4-g64" : "int4";
+    static const char *const names[2][3] = { { "int4-g32", "int4-g64", "int4" },
+                                             { "int4-zp-g32", "int4-zp-g64", "int4-zp" } };
+    return names[zeros][group == 32 ? 0 : group == 64 ? 1 : 2];
+}
+
+/* MLX does not name itself. */
+static bool is_mlx(const struct doc *quantization)
+{
+    return !string_in(quantization, "quant_method") && !string_in(quantization, "quant_algo") &&
+           number_in(quantization, "bits") > 0;
+}
+
+/* MLX: a scale and a bias in 16 bits for each group of 64 or 32, or the formats of others. */
+static const char *mlx_format(const struct doc *quantization)
+{
+    static const struct { const char *mode; double bits, group; const char *format; } rows[] = {
+        { "mxfp4", 4, 32, "mxfp4-a16" }, { "nvfp4", 4, 16, "nvfp4-a16" }, { "mxfp8", 8, 32, "mxfp8" },
+        { "affine", 4, 64, "mlx-q4" }, { "affine", 8, 64, "mlx-q8" }, { "affine", 6, 64, "mlx-q6" },
+        { "affine", 3, 64, "mlx-q3" }, { "affine", 4, 32, "mlx-q4-g32" }, { "affine", 8, 32, "mlx-q8-g32" } };
+    const char *mode = string_in(quantization, "mode");
+    const double bits = number_in(quantization, "bits"), group = number_in(quantization, "group_size");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i].mode, mode ? mode : "affine") && bits == rows[i].bits && group == rows[i].group)
+            return rows[i].format;
+    return NULL;
 }
 
 /* compressed-tensors: bits and type of the weights; without a scheme for activations
@@ -75,23 +99,52 @@ static const char *group_format(const struct doc *group, const char *packing)
         return wide ? "int8-a16" : "int8";
     if (bits == 4 && real)
         return size == 32 ? (wide ? "mxfp4-a8" : "mxfp4") : (wide ? "nvfp4-a16" : "nvfp4");
-    return bits == 4 ? int4_format(size) : NULL;
+    const struct doc *symmetric = doc_get(weights, "symmetric");
+    return bits == 4 ? int4_format(size, symmetric && symmetric->kind == DOC_BOOL &&
+                                   !symmetric->boolean) : NULL;
 }
 
-static const char *groups_format(struct config *config, const struct doc *quantization)
+/* ModelOpt's list of modules with an algorithm each. */
+static const struct doc *mixed_list(const struct doc *quantization)
+{
+    const struct doc *list = doc_get(quantization, "quantized_layers");
+    return list && list->kind == DOC_OBJECT && list->first ? list : NULL;
+}
+
+static bool is_mixed(const struct doc *quantization)
 {
     const struct doc *groups = doc_get(quantization, "config_groups");
-    if (!groups || groups->kind != DOC_OBJECT || !groups->first)
-        return NULL;
-    if (groups->count > 1)
-        facts_note(config->facts, "quantization_config has %zu groups; the first is taken for "
-                   "all matrices", groups->count);
-    const struct doc *group = groups->first;
+    return mixed_list(quantization) || (groups && groups->kind == DOC_OBJECT && groups->count > 1);
+}
+
+static const char *one_group(const struct doc *quantization, const struct doc *group)
+{
     const char *packing = string_in(group, "format");
     return group_format(group, packing ? packing : string_in(quantization, "format"));
 }
 
-static const char *method_format(struct config *config, const struct doc *quantization)
+static const char *groups_format(const struct doc *quantization)
+{
+    const struct doc *groups = doc_get(quantization, "config_groups");
+    if (!groups || groups->kind != DOC_OBJECT || !groups->first)
+        return NULL;
+    return one_group(quantization, groups->first);
+}
+
+/* 16 values from a table with one scale for 64 weights, which may be in 8 bits with scales of their own. */
+static const char *bitsandbytes_format(const struct doc *quantization)
+{
+    static const char *const wide[] = { "load_in_8bit", "_load_in_8bit" };
+    for (size_t i = 0; i < 2; i++) {
+        const struct doc *flag = doc_get(quantization, wide[i]);
+        if (flag && flag->kind == DOC_BOOL && flag->boolean)
+            return "int8";
+    }
+    const struct doc *twice = doc_get(quantization, "bnb_4bit_use_double_quant");
+    return twice && twice->kind == DOC_BOOL && !twice->boolean ? "nf4-plain" : "nf4";
+}
+
+static const char *method_format(const struct doc *quantization)
 {
     const char *method = string_in(quantization, "quant_method");
     const char *named = algorithm_format(string_in(quantization, "quant_algo"));
@@ -104,11 +157,15 @@ static const char *method_format(struct config *config, const struct doc *quanti
         return "mxfp4";
     if (same(method, "mxfp8"))
         return "mxfp8";
+    if (same(method, "bitnet"))
+        return "bitnet";
     if (same(method, "gptq") || same(method, "awq") || same(method, "auto-round"))
-        return bits == 8 ? "int8-a16" : bits == 4 || bits == 0 ? int4_format(group) : NULL;
+        return bits == 8 ? "int8-zp" : bits == 4 || bits == 0 ? int4_format(group, true) : NULL;
     if (same(method, "bitsandbytes"))
-        return config_flag(config, "load_in_8bit", false) ? "int8" : "nf4";
-    return groups_format(config, quantization);
+        return bitsandbytes_format(quantization);
+    if (is_mlx(quantization))
+        return mlx_format(quantization);
+    return is_mixed(quantization) ? NULL : groups_format(quantization);
 }
 
 static const char *base_format(struct config *config)
@@ -158,6 +215,56 @@ static void cache_scheme_note(struct config *config, const struct doc *quantizat
                    "taken as bf16 unless another format is asked for");
 }
 
+/* ---- formats by module ----------------------------------------------------------------- */
+
+static void algorithms_add(struct config *config, const struct doc *list, const struct model_options *options,
+                           struct mixed *mixed)
+{
+    for (const struct doc *item = list->first; item && !config->failed; item = item->next) {
+        const char *algorithm = string_in(item, "quant_algo"), *name = algorithm_format(algorithm);
+        if (!name) {
+            config_fail(config, "quantized_layers: '%.100s' has an algorithm that is not known", item->key);
+            config_expected(config, "FP8, NVFP4, W4A16_NVFP4, W4A16_AWQ or another of ModelOpt's");
+        } else {
+            mixed_add(config, mixed, item->key, need(config, options, name));
+        }
+    }
+}
+
+/* Several groups of compressed-tensors, each for the modules that it lists. */
+static void groups_add(struct config *config, const struct doc *quantization,
+                       const struct model_options *options,
+                       struct mixed *mixed)
+{
+    const struct doc *groups = doc_get(quantization, "config_groups");
+    for (const struct doc *group = groups->first; group && !config->failed; group = group->next) {
+        const char *name = one_group(quantization, group);
+        const struct doc *targets = doc_get(group, "targets");
+        if (!name) {
+            config_fail(config, "config_groups: the weights of '%.100s' are not understood", group->key);
+            config_expected(config, "num_bits of 4 or 8, of type int or float");
+        }
+        for (const struct doc *item = targets ? targets->first : NULL; item && name; item = item->next)
+            if (item->kind == DOC_STRING)
+                mixed_add(config, mixed, item->string, need(config, options, name));
+    }
+}
+
+static struct mixed *mixed_read(struct config *config, const struct doc *quantization,
+                                const struct model_options *options)
+{
+    const struct doc *list = mixed_list(quantization);
+    if (options->weights || config->failed || !is_mixed(quantization))
+        return NULL;
+    struct mixed *mixed = mixed_new(config);
+    if (list)
+        algorithms_add(config, list, options, mixed);
+    else
+        groups_add(config, quantization, options, mixed);
+    mixed_close(mixed);
+    return mixed;
+}
+
 /* Names of formats; NULL for experts that are as the other matrices. */
 struct choice {
     const char *base, *matrix, *expert;
@@ -166,9 +273,11 @@ struct choice {
 static bool choice_read(struct config *config, const struct doc *quantization,
                         const struct model_options *options, struct choice *choice)
 {
-    choice->matrix = method_format(config, quantization);
+    choice->matrix = method_format(quantization);
     if (!choice->matrix)
-        choice->matrix = options->weights;
+        choice->matrix = options->weights ? options->weights : config->exact ? choice->base : NULL;
+    if (!choice->matrix && is_mixed(quantization))
+        choice->matrix = choice->base;          /* of what no entry names */
     if (!choice->matrix) {
         const char *method = string_in(quantization, "quant_method");
         config_fail(config, "quantization_config of method '%s' is not understood",
@@ -202,10 +311,14 @@ bool precision_read(struct config *config, const struct model_options *options,
     choice.matrix = choice.base;
     if (!quantization)
         quantization = config_get(config, "compression_config");
+    if (!quantization)
+        quantization = config_get(config, "quantization");          /* MLX */
     if (quantization) {
         precision->ignore = ignore_new(config, left_alone(quantization));
         if (!choice_read(config, quantization, options, &choice))
             return false;
+        precision->mixed = mixed_read(config, quantization, options);
+        precision->tables = is_mlx(quantization) && !options->weights;
     } else if (same(config_string(config, "dtype"), "fp8")) {
         choice.matrix = "fp8-block";            /* DeepSeek's own configurations */
     }
@@ -213,6 +326,7 @@ bool precision_read(struct config *config, const struct model_options *options,
         choice.expert = "mxfp4-a8";             /* DeepSeek-V4: fp4 with a scale per 32 */
     const bool experts_only = choice.expert && choice.matrix == choice.base;
     precision->formats = options->formats;
+    precision->arena = config->arena;
     precision->file = file_type_find(config->arena, options->weights);
     precision->experts_apart = options->experts != NULL;
     if (options->weights && options->experts && experts_only)
@@ -236,5 +350,9 @@ const struct format *precision_of(const struct precision *precision, enum role r
         return precision->whole;
     if (role == ROLE_BASE || ignore_match(precision->ignore, module))
         return precision->base;
+    const struct format *own = precision->mixed ? mixed_format(precision->arena, precision->mixed,
+                                                               module) : NULL;
+    if (own)
+        return own;
     return role == ROLE_EXPERT ? precision->expert : precision->matrix;
 }

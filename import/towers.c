@@ -130,13 +130,24 @@ static double clip_tower(const struct tower *tower)
          + projection * (width + tower->out) + 1;
 }
 
+/* modeling_qwen.py, visual.py of Qwen-VL: 256 learned positions, and a resampler of 256 queries. */
+static double qwen_tower(const struct tower *tower)
+{
+    const struct doc *ratio = doc_get(tower->vision, "mlp_ratio");
+    double width = of(tower, "width", 1664), out = of(tower, "output_dim", tower->out), spots = 256;
+    double inner = floor(width * (ratio && ratio->kind == DOC_NUMBER ? ratio->number : 4.9231));
+    double resampler = 4 * (out * out + out) + width * out + 4 * out + 2 * spots * out;
+    return patches(tower, 14, 1, width) + spots * width + 2 * width
+         + of(tower, "layers", 48) * plain_layer(width, inner) + resampler + out * out + 2 * out;
+}
+
 static const struct kind {
     const char *type;           /* model_type of the whole */
     double (*weights)(const struct tower *tower);
 } kinds[] = {
     { "qwen2_vl", qwen2_tower }, { "qwen2_5_vl", qwen25_tower }, { "qwen3_vl", qwen3_tower },
     { "qwen3_vl_moe", qwen3_tower }, { "gemma3", siglip_tower }, { "mistral3", pixtral_tower },
-    { "mllama", mllama_tower }, { "clip", clip_tower },
+    { "mllama", mllama_tower }, { "clip", clip_tower }, { "qwen", qwen_tower },
 };
 
 static const char *type_of(const struct doc *object)
@@ -156,7 +167,9 @@ static void left_out(struct config *config)
 void towers_add(struct model *model)
 {
     struct config *config = model->config;
-    struct tower tower = { .vision = config_get(config, "vision_config"), .config = config, .out = model->hidden };
+    const struct doc *vision = config_get(config, "vision_config");
+    struct tower tower = { .vision = vision ? vision : config_get(config, "visual"), .config = config,
+                           .out = model->hidden };
     size_t i = 0, count = sizeof kinds / sizeof *kinds;
     while (i < count && strcmp(kinds[i].type, type_of(config->root)))
         i++;

@@ -7,7 +7,7 @@
  * queries, up with gate) are marked, and each matrix is assigned to a part of the breakdown by the
  * first matching pattern of its name. Nothing here knows a model family: families.c and
  * attention.c decide what exists. */
-#include "import/model.h"
+#include "import/tensors.h"
 
 #include "build/row_names.h"
 
@@ -37,9 +37,15 @@ static const struct format *weight_format(const struct model *model, const struc
     const struct precision *precision = &model->precision;
     if (precision->file && !(precision->experts_apart && weight->role == ROLE_EXPERT))
         return formats_find(precision->formats, file_type_of(model, precision->file, weight));
-    bool quantisable = weight->role == ROLE_MATRIX || weight->role == ROLE_EXPERT;
-    return precision_of(&model->precision, weight->role,
-                        quantisable ? weight_module(model, weight->name) : "");
+    const bool quantisable = weight->role == ROLE_MATRIX || weight->role == ROLE_EXPERT;
+    const bool head = !strcmp(weight->name, "lm_head"), table = head || !strcmp(weight->name, "embed_tokens");
+    if (precision->tables && table)
+        return precision->matrix;
+    if (precision->mixed && head && !quantisable) {
+        const struct format *own = mixed_format(precision->arena, precision->mixed, "lm_head");
+        return own && !ignore_match(precision->ignore, "lm_head") ? own : precision->base;
+    }
+    return precision_of(precision, weight->role, quantisable ? weight_module(model, weight->name) : "");
 }
 
 void weight_add(struct model *model, struct weight weight)
@@ -141,43 +147,33 @@ static const char *entry_name(struct arena *arena, const struct fact_table *tabl
     }
 }
 
-/* Engines run keys and values with the queries, the latent of the keys with that of the
- * queries, and up with gate, where the block has one: it stands just before. */
+static bool ends_with_any(const char *name, const char *const *ends, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ends_with(name, ends[i]))
+            return true;
+    return false;
+}
+
+/* Engines run keys and values with the queries, the latent of the keys with that of the queries, and up with gate,
+ * where the block has one: it stands just before. Names are those of checkpoints, or of GGUF files. */
 static bool joins_another(const struct model *model, const struct weight *weight)
 {
-    if (ends_with(weight->name, "up_proj"))
-        return weight > model->weights && ends_with(weight[-1].name, "gate_proj");
-    return ends_with(weight->name, "k_proj") || ends_with(weight->name, "v_proj") ||
-           ends_with(weight->name, "kv_a_proj_with_mqa");
+    static const char *const keys[] = { "k_proj", "v_proj", "kv_a_proj_with_mqa", "attn_k", "attn_v",
+                                        "attn_kv_a_mqa" };
+    static const char *const gates[] = { "gate_proj", "ffn_gate", "ffn_gate_exps", "ffn_gate_shexp" };
+    static const char *const ups[] = { "up_proj", "ffn_up", "ffn_up_exps", "ffn_up_shexp" };
+    enum { KEYS = sizeof keys / sizeof *keys, GATES = sizeof gates / sizeof *gates, UPS = sizeof ups / sizeof *ups };
+    if (ends_with_any(weight->name, ups, UPS))
+        return weight > model->weights && ends_with_any(weight[-1].name, gates, GATES);
+    return ends_with_any(weight->name, keys, KEYS);
 }
 
 static bool of_feed_forward(const struct weight *weight)
 {
-    return ends_with(weight->name, "gate_proj") || ends_with(weight->name, "up_proj") ||
-           ends_with(weight->name, "down_proj");
-}
-
-/* What a matrix belongs to in a breakdown of a step, by its name in a checkpoint or a GGUF file: the
- * first that matches. */
-enum weight_part { PART_MIXER, PART_EXPERTS, PART_SHARED, PART_HEAD, PART_ROUTER, PART_DENSE };
-
-static enum weight_part part_of(const char *name)
-{
-    static const struct {
-        const char *start, *inside;     /* how it begins, and what it contains */
-        enum weight_part part;
-    } names[] = {
-        { "experts.", "", PART_EXPERTS }, { "shared_expert", "", PART_SHARED },
-        { "", "_shexp", PART_SHARED }, { "lm_head", "", PART_HEAD }, { "", "norm", PART_ROUTER },
-        { "gate_proj", "", PART_DENSE }, { "up_proj", "", PART_DENSE },
-        { "down_proj", "", PART_DENSE }, { "gate", "", PART_ROUTER }, { "router", "", PART_ROUTER },
-        { "embed_tokens", "", PART_ROUTER }, { "ffn_gate_inp", "", PART_ROUTER },
-        { "exp_probs", "", PART_ROUTER }, { "ffn_", "", PART_DENSE },
-        { "token_embd", "", PART_ROUTER }, { "", "", PART_MIXER } };
-    size_t i = 0;
-    while (strncmp(name, names[i].start, strlen(names[i].start)) || !strstr(name, names[i].inside))
-        i++;
-    return names[i].part;
+    static const char *const ends[] = { "gate_proj", "up_proj", "down_proj", "ffn_gate", "ffn_up", "ffn_down",
+                                        "_exps", "_shexp" };
+    return ends_with_any(weight->name, ends, sizeof ends / sizeof *ends);
 }
 
 static void weight_fact(const struct model *model, const struct weight *weight)
@@ -186,7 +182,7 @@ static void weight_fact(const struct model *model, const struct weight *weight)
     const char *file = model->config->file;
     struct fact_table *table = facts_table(facts, "operator");
     const char *name = short_name(weight->name);
-    const enum weight_part part = weight->routed ? PART_EXPERTS : part_of(name);
+    const enum weight_part part = weight->routed ? PART_EXPERTS : tensor_part(tensor_class_of(weight->name));
     size_t entry = facts_entry(facts, table, entry_name(model->config->arena, table, name));
     const struct { const char *column; double value; } cells[] = {
         { NAME_operator_layers, weight->layers },
@@ -281,7 +277,8 @@ void model_facts(const struct model *model, const struct format *kv)
     facts_bind(facts, NAME_weight_peak, bulk->peak, ORIGIN_MODEL, file);
     facts_set(facts, NAME_kv_bytes, kv->bytes, ORIGIN_MODEL, file);
     facts_set(facts, NAME_tower_params, model->apart, ORIGIN_MODEL, file);
-    facts_set(facts, NAME_tower_bytes, model->precision.base->bytes, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_tower_bytes, model->apart_bytes > 0 ? model->apart_bytes / model->apart
+              : model->precision.base->bytes, ORIGIN_MODEL, file);
     if (config_has(model->config, FIELD_context))
         facts_set(facts, "max_context", config_count(model->config, FIELD_context), ORIGIN_MODEL, file);
     for (size_t i = 0; i < model->weight_count; i++)

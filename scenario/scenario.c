@@ -22,10 +22,12 @@ enum { FILE_LIMIT = 64 << 20 };
 /* "deepseek-ai/DeepSeek-V3" is a name, "./config.json" a path. */
 static bool is_path(const struct catalog *catalog, const char *name)
 {
-    size_t size = strlen(name);
+    static const char *const ends[] = { ".json", ".gguf", ".safetensors" };
     struct error ignored;
-    if ((size > 5 && !strcmp(name + size - 5, ".json")) ||
-        (size > 5 && !strcmp(name + size - 5, ".gguf")) || !strcmp(name, "-"))
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(name, ends[i]) && strcmp(name, ends[i]))
+            return true;
+    if (!strcmp(name, "-"))
         return true;
     return strchr(name, '/') && !catalog_find(catalog, CATALOG_MODEL, name, &ignored) &&
            (name[0] == '/' || name[0] == '.' || file_there(catalog->arena, name));
@@ -42,8 +44,8 @@ static bool model_unknown(const struct catalog *catalog, const char *name, struc
     catalog_find(catalog, CATALOG_MODEL, last ? last + 1 : name, &near);
     if (!near.expected)
         return error_hint_of(error, &near);
-    return error_expected(error, "a name that `chalkline list models` lists, or the path of a config.json "
-                          "or GGUF file");
+    return error_expected(error, "a name that `chalkline list models` lists, or the path of a config.json, "
+                          "GGUF or safetensors file");
 }
 
 static const char *file_title(const char *path)
@@ -55,19 +57,8 @@ static const char *file_title(const char *path)
 static bool read_model_file(struct scenario *scenario, const char *path,
                             const struct model_options *how, struct error *error)
 {
-    struct text text;
-    struct doc *doc;
     scenario->model = file_title(path);
-    if (!strcmp(path, "-") ? !file_read(scenario->arena, path, FILE_LIMIT, &text, error)
-                           : !file_head(scenario->arena, path, gguf_head_limit, &text,
-                                        error))
-        return false;
-    if (model_is_gguf(text))                    /* its header is all that is needed */
-        return gguf_read(scenario->arena, path, text, &doc, error) &&
-               model_gguf(scenario->arena, doc, path, how, &scenario->facts, error);
-    return json_read(scenario->arena, path, text, &doc, error) &&
-           model_beside(scenario->arena, path, doc, error) &&
-           model_config(scenario->arena, doc, path, how, &scenario->facts, error);
+    return model_file(scenario->arena, path, how, &scenario->facts, error);
 }
 
 /* The format that --precision names, or that most weights of a GGUF file type have. */
@@ -92,7 +83,7 @@ static const struct catalog_entry *model_called(struct scenario *scenario, const
     struct error ignored;
     if (catalog_find(catalog, CATALOG_MODEL, name, &ignored) || file_there(scenario->arena, name))
         return NULL;
-    const struct catalog_entry *entry = catalog_model_called(catalog, name, &precision);
+    const struct catalog_entry *entry = catalog_model_called(scenario->arena, catalog, name, &precision);
     if (!entry)
         return NULL;
     const bool said = precision && !how->weights, gguf = name_within(name, "gguf"), tag = strchr(name, ':') != NULL;
@@ -128,9 +119,10 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
     struct model_options how = { .formats = &scenario->formats, .weights = subject->precision,
                                  .experts = subject->experts_precision,
                                  .kv = subject->kv_precision,
-                                 .assume = command_given(scenario->command, "assume") };
-    const char *inside = arena_print(scenario->arena, "%s/config.json", name);
-    if (!catalog_find(&scenario->catalog, CATALOG_MODEL, name, error) && file_there(scenario->arena, inside))
+                                 .assume = command_given(scenario->command, "assume"),
+                                 .shown = !strcmp(scenario->command->verb->name, "import") };
+    const char *inside = model_path(scenario->arena, name);
+    if (inside && !catalog_find(&scenario->catalog, CATALOG_MODEL, name, error))
         return read_model_file(scenario, inside, &how, error);
     const struct catalog_entry *entry = model_called(scenario, name, &how);
     if (!entry && is_path(&scenario->catalog, name))

@@ -19,18 +19,19 @@ static const char *const predicted_rows[PREDICTED] = {
 
 /* "meta-llama/Llama-3.1-8B-Instruct" is Llama-3.1-8B: trained further, of the same sizes. What the name says of
  * the weights stays in it: the whole name is the model. */
-static const char *known_model(const char *label)
+static const char *known_model(struct arena *arena, const char *label)
 {
     const char *precision;
-    return *label && catalog_model_called(catalog_built_in(), label, &precision) ? label : NULL;
+    return *label && catalog_model_called(arena, catalog_built_in(), label, &precision) ? label : NULL;
 }
 
 /* The label names a known model, and --model another one. */
 static bool other_model(const struct watch *watch, const char *said)
 {
     const char *precision;
-    const struct catalog_entry *served = catalog_model_called(catalog_built_in(), watch->load.model, &precision);
-    const struct catalog_entry *stated = catalog_model_called(catalog_built_in(), said, &precision);
+    const struct catalog_entry *served = catalog_model_called(watch->arena, catalog_built_in(), watch->load.model,
+                                                                      &precision);
+    const struct catalog_entry *stated = catalog_model_called(watch->arena, catalog_built_in(), said, &precision);
     return served && stated && served != stated;
 }
 
@@ -40,7 +41,7 @@ static void find_subject(struct watch *watch, struct subject *subject)
     watch->model = subject->model;
     watch->model_from = "--model";
     if (!subject->model) {
-        subject->model = watch->model = known_model(watch->load.model);
+        subject->model = watch->model = known_model(watch->arena, watch->load.model);
         watch->model_from = "the label model_name";
     } else {
         watch->other_model = other_model(watch, subject->model);

@@ -240,14 +240,15 @@ static void names_that_people_have(void **state)
         { "gemma3:27b-it-q8_0", "gemma-3-27b", "Q8_0" }, { "qwen3:30b-a3b", "qwen3-30b-a3b", NULL },
         { "Meta-Llama-3.1-8B-Instruct-Q6_K_L.gguf", "llama-3.1-8b", "Q6_K_L" },
         { "Llama-3.2-3B-Instruct-IQ4_XS.gguf", "llama-3.2-3b", "IQ4_XS" },
-        { "TheBloke/Mistral-7B-Instruct-v0.2-AWQ", "mistral-7b-v0.2", "int4" },
+        { "TheBloke/Mistral-7B-Instruct-v0.2-AWQ", "mistral-7b-v0.2", "int4-zp" },
         { "RedHatAI/Llama-3.2-3B-Instruct-FP8", "llama-3.2-3b", "fp8" },
         { "qwen2.5-coder:7b-instruct-q4_K_M", "qwen2.5-coder-7b", "Q4_K_M" },
         { "HuggingFaceTB/SmolLM3-3B", "smollm3-3b", NULL },
         { "no-such-7b", NULL, NULL }, { "deepseek-r1:14b", NULL, NULL }, { "-GGUF", NULL, NULL } };
     for (size_t i = 0; i < COUNT(names); i++) {
         const char *precision;
-        const struct catalog_entry *entry = catalog_model_called(&world->catalog, names[i].name, &precision);
+        const struct catalog_entry *entry = catalog_model_called(&world->arena, &world->catalog, names[i].name,
+                                                                         &precision);
         if (!entry != !names[i].entry || (entry && strcmp(entry->name, names[i].entry)))
             fail_msg("%s: %s", names[i].name, entry ? entry->name : "nothing");
         if (entry && (!precision != !names[i].precision || (precision && strcmp(precision, names[i].precision))))

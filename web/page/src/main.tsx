@@ -100,13 +100,14 @@ async function drop(app: App, files: File[]): Promise<void> {
 }
 async function take(app: App, files: File[]): Promise<void> {
   for (const file of files) {
-    let bytes = new Uint8Array(await file.arrayBuffer()), name = file.name;
+    const head = /\.(gguf|safetensors)$/.test(file.name) ? file.slice(0, 1 << 26) : file;  // the weights are not read
+    let bytes = new Uint8Array(await head.arrayBuffer()), name = file.name;
     if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
       bytes = new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
       name = name.replace(/\.gz$/, "");
     }
     app.shelve(name, bytes);
-    if (!/\.(gguf|json)$/.test(name)) { app.dispatch({ do: "panel", panel: "traffic", words: name }); continue; }
+    if (!/\.(gguf|json|safetensors)$/.test(name)) { app.dispatch({ do: "panel", panel: "traffic", words: name }); continue; }
     app.shelve("./" + name, bytes);
     const text = /\.json$/.test(name) && bytes.length < 4 << 20 ? new TextDecoder().decode(bytes) : "", side = app.state.entry === "run" ? "card" : "A";
     if (app.state.entry === "lecture" && !app.state.mine) app.dispatch({ do: "mine", mine: true });

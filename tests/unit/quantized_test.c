@@ -1,0 +1,204 @@
+/* quantized_test -- the formats of a checkpoint's weights by its quantization_config: bytes of each method
+ * with its scales, formats that differ from module to module, and the numbers of weights that published
+ * files have in each. */
+#include "test.h"
+
+#include "build/row_names.h"
+#include "import/import.h"
+
+#include <math.h>
+
+struct read {
+    struct arena arena;
+    struct facts facts;
+    struct error error;
+};
+
+static bool open_config(struct read *read, const char *json)
+{
+    const struct model_options options = { .formats = formats_built_in() };
+    struct doc *doc;
+    *read = (struct read){ .facts = { 0 } };
+    read->facts.arena = &read->arena;
+    return json_read(&read->arena, "config.json", text_of(json), &doc, &read->error) &&
+           model_config(&read->arena, doc, "config.json", &options, &read->facts, &read->error);
+}
+
+static double cell(const struct fact_table *table, size_t entry, const char *column)
+{
+    for (size_t j = 0; j < table->columns; j++)
+        if (!strcmp(table->column[j], column))
+            return table->cell[entry * table->columns + j].value;
+    return NAN;
+}
+
+static double bytes_of(struct read *read, const char *name)
+{
+    const struct fact_table *table = facts_table(&read->facts, "operator");
+    for (size_t i = 0; i < table->entries; i++)
+        if (!strcmp(table->entry[i], name))
+            return cell(table, i, NAME_operator_bytes);
+    fail_msg("no operator %s", name);
+    return NAN;
+}
+
+/* Weights, or matrices, of so many bytes a weight. */
+static double stored_in(struct read *read, double bytes, bool matrices)
+{
+    const struct fact_table *table = facts_table(&read->facts, "operator");
+    double sum = 0;
+    for (size_t i = 0; i < table->entries; i++)
+        if (cell(table, i, NAME_operator_bytes) == bytes)
+            sum += cell(table, i, NAME_operator_layers) * (matrices ? 1 : cell(table, i,
+                                                                               NAME_operator_copies) *
+                   cell(table, i, NAME_operator_in) * cell(table, i, NAME_operator_out));
+    return sum;
+}
+
+#define SMALL "{\"model_type\": \"mixtral\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"vocab_size\": 100," \
+    " \"num_attention_heads\": 4, \"num_key_value_heads\": 4, \"intermediate_size\": 96, \"num_local_experts\": 4, \"num_experts_per_tok\": 2," \
+    " \"torch_dtype\": \"bfloat16\", "
+
+static void each_method_has_its_bytes(void **state)
+{
+    (void)state;
+    static const struct { const char *quantization; double matrix, head; } rows[] = {
+        { "\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128", 0.5 + 2.5 / 128, 2 },
+        { "\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 64", 0.5 + 2.5 / 64, 2 },
+        { "\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 32", 0.5 + 2.5 / 32, 2 },
+        { "\"quant_method\": \"gptq\", \"bits\": 8, \"group_size\": 128", 1 + 3.0 / 128, 2 },
+        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
+          " \"weights\": {\"num_bits\": 4, \"type\": \"int\", \"group_size\": 128}}}", 0.5 + 2.0 / 128, 2 },
+        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
+          " \"weights\": {\"num_bits\": 4, \"type\": \"int\", \"group_size\": 32, \"symmetric\": false}}}",
+          0.5 + 2.5 / 32, 2 },
+        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
+          " \"weights\": {\"num_bits\": 4, \"type\": \"float\", \"group_size\": 16}}}", 0.5625, 2 },
+        { "\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]", 1 + 4.0 / 16384, 2 },
+        { "\"quant_method\": \"fp8\", \"weight_block_size\": null", 1, 2 },
+        { "\"quant_method\": \"fbgemm_fp8\"", 1, 2 },
+        { "\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"bnb_4bit_use_double_quant\": true",
+          0.5 + 1.0 / 64 + 4.0 / 16384, 2 },
+        { "\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"bnb_4bit_use_double_quant\": false",
+          0.5 + 4.0 / 64, 2 },
+        { "\"quant_method\": \"bitsandbytes\", \"load_in_8bit\": true", 1, 2 },
+        { "\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"", 0.5625, 2 },
+        { "\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\"", 1, 2 },
+        { "\"quant_method\": \"bitnet\"", 0.25, 2 },
+        { "\"bits\": 4, \"group_size\": 64", 0.5625, 0.5625 },
+        { "\"bits\": 8, \"group_size\": 64", 1.0625, 1.0625 },
+        { "\"bits\": 4, \"group_size\": 32, \"mode\": \"mxfp4\"", 0.53125, 0.53125 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct read read;
+        struct arena arena = { 0 };
+        if (!open_config(&read, arena_print(&arena, SMALL "\"quantization_config\": {%s}}",
+                                            rows[i].quantization)))
+            fail_msg("%s: %s (%s)", rows[i].quantization, read.error.what, read.error.hint);
+        if (bytes_of(&read, "q_proj") != rows[i].matrix || bytes_of(&read, "lm_head") != rows[i].head ||
+            bytes_of(&read, "norm") != 2)
+            fail_msg("%s: %.17g, head %.17g", rows[i].quantization, bytes_of(&read, "q_proj"),
+                     bytes_of(&read, "lm_head"));
+        arena_free(&read.arena);
+        arena_free(&arena);
+    }
+    struct read read;
+    assert_false(open_config(&read, SMALL "\"quantization_config\": {\"quant_method\": \"novel\"}}"));
+    assert_non_null(strstr(read.error.what, "'novel' is not understood"));
+    arena_free(&read.arena);
+}
+
+static void modules_have_formats_of_their_own(void **state)
+{
+    (void)state;
+    struct read read;
+    assert_true(open_config(&read,
+                            SMALL "\"quantization_config\": {\"quant_method\": \"modelopt\", \"quant_algo\":"
+        " \"MIXED_PRECISION\", \"quantized_layers\": {\"model.language_model.layers.0.self_attn.q_proj\":"
+        " {\"quant_algo\": \"FP8\"}, \"model.layers.1.self_attn.q_proj\": {\"quant_algo\": \"NVFP4\"},"
+        " \"model.layers.0.ffn.experts\": {\"quant_algo\": \"NVFP4\"}, \"model.layers.1.mlp.experts.3.w1\":"
+        " {\"quant_algo\": \"FP8\"}, \"lm_head\": {\"quant_algo\": \"W4A16_NVFP4\"}}}}"));
+    assert_true(bytes_of(&read, "q_proj") == 1 && bytes_of(&read, "q_proj-2") == 0.5625);
+    assert_true(bytes_of(&read, "k_proj") == 2 && bytes_of(&read, "lm_head") == 0.5625);
+    assert_true(bytes_of(&read, "experts.w1") == 0.5625 && bytes_of(&read, "experts.w1-2") == 1);
+    assert_true(bytes_of(&read, "experts.w2") == 0.5625 && bytes_of(&read, "experts.w2-2") == 2);
+    arena_free(&read.arena);
+    assert_true(open_config(&read, SMALL "\"quantization_config\": {\"quant_method\": \"compressed-tensors\","
+        " \"config_groups\": {\"a\": {\"targets\": [\"re:.*self_attn.(q|k)_proj\"], \"weights\": {\"num_bits\": 8,"
+        " \"type\": \"float\"}}, \"b\": {\"targets\": [\"Linear\"], \"weights\": {\"num_bits\": 4, \"type\": \"int\","
+        " \"group_size\": 32}}}, \"ignore\": [\"re:.*v_proj\", \"lm_head\"]}}"));
+    assert_true(bytes_of(&read, "q_proj") == 1 && bytes_of(&read, "k_proj") == 1 && bytes_of(&read,
+                                                                                             "v_proj") == 2);
+    assert_true(bytes_of(&read, "o_proj") == 0.5625 && bytes_of(&read, "experts.w3") == 0.5625);
+    assert_true(bytes_of(&read, "lm_head") == 2);
+    arena_free(&read.arena);
+    assert_false(open_config(&read, SMALL "\"quantization_config\": {\"quant_method\": \"modelopt\","
+        " \"quantized_layers\": {\"lm_head\": {\"quant_algo\": \"NOVEL\"}}}}"));
+    assert_non_null(strstr(read.error.what, "'lm_head' has an algorithm that is not known"));
+    arena_free(&read.arena);
+}
+
+/* What published files have in 16 bits and in four (huggingface.js, parse-safetensors-metadata.spec.ts
+ * @fe42e68). */
+static void published_counts_are_reached(void **state)
+{
+    (void)state;
+    static const struct { const char *config; double bytes, wide, narrow; } files[] = {
+        { "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, \"vocab_size\": 128256,"
+          " \"num_attention_heads\": 32, \"num_key_value_heads\": 8, \"intermediate_size\": 14336,"
+          " \"torch_dtype\": \"bfloat16\", \"quantization_config\": {\"quant_method\": \"bitsandbytes\","
+          " \"load_in_4bit\": true}}", 0.515869140625, 1050939392, 6979321856 },
+        { "{\"model_type\": \"llama\", \"hidden_size\": 8192, \"num_hidden_layers\": 80, \"vocab_size\": 128256,"
+          " \"num_attention_heads\": 64, \"num_key_value_heads\": 8, \"intermediate_size\": 28672,"
+          " \"torch_dtype\": \"bfloat16\", \"quantization_config\": {\"quant_method\": \"compressed-tensors\","
+          " \"ignore\": [\"lm_head\"], \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"], \"weights\":"
+          " {\"num_bits\": 4, \"type\": \"int\", \"group_size\": 128}}}}}", 0.515625, 2102665216, 68451041280 },
+        { "{\"model_type\": \"gpt_oss\", \"hidden_size\": 2880, \"num_hidden_layers\": 24, \"vocab_size\": 201088,"
+          " \"num_attention_heads\": 64, \"num_key_value_heads\": 8, \"head_dim\": 64, \"intermediate_size\": 2880,"
+          " \"num_local_experts\": 32, \"num_experts_per_tok\": 4, \"sliding_window\": 128, \"attention_bias\": true,"
+          " \"tie_word_embeddings\": false, \"quantization_config\": {\"quant_method\": \"mxfp4\"}}",
+          0.53125, 1804459584, 19110297600 },
+        { "{\"model_type\": \"gpt_oss\", \"hidden_size\": 2880, \"num_hidden_layers\": 36, \"vocab_size\": 201088,"
+          " \"num_attention_heads\": 64, \"num_key_value_heads\": 8, \"head_dim\": 64, \"intermediate_size\": 2880,"
+          " \"num_local_experts\": 128, \"num_experts_per_tok\": 4, \"sliding_window\": 128, \"attention_bias\": true,"
+          " \"tie_word_embeddings\": false, \"quantization_config\": {\"quant_method\": \"mxfp4\"}}",
+          0.53125, 2167371072, 114661785600 } };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct read read;
+        if (!open_config(&read, files[i].config))
+            fail_msg("%s (%s)", read.error.what, read.error.hint);
+        if (stored_in(&read, 2, false) != files[i].wide || stored_in(&read, files[i].bytes,
+                                                                     false) != files[i].narrow)
+            fail_msg("%.60s: %.0f and %.0f", files[i].config, stored_in(&read, 2, false),
+                     stored_in(&read, files[i].bytes, false));
+        arena_free(&read.arena);
+    }
+}
+
+/* Qwen3.6's mixed files: so many modules in fp8 and in nvfp4. */
+static void published_mixed_files_are_read(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct text text;
+    struct error error;
+    struct read read;
+    const char *path = shared_file(&arena, "../families/configs/nvidia--Qwen3.6-27B-NVFP4.json");
+    if (!path)
+        return;
+    assert_true(file_read(&arena, path, 1 << 24, &text, &error));
+    assert_true(open_config(&read, arena_copy(&arena, text.data, text.size)));
+    assert_true(stored_in(&read, 1, true) == 208 && stored_in(&read, 0.5625, true) == 193);
+    arena_free(&read.arena);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_method_has_its_bytes),
+        cmocka_unit_test(modules_have_formats_of_their_own),
+        cmocka_unit_test(published_counts_are_reached),
+        cmocka_unit_test(published_mixed_files_are_read),
+    };
+    return cmocka_run_group_tests_name("quantized", tests, NULL, NULL);
+}
