@@ -179,7 +179,7 @@ static bool read_fact(struct reader *reader, const char *fact, const char *value
     const int k = factor_named(fact, strlen(fact));
     const char *rest;
     double number = 0;
-    if (k >= 0 && read_number(reader, value, 0.05, 20, &number)) {
+    if (k >= 0 && read_number(reader, value, 1e-4, 1e4, &number)) {
         calibrated->x[k] = scalar_log(number);
         return true;
     } else if (k >= 0) {
