@@ -207,6 +207,12 @@ static bool read_fact(struct reader *reader, const char *fact, const char *value
     return error_expected(reader->error, "a file that `chalkline calibrate` wrote");
 }
 
+bool calibrated_told(struct text text)
+{
+    static const char columns[] = "name,fact,value,";
+    return text.size >= strlen(columns) && !memcmp(text.data, columns, strlen(columns));
+}
+
 /* Is it a covariance? What rounding takes off is put back before the root. */
 static bool check_covariance(const struct calibrated *calibrated, struct error *error)
 {

@@ -18,6 +18,16 @@ static const char *const server_rows[] = { NAME_chips, NAME_attention_dp, NAME_p
 
 /* ---- points ------------------------------------------------------------------------------------- */
 
+/* What was found is not measured again: two calibrations become one by the measurements that both were made of. */
+static bool is_calibration(struct calibrate *calibrate, const char *path, struct text text)
+{
+    if (!calibrated_told(text))
+        return false;
+    error_set(calibrate->error, "%s: a calibration, not measurements", path);
+    error_expected(calibrate->error, "the files of measurements, all of one server in one `chalkline calibrate`");
+    return true;
+}
+
 static bool read_files(struct calibrate *calibrate)
 {
     enum { LIMIT = 64 << 20 };
@@ -32,6 +42,7 @@ static bool read_files(struct calibrate *calibrate)
     }
     for (size_t i = 0; i < command->word_count; i++)
         if (!file_read(calibrate->arena, command->words[i], LIMIT, &text, calibrate->error) ||
+            is_calibration(calibrate, command->words[i], text) ||
             !benchmark_open(calibrate->arena, command->words[i], text, &given, &csv, calibrate->error) ||
             !measured_read(calibrate->arena, &csv, &calibrate->points, calibrate->error))
             return false;
