@@ -41,15 +41,20 @@ void history_lengths(const struct history *history, double *prompt, double *outp
 /* ---- predict.c ------------------------------------------------------------------------------- */
 
 enum { RATE, TTFT, TPOT, LOW, HIGH, CAPACITY, PREDICTED };
+extern const char *const watch_predicted[PREDICTED];
 struct flag {
     const char *engine, *flag, *row;
+    enum vary { VARY_DOUBLE, VARY_SHARE, VARY_STEP, VARY_OFF, VARY_CACHE, VARY_TENSOR, VARY_EXPERTS } vary;
 };
 struct change {
     const struct flag *flag;
     double from, to, at[PREDICTED];
+    const char *was, *becomes;      /* the two values as words of the engine; NULL: they are numbers */
+    const char *source;             /* of the flag */
+    double chips;                   /* of a replica with the change */
     bool stated;                    /* the value that it has is known, not assumed */
 };
-enum { CHANGES_MOST = 12 };
+enum { CHANGES_MOST = 20 };
 struct interval_of {
     double value, low, high;        /* low, high NAN: not known */
 };
@@ -86,6 +91,11 @@ struct watch {
     struct doc *unknown;
 };
 bool watch_predict(struct watch *watch, struct error *error);
+
+/* ---- flags.c --------------------------------------------------------------------------------- */
+
+/* What each flag of the engine would change, as watch->changes: most tokens per GPU first. */
+void watch_flags(struct watch *watch);
 
 /* ---- answer.c -------------------------------------------------------------------------------- */
 
