@@ -289,7 +289,7 @@ static void print_flags(const struct watch *watch, struct buffer *out)
         if (change->becomes)
             buffer_print(out, "  %s %s -> %s", change->flag->flag, change->was, change->becomes);
         else
-            buffer_print(out, "  %s %.4g -> %.4g", change->flag->flag, change->from, change->to);
+            buffer_print(out, "  %s %.6g -> %.6g", change->flag->flag, change->from, change->to);
         if (change->flag->vary == VARY_TENSOR)
             buffer_print(out, " (%.0f GPUs)", change->chips);
         buffer_print(out, ": at most %.4g tokens/s, ", change->at[CAPACITY] * (double)watch->load.replicas);

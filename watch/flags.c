@@ -146,7 +146,8 @@ static bool try_flag(struct watch *watch, const struct flag *flag, int side, str
         return false;
     *change = (struct change){ .flag = flag, .from = now, .to = to, .source = source_of(watch->arena, flag),
                                .chips = flag->vary == VARY_TENSOR ? chips * to / now : chips };
-    change->stated = fact_given(facts_find(&watch->scenario.facts, flag->row));
+    change->stated = fact_given(facts_find(&watch->scenario.facts, flag->row)) &&
+                     !(watch->chunk_assumed && !strcmp(flag->row, NAME_chunked_prefill_size));
     name_values(change);
     if (!set_trial(watch, change, &trial) || !values_known(&trial, watch_predicted, PREDICTED, &values, &ignored) ||
         !isfinite(values.at[CAPACITY]) || !(values.at[CAPACITY] > 0))

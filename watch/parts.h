@@ -83,6 +83,7 @@ struct watch {
     struct interval_of saturation, tpot, ttft;      /* 1/s of all replicas; s */
     double replica_rate;            /* 1/s that a replica serves within the limits; NAN: not known */
     double ttft_limit, tpot_limit;
+    bool chunk_assumed;             /* nobody says how large the prefill chunk is */
     double prompt, output;          /* lengths that are predicted for; NAN: not known */
     struct expected now, ahead;
     bool other_model;               /* the label names another known model than --model */

@@ -115,6 +115,18 @@ static bool calibrate(struct watch *watch, struct error *error)
     return fit_use(&watch->scenario, watch->source, fitted, error);
 }
 
+/* A server that runs has some prefill chunk, and no metric says which: it is that of a measurement which states none
+ * (score/predictor.h), not the best one for its load. */
+static void assume_chunk(struct watch *watch)
+{
+    struct facts *facts = &watch->scenario.facts;
+    const double chunk = value_or_nan(&watch->scenario, NAME_chunked_prefill_size);
+    if (fact_given(facts_find(facts, NAME_chunked_prefill_size)) || !isfinite(chunk))
+        return;
+    facts_set(facts, NAME_chunked_prefill_size, chunk, ORIGIN_GIVEN, "what engines take unless told");
+    watch->chunk_assumed = true;
+}
+
 /* A server has one layout: what was chosen for the first reading stays. */
 static bool choose(struct watch *watch, struct error *error)
 {
@@ -123,6 +135,7 @@ static bool choose(struct watch *watch, struct error *error)
                                                    NAME_chunked_prefill_size };
     struct history *history = watch->history;
     struct facts *facts = &watch->scenario.facts;
+    assume_chunk(watch);
     for (int i = 0; i < LAYOUT_ROWS && history->laid_out; i++)
         if (isfinite(history->layout[i]) && !fact_given(facts_find(facts, rows[i])))
             facts_set(facts, rows[i], history->layout[i], ORIGIN_GIVEN, "chosen for the first reading");
