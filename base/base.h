@@ -139,6 +139,16 @@ void buffer_print(struct buffer *buffer, const char *format, ...) BASE_PRINTF(2,
 /* Add text for a terminal: bytes that are not plain text become \x1b. */
 void buffer_add_plain(struct buffer *buffer, struct text text, const char *allowed);
 
+/* ---- patterns: extended regular expressions of POSIX ------------------------------------ */
+enum { PATTERN_GROUPS = 9 };
+struct pattern;
+
+/* NULL: no such expression. `text` must outlive the pattern; in a page the browser's expressions stand for it. */
+struct pattern *pattern_open(struct arena *arena, const char *text);
+void pattern_close(struct pattern *pattern);    /* nothing to NULL */
+/* Where it is found, the groups in its parentheses, as parts of `text`; one that took no part has no data. */
+bool pattern_find(const struct pattern *pattern, const char *text, struct text groups[PATTERN_GROUPS]);
+
 /* ---- numbers ---------------------------------------------------------------------- */
 
 /* The quantile of `sizes` at `share`, interpolated linearly; NaN if there are none. Sorts `sizes`. */

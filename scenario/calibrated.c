@@ -179,7 +179,7 @@ static bool read_fact(struct reader *reader, const char *fact, const char *value
     const int k = factor_named(fact, strlen(fact));
     const char *rest;
     double number = 0;
-    if (k >= 0 && read_number(reader, value, 0.05, 20, &number)) {
+    if (k >= 0 && read_number(reader, value, 1e-4, 1e4, &number)) {
         calibrated->x[k] = scalar_log(number);
         return true;
     } else if (k >= 0) {
@@ -205,6 +205,12 @@ static bool read_fact(struct reader *reader, const char *fact, const char *value
         return true;
     error_set(reader->error, "%s:%d: unknown fact '%.60s'", reader->csv->file, reader->csv->lines[reader->row], fact);
     return error_expected(reader->error, "a file that `chalkline calibrate` wrote");
+}
+
+bool calibrated_told(struct text text)
+{
+    static const char columns[] = "name,fact,value,";
+    return text.size >= strlen(columns) && !memcmp(text.data, columns, strlen(columns));
 }
 
 /* Is it a covariance? What rounding takes off is put back before the root. */

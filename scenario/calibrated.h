@@ -67,6 +67,8 @@ double calibrated_carried(const struct posterior_prior *prior,
 
 /* The constants that factors are relative to, as a sum of their text. */
 const char *calibrated_constants(struct arena *arena);
+/* Is it a file that `calibrate` wrote, by its columns? */
+bool calibrated_told(struct text text);
 /* Read a file that `calibrate` wrote. */
 bool calibrated_read(struct arena *arena, const char *path, struct calibrated *calibrated, struct error *error);
 bool calibrated_parse(struct arena *arena, const char *file, struct text text, struct calibrated *calibrated,

@@ -155,6 +155,8 @@ static bool keep(struct arena *arena, struct command *command, const struct valu
 {
     if (!value->option->many && command_given(command, value->option->name)) {
         error_set(error, "--%s is set twice", value->option->name);
+        if (value->option->twice)
+            return error_suggest(error, "%s", value->option->twice);
         return error_expected(error, "--%s once", value->option->name);
     }
     *(struct value *)arena_push(arena, &command->values, &command->value_count,

@@ -40,6 +40,7 @@ struct option {
     bool many;                      /* may be given more than once */
     char letter;                    /* 'o' of -o; 0: none */
     const char *was;                /* the name it had until the last version, still accepted */
+    const char *twice;              /* what to do where it is given twice; NULL: give it once */
 };
 
 struct option_group {

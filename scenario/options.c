@@ -47,7 +47,8 @@ GROUP(engine_options, model_title,
       .help = "engine predicted: vllm, sglang, trtllm, llamacpp or none" })
 GROUP(calibration_options, model_title,
     { "calibration", "FILE", OPTION_FILE, .otherwise = "none",
-      .help = "factors of a measured server, from `calibrate`" })
+      .help = "factors of a measured server, from `calibrate`",
+      .twice = "one calibration of a server: give all files of its measurements to one `chalkline calibrate`" })
 GROUP(assume_options, model_title,
     { "assume", NULL, OPTION_SWITCH, .help = "treat an unknown architecture as a plain transformer" })
 GROUP(point_options, point_title,

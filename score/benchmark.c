@@ -483,17 +483,41 @@ static void keep_lines(struct arena *arena, struct csv *csv)
     csv->lines = lines;
 }
 
+static struct text without_mark(struct text text)
+{
+    static const char mark[] = "\xef\xbb\xbf";             /* byte order mark */
+    const size_t size = begins(text, mark) ? strlen(mark) : 0;
+    return (struct text){ text.data + size, text.size - size };
+}
+
+static bool read_sheet(struct opening *opening, struct text text, struct csv *sheet)
+{
+    return kind_of(text) == TEXT_CSV ? csv_read(opening->arena, opening->path, text, sheet, opening->error)
+           : read_records(opening, text) && records_sheet(&opening->records, opening->path, sheet, opening->error);
+}
+
+bool benchmark_told(struct arena *arena, const char *path, struct text text)
+{
+    struct error ignored;
+    struct opening opening = { .arena = arena, .path = path, .records.arena = arena, .error = &ignored };
+    struct csv sheet;
+    text = without_mark(text);
+    const enum text_kind kind = kind_of(text);
+    if (kind != TEXT_CSV && kind != TEXT_JSON && kind != TEXT_LOG)
+        return true;                                        /* nothing else is written so */
+    return read_sheet(&opening, text, &sheet) &&
+           (layout_of(arena, &sheet) || (kind == TEXT_CSV && measured_schema(&sheet)));
+}
+
 bool benchmark_open(struct arena *arena, const char *path, struct text text,
                     const struct benchmark_facts *given, struct csv *out, struct error *error)
 {
     struct opening opening = { .arena = arena, .path = path, .given = given, .records.arena = arena,
                                .error = error };
     struct csv sheet, schema;
-    if (text.size >= 3 && !memcmp(text.data, "\xef\xbb\xbf", 3))    /* byte order mark */
-        text.data += 3, text.size -= 3;
+    text = without_mark(text);
     const bool table = kind_of(text) == TEXT_CSV;
-    if (!(table ? csv_read(arena, path, text, &sheet, error)
-                : read_records(&opening, text) && records_sheet(&opening.records, path, &sheet, error)))
+    if (!read_sheet(&opening, text, &sheet))
         return false;
     struct layout *layout = layout_of(arena, &sheet);
     const bool tool = layout && layout_tool(layout);

@@ -37,5 +37,8 @@ const struct command *benchmark_rest(struct arena *arena, const struct command *
  * what is given. */
 bool benchmark_open(struct arena *arena, const char *path, struct text text,
                     const struct benchmark_facts *given, struct csv *out, struct error *error);
+/* Is the file meant as measurements? By its content: what benchmark_open reads, and what it has a refusal of its own
+ * for; a trace of requests, a model's configuration and a text that is neither are none. */
+bool benchmark_told(struct arena *arena, const char *path, struct text text);
 
 #endif

@@ -6,15 +6,13 @@
 
 #include <assert.h>
 #include <math.h>
-#include <regex.h>
 #include <string.h>
 
-enum { GROUPS = 9, CONDITIONS = 8, COLUMNS_MOST = 128 };
+enum { CONDITIONS = 8, COLUMNS_MOST = 128 };
 
 struct condition {
     const char *left, *relation, *right;
-    regex_t pattern;                    /* of "~" and "!~", while the layout is applied */
-    bool compiled;
+    struct pattern *pattern;            /* of "~" and "!~", while the layout is applied */
 };
 
 struct rule {
@@ -278,15 +276,15 @@ bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *er
 }
 
 /* Patterns are compiled while a layout is applied. A pattern that is none is the layout's mistake. */
-static bool compile_patterns(struct layout *layout, struct error *error)
+static bool compile_patterns(struct arena *arena, struct layout *layout, struct error *error)
 {
     for (size_t i = 0; i < layout->rule_count; i++)
         for (int k = 0; k < layout->rules[i].condition_count; k++) {
             struct condition *condition = &layout->rules[i].conditions[k];
             if (!has_pattern(condition))
                 continue;
-            condition->compiled = !regcomp(&condition->pattern, condition->right, REG_EXTENDED);
-            if (!condition->compiled)
+            condition->pattern = pattern_open(arena, condition->right);
+            if (!condition->pattern)
                 return wrong_line(error, layout, layout->rules[i].line, "not an extended regular expression");
         }
     return true;
@@ -297,9 +295,8 @@ static void free_patterns(struct layout *layout)
     for (size_t i = 0; i < layout->rule_count; i++)
         for (int k = 0; k < layout->rules[i].condition_count; k++) {
             struct condition *condition = &layout->rules[i].conditions[k];
-            if (condition->compiled)
-                regfree(&condition->pattern);
-            condition->compiled = false;
+            pattern_close(condition->pattern);
+            condition->pattern = NULL;
         }
 }
 
@@ -318,7 +315,7 @@ struct applying {
     bool local[COLUMNS_MOST];
     int name_count;
     struct cell now[COLUMNS_MOST];                  /* of this row */
-    const char *groups[GROUPS];                     /* of the last pattern that matched */
+    const char *groups[PATTERN_GROUPS];                     /* of the last pattern that matched */
     struct memo *memos;                             /* [MEMOS] results of arithmetic, by its text */
     struct error *error;
 };
@@ -371,13 +368,10 @@ static const char *fill(const struct applying *applying, const char *text, bool 
     return out.data;
 }
 
-static void keep_groups(struct applying *applying, const char *text, const regmatch_t *matches)
+static void keep_groups(struct applying *applying, const struct text *groups)
 {
-    for (int i = 0; i < GROUPS; i++) {
-        const regmatch_t *match = &matches[i + 1];
-        applying->groups[i] = match->rm_so < 0 ? NULL
-            : arena_copy(applying->arena, text + match->rm_so, (size_t)(match->rm_eo - match->rm_so));
-    }
+    for (int i = 0; i < PATTERN_GROUPS; i++)
+        applying->groups[i] = groups[i].data ? arena_copy(applying->arena, groups[i].data, groups[i].size) : NULL;
 }
 
 static bool holds(struct applying *applying, const struct condition *condition)
@@ -388,10 +382,10 @@ static bool holds(struct applying *applying, const struct condition *condition)
     if (!relation || !strcmp(relation, "no"))
         return (*left != 0) == !relation;
     if (strchr(relation, '~')) {
-        regmatch_t matches[GROUPS + 1];
-        const bool found = !regexec(&condition->pattern, left, GROUPS + 1, matches, 0);
+        struct text groups[PATTERN_GROUPS];
+        const bool found = pattern_find(condition->pattern, left, groups);
         if (found)
-            keep_groups(applying, left, matches);
+            keep_groups(applying, groups);
         return found == (*relation == '~');
     }
     const char *right = fill(applying, condition->right, &ignored);
@@ -542,7 +536,7 @@ bool layout_apply(struct arena *arena, struct layout *layout, const struct csv *
     struct cell *cells = arena_array(arena, (csv->rows + 1) * COLUMNS_MOST, sizeof *cells);
     applying.memos = arena_array(arena, MEMOS, sizeof *applying.memos);
     name_columns(&applying);
-    const bool applied = compile_patterns(layout, error) && apply_rules(&applying, cells);
+    const bool applied = compile_patterns(arena, layout, error) && apply_rules(&applying, cells);
     free_patterns(layout);
     if (applied)
         write_rows(&applying, cells, out);

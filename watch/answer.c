@@ -124,7 +124,7 @@ static void list_unknown(struct watch *watch)
         add_unknown(watch, arena_print(watch->arena, "which model it is: its label says %s, --model another one",
                                        load->model));
     for (size_t i = 0; i < watch->change_count; i++)
-        if (!watch->changes[i].stated && first_of_flag(watch, i))
+        if (!watch->changes[i].stated && watch->changes[i].flag->vary == VARY_DOUBLE && first_of_flag(watch, i))
             add_unknown(watch, arena_print(watch->arena, "%s of the server: %.0f is assumed; --set %s=N says otherwise",
                                            watch->changes[i].flag->flag, watch->changes[i].from,
                                            watch->changes[i].flag->row));
@@ -146,8 +146,15 @@ static void add_flags(struct watch *watch, struct doc *doc)
         const char *seen = isfinite(watch->load.seen[LOAD_ARRIVAL_RATE].value) ? "predicted at the arrivals seen"
                                                                                : "predicted at the assumed load";
         doc_add_string(watch->arena, one, "flag", change->flag->flag);
-        doc_add_number(watch->arena, one, "from", change->from);
-        doc_add_number(watch->arena, one, "to", change->to);
+        if (change->becomes) {
+            doc_add_string(watch->arena, one, "from", change->was);
+            doc_add_string(watch->arena, one, "to", change->becomes);
+        } else {
+            doc_add_number(watch->arena, one, "from", change->from);
+            doc_add_number(watch->arena, one, "to", change->to);
+        }
+        doc_add_number(watch->arena, one, "chips", change->chips);
+        add_word(watch, one, "source", change->source);
         add_figure(watch, one, "throughput", change->at[CAPACITY] * (double)watch->load.replicas, "token/s",
                    "most output tokens a second, predicted");
         add_figure(watch, one, "tpot", change->at[TPOT], "s", isfinite(change->at[TPOT]) ? seen : none);
@@ -279,8 +286,13 @@ static void print_flags(const struct watch *watch, struct buffer *out)
 {
     for (size_t i = 0; i < watch->change_count; i++) {
         const struct change *change = &watch->changes[i];
-        buffer_print(out, "  %s %.0f -> %.0f: at most %.4g tokens/s, ", change->flag->flag, change->from, change->to,
-                     change->at[CAPACITY] * (double)watch->load.replicas);
+        if (change->becomes)
+            buffer_print(out, "  %s %s -> %s", change->flag->flag, change->was, change->becomes);
+        else
+            buffer_print(out, "  %s %.6g -> %.6g", change->flag->flag, change->from, change->to);
+        if (change->flag->vary == VARY_TENSOR)
+            buffer_print(out, " (%.0f GPUs)", change->chips);
+        buffer_print(out, ": at most %.4g tokens/s, ", change->at[CAPACITY] * (double)watch->load.replicas);
         if (isfinite(change->at[TPOT]))
             buffer_print(out, "TPOT %.4g ms\n", 1e3 * change->at[TPOT]);
         else

@@ -41,15 +41,20 @@ void history_lengths(const struct history *history, double *prompt, double *outp
 /* ---- predict.c ------------------------------------------------------------------------------- */
 
 enum { RATE, TTFT, TPOT, LOW, HIGH, CAPACITY, PREDICTED };
+extern const char *const watch_predicted[PREDICTED];
 struct flag {
     const char *engine, *flag, *row;
+    enum vary { VARY_DOUBLE, VARY_SHARE, VARY_STEP, VARY_OFF, VARY_CACHE, VARY_TENSOR, VARY_EXPERTS } vary;
 };
 struct change {
     const struct flag *flag;
     double from, to, at[PREDICTED];
+    const char *was, *becomes;      /* the two values as words of the engine; NULL: they are numbers */
+    const char *source;             /* of the flag */
+    double chips;                   /* of a replica with the change */
     bool stated;                    /* the value that it has is known, not assumed */
 };
-enum { CHANGES_MOST = 12 };
+enum { CHANGES_MOST = 20 };
 struct interval_of {
     double value, low, high;        /* low, high NAN: not known */
 };
@@ -78,6 +83,7 @@ struct watch {
     struct interval_of saturation, tpot, ttft;      /* 1/s of all replicas; s */
     double replica_rate;            /* 1/s that a replica serves within the limits; NAN: not known */
     double ttft_limit, tpot_limit;
+    bool chunk_assumed;             /* nobody says how large the prefill chunk is */
     double prompt, output;          /* lengths that are predicted for; NAN: not known */
     struct expected now, ahead;
     bool other_model;               /* the label names another known model than --model */
@@ -86,6 +92,11 @@ struct watch {
     struct doc *unknown;
 };
 bool watch_predict(struct watch *watch, struct error *error);
+
+/* ---- flags.c --------------------------------------------------------------------------------- */
+
+/* What each flag of the engine would change, as watch->changes: most tokens per GPU first. */
+void watch_flags(struct watch *watch);
 
 /* ---- answer.c -------------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const predicted_rows[PREDICTED] = {
+const char *const watch_predicted[PREDICTED] = {
     NAME_own_rate_most, NAME_predicted_ttft, NAME_predicted_tpot, NAME_throughput_band_low,
     NAME_throughput_band_high, NAME_saturated_throughput };
 
@@ -116,6 +116,18 @@ static bool calibrate(struct watch *watch, struct error *error)
     return fit_use(&watch->scenario, watch->source, fitted, error);
 }
 
+/* A server that runs has some prefill chunk, and no metric says which: it is that of a measurement which states none
+ * (score/predictor.h), not the best one for its load. */
+static void assume_chunk(struct watch *watch)
+{
+    struct facts *facts = &watch->scenario.facts;
+    const double chunk = value_or_nan(&watch->scenario, NAME_chunked_prefill_size);
+    if (fact_given(facts_find(facts, NAME_chunked_prefill_size)) || !isfinite(chunk))
+        return;
+    facts_set(facts, NAME_chunked_prefill_size, chunk, ORIGIN_GIVEN, "what engines take unless told");
+    watch->chunk_assumed = true;
+}
+
 /* A server has one layout: what was chosen for the first reading stays. */
 static bool choose(struct watch *watch, struct error *error)
 {
@@ -124,11 +136,12 @@ static bool choose(struct watch *watch, struct error *error)
                                                    NAME_chunked_prefill_size };
     struct history *history = watch->history;
     struct facts *facts = &watch->scenario.facts;
+    assume_chunk(watch);
     for (int i = 0; i < LAYOUT_ROWS && history->laid_out; i++)
         if (isfinite(history->layout[i]) && !fact_given(facts_find(facts, rows[i])))
             facts_set(facts, rows[i], history->layout[i], ORIGIN_GIVEN, "chosen for the first reading");
     if (!scenario_assume(&watch->scenario, error) ||
-        !scenario_choose(&watch->scenario, predicted_rows, PREDICTED, error))
+        !scenario_choose(&watch->scenario, watch_predicted, PREDICTED, error))
         return false;
     for (int i = 0; i < LAYOUT_ROWS && !history->laid_out; i++)
         history->layout[i] = value_or_nan(&watch->scenario, rows[i]);
@@ -192,62 +205,6 @@ static void find_replica_rate(struct watch *watch)
             high = rate;
     }
     watch->replica_rate = low;
-}
-
-/* ---- flags --------------------------------------------------------------------------------------- */
-
-/* A flag of an engine that sets a row; it is tried at half and at twice its value. */
-static const struct flag flag_rows[] = {
-    { "vllm", "--max-num-seqs", NAME_max_num_seqs },
-    { "vllm", "--max-num-batched-tokens", NAME_chunked_prefill_size },
-    { "sglang", "--max-running-requests", NAME_max_num_seqs },
-    { "sglang", "--chunked-prefill-size", NAME_chunked_prefill_size },
-    { "trtllm", "--max_batch_size", NAME_max_num_seqs },
-    { "trtllm", "--max_num_tokens", NAME_chunked_prefill_size },
-};
-
-/* Most tokens first; where these are the same to a thousandth, the shortest TPOT. */
-static int by_throughput(const void *a, const void *b)
-{
-    const struct change *x = a, *y = b;
-    const double p = floor(1e3 * log(x->at[CAPACITY]) + 0.5), q = floor(1e3 * log(y->at[CAPACITY]) + 0.5);
-    if (p != q)
-        return p < q ? 1 : -1;
-    if (isfinite(x->at[TPOT]) != isfinite(y->at[TPOT]))
-        return isfinite(x->at[TPOT]) ? -1 : 1;
-    if (isfinite(x->at[TPOT]) && x->at[TPOT] != y->at[TPOT])
-        return x->at[TPOT] < y->at[TPOT] ? -1 : 1;
-    const int flags = strcmp(x->flag->flag, y->flag->flag);
-    return flags ? flags : (x->to > y->to) - (x->to < y->to);
-}
-
-static bool try_flag(struct watch *watch, const struct flag *flag, double factor, struct change *change)
-{
-    struct scenario trial = watch->scenario;
-    struct values values;
-    struct error ignored;
-    if (!value_of(&trial, flag->row, &change->from, &ignored))
-        return false;
-    change->flag = flag;
-    change->stated = fact_given(facts_find(&trial.facts, flag->row));
-    change->to = fmax(1, floor(factor * change->from));
-    trial.facts = facts_copy(&watch->scenario.facts);
-    facts_set(&trial.facts, flag->row, change->to, ORIGIN_GIVEN, flag->flag);
-    if (!values_known(&trial, predicted_rows, PREDICTED, &values, &ignored) || !isfinite(values.at[CAPACITY]))
-        return false;
-    memcpy(change->at, values.at, sizeof change->at);
-    return true;
-}
-
-static void try_flags(struct watch *watch)
-{
-    static const double factors[] = { 0.5, 2 };
-    for (size_t f = 0; f < sizeof flag_rows / sizeof *flag_rows; f++)
-        for (size_t i = 0; i < 2; i++)
-            if (!strcmp(flag_rows[f].engine, watch->load.engine->name) &&
-                try_flag(watch, &flag_rows[f], factors[i], &watch->changes[watch->change_count]))
-                watch->change_count++;
-    qsort(watch->changes, watch->change_count, sizeof *watch->changes, by_throughput);
 }
 
 /* ---- arrivals and replicas ----------------------------------------------------------------------- */
@@ -345,7 +302,7 @@ bool watch_predict(struct watch *watch, struct error *error)
         return false;
     set_load(watch, &watch->scenario.facts);
     if (!choose(watch, error) || !calibrate(watch, error) ||
-        !values_known(&watch->scenario, predicted_rows, PREDICTED, &values, error))
+        !values_known(&watch->scenario, watch_predicted, PREDICTED, &values, error))
         return false;
     watch->predicted = isfinite(values.at[RATE]) && values.at[RATE] > 0;
     watch->not_predicted = watch->predicted ? NULL : "the prediction has no value for this load";
@@ -354,7 +311,7 @@ bool watch_predict(struct watch *watch, struct error *error)
     find_intervals(watch, &values);
     find_replica_rate(watch);
     if (!watch->brief)
-        try_flags(watch);
+        watch_flags(watch);
     want_replicas(watch, &watch->now);
     want_replicas(watch, &watch->ahead);
     return true;

@@ -5,6 +5,7 @@
  * has an arena of its own, freed before the next. A board stays open in its slot until another was
  * opened successfully, so that a mistyped question does not lose it. */
 #include "report/picture.h"
+#include "score/benchmark.h"
 #include "web/web.h"
 
 #include <stdlib.h>
@@ -94,6 +95,16 @@ EXPORT(ask) const char *page_ask(const char *text, size_t size)
     else
         respond_error(&asked, &error, &reply);
     return reply.data;
+}
+
+/* Is the file of this name on the shelf one of measurements? */
+EXPORT(measured) bool page_measured(const char *path)
+{
+    enum { LIMIT = 64 << 20 };
+    struct text text;
+    struct error error;
+    begin(&told);
+    return file_read(&told, path, LIMIT, &text, &error) && benchmark_told(&told, path, text);
 }
 
 /* One verb more that has this option. */

@@ -12,7 +12,21 @@
 
 static const double interval_end = 1.2815515655446004;      /* of 80 % of a normal variable */
 
+/* Of the first point: what options of other verbs take. */
+static const char *const server_rows[] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_concurrency,
+                                           NAME_prompt_tokens, NAME_output_tokens };
+
 /* ---- points ------------------------------------------------------------------------------------- */
+
+/* What was found is not measured again: two calibrations become one by the measurements that both were made of. */
+static bool is_calibration(struct calibrate *calibrate, const char *path, struct text text)
+{
+    if (!calibrated_told(text))
+        return false;
+    error_set(calibrate->error, "%s: a calibration, not measurements", path);
+    error_expected(calibrate->error, "the files of measurements, all of one server in one `chalkline calibrate`");
+    return true;
+}
 
 static bool read_files(struct calibrate *calibrate)
 {
@@ -28,6 +42,7 @@ static bool read_files(struct calibrate *calibrate)
     }
     for (size_t i = 0; i < command->word_count; i++)
         if (!file_read(calibrate->arena, command->words[i], LIMIT, &text, calibrate->error) ||
+            is_calibration(calibrate, command->words[i], text) ||
             !benchmark_open(calibrate->arena, command->words[i], text, &given, &csv, calibrate->error) ||
             !measured_read(calibrate->arena, &csv, &calibrate->points, calibrate->error))
             return false;
@@ -216,6 +231,42 @@ static void add_predictions(struct calibrate *calibrate, struct section *outlier
     }
 }
 
+/* What was measured, as options and rows say it; its first point has the load. */
+static void add_server(struct calibrate *calibrate)
+{
+    const struct measured *server = calibrate->server;
+    const struct { const char *key, *word; } words[] = {
+        { "model", server->model }, { "machine", server->machine }, { "engine", server->engine },
+        { "engine_version", server->version }, { "precision", server->precision }, { "kv_precision", server->kv } };
+    struct section *section = section_add(calibrate->section, "server", SECTION_RECORD);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].word && *words[i].word)
+            section_word(section, words[i].key, words[i].word);
+    for (size_t i = 0; i < sizeof server_rows / sizeof *server_rows; i++) {
+        const double value = measured_input(server, server_rows[i], NAN);
+        if (value > 0)
+            section_number(section, server_rows[i], value, unit_one);
+    }
+}
+
+/* Where no file can be written, in a page and over HTTP, the answer has its text. */
+static bool put_file(struct calibrate *calibrate, const char *path)
+{
+    struct buffer text = { .arena = calibrate->arena };
+    if (!path || !calibrate->arena->shelf) {
+        section_nothing(calibrate->section, "file");
+        if (path && !calibrate_write(calibrate, path))
+            return false;
+        if (path)
+            section_word(calibrate->section, "written", path);
+        else
+            section_nothing(calibrate->section, "written");
+        return true;
+    }
+    section_nothing(calibrate->section, "written");
+    return calibrate_text(calibrate, path, &text) && section_word(calibrate->section, "file", text.data);
+}
+
 bool ask_calibrate(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
     struct calibrate calibrate = { .arena = arena, .command = command, .error = error, .answer = answer,
@@ -247,12 +298,9 @@ bool ask_calibrate(struct arena *arena, const struct command *command, struct an
                                                 CALIBRATION_MOST, CALIBRATION_MOST + calibrate.thinned));
     if (command_given(command, "next"))
         calibrate_next(&calibrate);
-    if (path && !calibrate_write(&calibrate, path))
+    add_server(&calibrate);
+    if (!put_file(&calibrate, path))
         return false;
-    if (path)
-        section_word(calibrate.section, "written", path);
-    else
-        section_nothing(calibrate.section, "written");
     section_document(calibrate.section, answer->doc);
     template_print(template_built_in(arena, "ask/calibrate/calibrate.template"), calibrate.section, &answer->text);
     answer->section = calibrate.section;
@@ -303,6 +351,11 @@ static const struct record next_record = { "CalibrationNext", (const struct answ
     { FIELD_NUMBER, "gain", .help = "share by which intervals shrink, expected", .always = true },
     { FIELD_TEXT, "command", .help = "that measures it", .always = true },
     { 0 } } };
+static const struct record server_record = { "CalibratedServer", (const struct answer_field[]){
+    { FIELD_TEXT, .names = (const char *const[]){ "model", "machine", "engine", "engine_version", "precision",
+                                                  "kv_precision" }, .count = 6, .help = "as it was stated" },
+    { FIELD_ROWS, .names = server_rows, .count = sizeof server_rows / sizeof *server_rows },
+    { 0 } } };
 static const struct record looks_record = { "CalibrationLooksLike", (const struct answer_field[]){
     { FIELD_TEXT, "what", .help = "how it differs from what was stated", .always = true },
     { FIELD_NUMBER, "log_odds", .help = "natural logarithm of how much more probable", .always = true },
@@ -319,7 +372,10 @@ const struct record answer_calibrate = { "Calibrate", (const struct answer_field
     { FIELD_NUMBER, "another_server", .help = "1: no factors explain these values; what was stated of the server "
       "is wrong", .always = true },
     { FIELD_RECORD, "next", .help = "--next: the load most worth measuring", .record = &next_record },
+    { FIELD_RECORD, "server", .help = "what was measured", .record = &server_record, .always = true },
     { FIELD_TEXT, "written", .help = "the file, or null", .always = true, .null = true },
+    { FIELD_TEXT, "file", .help = "--output where no file can be written: its text, for a later question's files",
+      .always = true, .null = true },
     { FIELD_TEXT_ONLY, "factors", .record = &factor_record },
     { 0 } } };
 

@@ -276,6 +276,92 @@ static void test_commands(void **state)
     arena_free(&arena);
 }
 
+/* ---- flags ---------------------------------------------------------------------------------------------- */
+
+/* Counters of an engine by a prefix, after `n` requests of 1,000 + 200 tokens: a fifth of each prompt was cached. */
+static const char *counters(struct arena *arena, const char *prefix, bool sglang, int n)
+{
+    struct buffer out = { .arena = arena };
+    static const char *const names[][2] = {
+        { "num_requests_completed_total", "num_requests_total" }, { "prompt_tokens_total", "prompt_tokens_total" },
+        { "generation_tokens_total", "generation_tokens_total" }, { "prompt_cached_tokens_total", "cached_tokens_total" } };
+    const int each[] = { 1, 1000, 200, 200 };
+    for (int i = 0; i < 4; i++)
+        buffer_print(&out, "%s%s %d\n", prefix, names[i][sglang], n * each[i]);
+    buffer_print(&out, "%s%s 0\n%s%s 0\n", prefix, sglang ? "num_running_reqs" : "num_requests_running", prefix,
+                 sglang ? "num_queue_reqs" : "num_requests_waiting");
+    buffer_print(&out, "%stime_to_first_token_seconds_sum %g\n%stime_to_first_token_seconds_count %d\n", prefix,
+                 0.1 * n, prefix, n);
+    buffer_print(&out, "%stime_per_output_token_seconds_sum %g\n%stime_per_output_token_seconds_count %d\n", prefix,
+                 0.012 * 199 * n, prefix, 199 * n);
+    return temporary(arena, &out);
+}
+
+static const struct doc *flags_of(struct arena *arena, const char *words)
+{
+    struct doc *doc;
+    struct error error;
+    const char *said = run(arena, "%s watch %s --json --once", program(), words);
+    if (!json_read(arena, "watch", text_of(said), &doc, &error))
+        fail_msg("watch %s: %s in %s", words, error.what, said);
+    const struct doc *list = doc_get(doc, "flags");
+    for (const struct doc *one = list->first; one; one = one->next)
+        if (doc_get(one, "source")->kind != DOC_STRING)
+            fail_msg("%s has no row in data/flags.csv", doc_get(one, "flag")->string);
+    return list;
+}
+
+/* The throughput with this flag at this value, 0: any; NAN: the flag is not tried so. */
+static double with_flag(const struct doc *list, const char *flag, double to)
+{
+    for (const struct doc *one = list->first; one; one = one->next) {
+        const struct doc *value = doc_get(one, "to");
+        if (!strcmp(doc_get(one, "flag")->string, flag) &&
+            (!(to > 0) || (value->kind == DOC_NUMBER && fabs(value->number - to) < 1e-9)))
+            return number_at(one, "throughput", "value", NULL);
+    }
+    return NAN;
+}
+
+/* The flags of each engine by its own names; more memory for the cache never takes tokens, and less never adds any. */
+static void test_flags(void **state)
+{
+    (void)state;
+    static const struct { const char *prefix; bool sglang; const char *flags[6]; } engines[] = {
+        { "sglang:", true, { "--max-running-requests", "--chunked-prefill-size", "--mem-fraction-static",
+                             "--disable-radix-cache", "--speculative-num-steps", "--ep-size" } },
+        { "trtllm_", false, { "--max_batch_size", "--max_num_tokens", "--free_gpu_memory_fraction",
+                              "kv_cache_config.enable_block_reuse", "speculative_config.num_nextn_predict_layers",
+                              "--ep_size" } } };
+    static const char *const vllm[] = { "--max-num-seqs", "--max-num-batched-tokens", "--gpu-memory-utilization",
+                                        "--kv-cache-dtype", "--tensor-parallel-size" };
+    struct arena arena = { 0 };
+    const struct doc *list = flags_of(&arena, "tests/fixtures/metrics/after.prom --since tests/fixtures/metrics/before.prom "
+                                              "--seconds 26.72 --model llama-3.1-8b --on h100-sxm --gpus 1");
+    for (size_t i = 0; i < sizeof vllm / sizeof *vllm; i++)
+        if (!(with_flag(list, vllm[i], 0) > 0))
+            fail_msg("%s is not tried", vllm[i]);
+    const double same = with_flag(list, "--max-num-seqs", 2048), less = with_flag(list, "--gpu-memory-utilization", 0.87);
+    assert_true(with_flag(list, "--gpu-memory-utilization", 0.97) >= same && less <= same);
+    assert_true(with_flag(list, "--kv-cache-dtype", 0) > same);
+    /* The chunk that nobody states is that of `calibrate`, 8,192, and not the best one for the load. */
+    assert_true(with_flag(list, "--max-num-batched-tokens", 4096) > 0 && with_flag(list, "--max-num-batched-tokens", 16384) > 0);
+    assert_true(isnan(with_flag(list, "--no-enable-prefix-caching", 0)));            /* nothing is found in the cache */
+    for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
+        const char *since = counters(&arena, engines[e].prefix, engines[e].sglang, 100);
+        const char *now = counters(&arena, engines[e].prefix, engines[e].sglang, 700);
+        list = flags_of(&arena, arena_print(&arena, "%s --since %s --seconds 60 --model qwen3-30b-a3b --on h100-sxm "
+                                            "--gpus 2 --set draft_tokens=2 --set acceptance_rate=0.7 "
+                                            "--set chunked_prefill_size=2048", now, since));
+        for (int i = 0; i < 6; i++)
+            if (!(with_flag(list, engines[e].flags[i], 0) > 0))
+                fail_msg("%s is not tried", engines[e].flags[i]);
+        unlink(since), unlink(now);
+        assert_true(with_flag(list, engines[e].flags[3], 0) < with_flag(list, engines[e].flags[1], 4096));
+    }
+    arena_free(&arena);
+}
+
 /* ---- what the server itself reports ------------------------------------------------------------------ */
 
 /* Simulated servers whose constants are moved. For an hour the load rises from a tenth of what each serves to three
@@ -399,7 +485,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_trend), cmocka_unit_test(test_replicas),
                                         cmocka_unit_test(test_recordings), cmocka_unit_test(test_servers),
-                                        cmocka_unit_test(test_commands),
+                                        cmocka_unit_test(test_commands), cmocka_unit_test(test_flags),
                                         cmocka_unit_test(test_native_histograms),
                                         cmocka_unit_test(test_single), cmocka_unit_test(test_manifests),
                                         cmocka_unit_test(test_recovers), cmocka_unit_test(test_scales) };

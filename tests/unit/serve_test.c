@@ -236,6 +236,72 @@ static void bad_requests(void **state)
 
 /* ---- files that come along ----------------------------------------------------------------- */
 
+static const char *file_of(struct arena *arena, const char *path)
+{
+    struct error error;
+    struct text text;
+    if (!file_read(arena, path, 1 << 20, &text, &error))
+        fail_msg("%s", error.what);
+    return text.data;
+}
+
+/* A question with one file. */
+static struct reply post_file(struct arena *arena, unsigned port, const char *path, const char *name,
+                              const char *file, const char *const *members, size_t count)
+{
+    struct doc *doc = doc_new(arena, DOC_OBJECT);
+    struct buffer json = { .arena = arena };
+    doc_add_string(arena, doc_add(arena, doc, "files", DOC_OBJECT), name, file);
+    for (size_t i = 0; i < count; i += 2)
+        doc_add_string(arena, doc, members[i], members[i + 1]);
+    doc_print(&json, doc);
+    return post(arena, port, path, json.data);
+}
+
+/* Measurements come as files: read, scored and calibrated as on the command line; the calibration's text is in the
+ * answer, for the next question. */
+static void measurements_come(void **state)
+{
+    (void)state;
+    static const char *const calibrate[] = { "words", "runs.csv", "output", "server.csv" };
+    static const char *const check[] = { "measured", "vllm.json", "on", "h100-sxm" };
+    static const char *const step[] = { "words", "qwen3-32b", "on", "h100-sxm", "engine", "vllm", "precision", "fp8",
+                                        "isl", "2000", "osl", "1000", "concurrency", "24", "calibration", "server.csv" };
+    static const char runs[] = "tests/fixtures/calibration/runs.csv";
+    struct arena arena = { 0 };
+    struct running server = serve_with(&arena, "--body-limit 100kB");
+    struct reply reply = post_file(&arena, server.port, "/v1/calibrate", "runs.csv", file_of(&arena, runs), calibrate,
+                                   COUNT(calibrate));
+    assert_int_equal(reply.status, 200);
+    const struct doc *answer = doc_get(parse(&arena, reply.body), "answer"), *file = doc_get(answer, "file");
+    const struct doc *said = parse(&arena, command(&arena, arena_print(&arena, "calibrate %s --json", runs)));
+    const struct doc *rows = doc_get(said, "rows"), *found = doc_get(answer, "rows");
+    assert_int_equal(doc_get(answer, "written")->kind, DOC_NULL);
+    assert_int_equal(rows->count, found->count);
+    for (const struct doc *row = rows->first; row; row = row->next)
+        assert_true(doc_get(doc_get(row, "posterior"), "value")->number ==
+                    doc_get(doc_get(doc_get(found, row->key), "posterior"), "value")->number);
+    assert_int_equal(file->kind, DOC_STRING);
+    reply = post_file(&arena, server.port, "/v1/step", "server.csv", file->string, step, COUNT(step));
+    assert_int_equal(reply.status, 200);
+    assert_non_null(strstr(reply.body.data, "calibrated by server.csv (8 points of qwen3-32b on h100-sxm"));
+    reply = post_file(&arena, server.port, "/v1/check", "vllm.json",
+                      file_of(&arena, "tests/fixtures/benchmarks/vllm.json"), check, COUNT(check));
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(answer_text(&arena, reply.body),
+                        command(&arena, "check --measured tests/fixtures/benchmarks/vllm.json --on h100-sxm --json").data);
+    reply = post_file(&arena, server.port, "/v1/calibrate", "runs.csv", "colour,shape\nred,round\n", calibrate,
+                      COUNT(calibrate));
+    assert_int_equal(reply.status, 400);
+    assert_non_null(strstr(reply.body.data, "not the columns of measurements"));
+    char *filler = arena_alloc(&arena, 200001);
+    memset(filler, 'a', 200000);
+    reply = post_file(&arena, server.port, "/v1/calibrate", "runs.csv", filler, calibrate, COUNT(calibrate));
+    assert_int_equal(reply.status, 413);
+    end(server, SIGTERM);
+    arena_free(&arena);
+}
+
 static void brought_files(void **state)
 {
     (void)state;
@@ -848,6 +914,7 @@ int main(void)
         cmocka_unit_test(page_is_handed_out),
         cmocka_unit_test(bad_requests),
         cmocka_unit_test(brought_files),
+        cmocka_unit_test(measurements_come),
         cmocka_unit_test(time_ends),
         cmocka_unit_test(memory_ends),
         cmocka_unit_test(bodies_end),

@@ -60,6 +60,7 @@ interface Exports {
   room(size: number): number;
   release(at: number): void;
   shelve(path: number, data: number, size: number): number;
+  measured(path: number): number;
   size(): number;
   reply(): number;
   ask(text: number, size: number): number;
@@ -77,6 +78,7 @@ interface Exports {
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+const byteDecoder = new TextDecoder("latin1");          // a character for each byte
 
 /* A value of JSON as the bytes that json_page.c reads. They are written into one room, which grows: a
  * picture that is dragged has thousands of numbers in each frame. */
@@ -129,10 +131,18 @@ function parse(text: string): Uint8Array {
   }
 }
 
+/* An extended regular expression of POSIX as one of the browser: inside brackets a backslash is itself, and
+ * classes have names. */
+const CLASSES: Record<string, string> = { alpha: "a-zA-Z", digit: "0-9", alnum: "a-zA-Z0-9", space: " \\t-\\r", upper: "A-Z", lower: "a-z", punct: "!-\\/:-@\\[-`{-~" };
+const BRACKETS = /\[(\^?)(\]?(?:\[:\w+:\]|[^\]])*)\]/g;
+const posix = (text: string): RegExp => new RegExp(text.replace(BRACKETS, (_, not: string, inside: string) => `[${not}${
+  inside.replace(/\[:(\w+):\]|[\\[\]]/g, (found, name?: string) => name ? CLASSES[name] ?? found : "\\" + found)}]`), "d");
+
 export class Engine {
   private readonly wasm: Exports;
   private parsed = 0;
   private ready: Uint8Array | null = null;               // what is asked for next, parsed already
+  private readonly patterns = new Map<string, RegExp>();
   private readonly units = new Map<string, number>();    // that stay: every frame writes numbers
 
   private constructor(module: WebAssembly.Module) {
@@ -146,7 +156,7 @@ export class Engine {
       };
       return () => BAD;
     } });
-    const page = { parse: (text: number, size: number) => this.parse(text, size) };
+    const page = { parse: (text: number, size: number) => this.parse(text, size), match: this.match.bind(this) };
     const instance = new WebAssembly.Instance(module, {
       wasi_snapshot_preview1: system as WebAssembly.ModuleImports, page });
     this.wasm = instance.exports as unknown as Exports;
@@ -171,6 +181,13 @@ export class Engine {
     const [path] = this.words([name]);
     const at = this.bytes(data);
     return this.wasm.shelve(path, at, data.length) !== 0;
+  }
+
+  /* Does the file of this name have measurements of a server? */
+  measured(name: string): boolean {
+    const [path] = this.words([name]), told = this.wasm.measured(path) !== 0;
+    this.wasm.release(path);
+    return told;
   }
 
   board(slot: number, words: string[], quantities: string[]): BoardDoc {
@@ -251,6 +268,19 @@ export class Engine {
   }
   private text(at: number, size: number): string {
     return decoder.decode(new Uint8Array(this.wasm.memory.buffer, at, size));
+  }
+  /* Where a pattern is found (base/pattern_page.c): 1, 0 nowhere, -1 it is none. A character is a byte. */
+  private match(pattern: number, patternSize: number, text: number, size: number, to: number, groups: number): number {
+    const bytes = (at: number, count: number): string => byteDecoder.decode(new Uint8Array(this.wasm.memory.buffer, at, count));
+    const source = bytes(pattern, patternSize);
+    try {
+      const compiled = this.patterns.get(source) ?? posix(source);
+      this.patterns.set(source, compiled);
+      const found = compiled.exec(bytes(text, size));
+      const offsets = Array.from({ length: groups }, (_, i) => found?.indices?.[i + 1] ?? [-1, -1]).flat();
+      new Int32Array(this.wasm.memory.buffer, to, 2 * groups).set(offsets);
+      return Number(found !== null);
+    } catch { return -1; }
   }
   private parse(text: number, size: number): number {
     const bytes = this.ready ?? parse(this.text(text, size));

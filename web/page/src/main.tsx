@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { App } from "./app";
 import { Client } from "./client";
 import { Engine, type Reply } from "./engine";
+import { measure, MeasuredPanel } from "./measured";
 import { LectureScreen, useNarrow } from "./lecture";
 import { ModelScreen } from "./model";
 import { Slider } from "./num";
@@ -68,7 +69,7 @@ function Foot({ app }: { app: App }) {
       <button type="button" class="word" onClick={event => void copied(event.currentTarget, line)}>copy the command</button>{" "}
       <button type="button" class="word" aria-expanded={state.panel === "traffic"} onClick={() => app.dispatch({ do: "panel", panel: state.panel === "traffic" ? null : "traffic" })}>replay traffic</button>{" "}
       <button type="button" class="word" aria-expanded={state.panel === "quiz"} onClick={() => app.dispatch({ do: "panel", panel: state.panel === "quiz" ? null : "quiz" })}>quiz</button>{" "}
-      <label class="word file">open config.json <input type="file" multiple onChange={event => { const files = [...(event.currentTarget.files ?? [])]; event.currentTarget.value = ""; void drop(app, files); }} /></label></p>
+      <label class="word file">open a config.json, measurements or a trace <input type="file" multiple onChange={event => { const files = [...(event.currentTarget.files ?? [])]; event.currentTarget.value = ""; void drop(app, files); }} /></label></p>
     <p class="starts">{STARTS.map(([text, hash]) => <a key={hash} href={hash}>{text}</a>)}</p>
     <p class="note">Everything is computed in this page, by the engine of the command line; no data leaves it. {VERSION && `chalkline ${VERSION}`}</p></footer>;
 }
@@ -87,7 +88,7 @@ function Page({ app }: { app: App }) {
       <Sent app={app} />
       {state.entry === "model" ? <ModelScreen app={app} /> : state.entry === "run" ? <RunScreen app={app} /> : <LectureScreen app={app} />}
       <WhyPanel app={app} />
-      {state.panel === "traffic" && <Traffic app={app} />}{state.panel === "quiz" && <Quiz app={app} />}
+      {state.panel === "measured" && <MeasuredPanel app={app} />}{state.panel === "traffic" && <Traffic app={app} />}{state.panel === "quiz" && <Quiz app={app} />}
       <Assumed app={app} />{state.panel === "inputs" && <Inputs app={app} />}</main>
     <Foot app={app} />{narrow && <Bar app={app} />}</>;
 }
@@ -99,20 +100,23 @@ async function drop(app: App, files: File[]): Promise<void> {
   app.dropped++;
 }
 async function take(app: App, files: File[]): Promise<void> {
+  const measured: string[] = [];
   for (const file of files) {
     const head = /\.(gguf|safetensors)$/.test(file.name) ? file.slice(0, 1 << 26) : file;  // the weights are not read
-    let bytes = new Uint8Array(await head.arrayBuffer()), name = file.name;
+    let bytes = new Uint8Array(await head.arrayBuffer()), name = file.name.replace(/\s+/g, "_");
     if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
       bytes = new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
       name = name.replace(/\.gz$/, "");
     }
     app.shelve(name, bytes);
+    if (!/\.(gguf|safetensors)$/.test(name) && app.engine.measured(name)) { measured.push(name); continue; }
     if (!/\.(gguf|json|safetensors)$/.test(name)) { app.dispatch({ do: "panel", panel: "traffic", words: name }); continue; }
     app.shelve("./" + name, bytes);
     const text = /\.json$/.test(name) && bytes.length < 4 << 20 ? new TextDecoder().decode(bytes) : "", side = app.state.entry === "run" ? "card" : "A";
     if (app.state.entry === "lecture" && !app.state.mine) app.dispatch({ do: "mine", mine: true });
-    if (!app.dispatch({ do: "drop", name, text, side })) app.refuse({ field: "model", says: `${name} is not a model configuration that can be read: ${app.refused?.says ?? ""}` });
+    if (!app.dispatch({ do: "drop", name, text, side })) app.refuse({ field: "model", says: `${name} is neither a model configuration nor a benchmark’s result that can be read: ${app.refused?.says ?? ""}` });
   }
+  if (measured.length) await measure(app, measured.join(" "));
 }
 
 /* ---- beginning ------------------------------------------------------------------------------------ */

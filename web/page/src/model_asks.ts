@@ -15,7 +15,7 @@ export interface Deployment {
 export interface Measured { model: string; machine: string; metric: string; measured: number; predicted: number; chips: number; concurrency: number; source: string; file: string; line: number; inputs: Record<string, number>; engine?: string; date?: string }
 
 const SLOWEST = 5;                      // token/s: below, nobody reads along
-const KEPT = ["gpus", "isl", "osl", "precision", "experts-precision", "kv-precision", "engine"];
+const KEPT = ["gpus", "isl", "osl", "precision", "experts-precision", "kv-precision", "engine", "calibration"];
 
 const planned = (of: Scenario): Scenario => ({ ...of, options: Object.fromEntries(Object.entries(of.options).filter(([name]) => KEPT.includes(name))) });
 export const frontOf = (of: Scenario): Question => ({ kind: "ask", words: ["plan", ...words(planned(of)), "--speed", String(SLOWEST)] });
@@ -64,6 +64,7 @@ export function panelQuestions(app: App): [string, Question][] {
   const { panel, words: said } = app.state, list: [string, Question][] = [];
   if (panel === "traffic") list.push(["traffic", trafficOf(app)]);
   if (panel === "find" && said.trim() && "find" in app.tables.verbs) list.push(["find", findOf(said)]);
+  if (panel === "measured" && said.trim()) list.push(["calibrated", calibratedOf(said)]);
   if (panel === "quiz") list.push(["quiz", quizOf(app)]);
   return list;
 }
@@ -72,5 +73,7 @@ export const trafficOf = (app: App): Question => {
   const options = Object.fromEntries(Object.entries(of.options).filter(([name]) => ["gpus", "precision", "kv-precision", "experts-precision", "engine"].includes(name)));
   return { kind: "ask", words: ["simulate", app.state.words || TRACE, ...words({ ...of, options }), "--requests", "-"] };
 };
+/* Files that were dropped, and what options say of their server where they do not. */
+export const calibratedOf = (said: string): Question => ({ kind: "ask", words: ["calibrate", ...said.trim().split(/\s+/), "--output", "calibration.csv"] });
 export const findOf = (said: string): Question => ({ kind: "ask", words: ["find", ...said.trim().split(/\s+/), "--most", "12"] });
 export const quizOf = (app: App): Question => ({ kind: "ask", words: ["quiz", ...(app.state.entry === "lecture" ? ["--chapter", String(app.chapterNumber)] : []), "--count", "5", "--seed", app.state.words || "1"] });

@@ -15,7 +15,7 @@ export const CHAPTER_IDS = ["batch", "experts", "pipeline", "training", "prices"
 export type ChapterId = typeof CHAPTER_IDS[number];
 /* Which scenario an action is about: the first screen's two, the card's, the chapter's deck. */
 export type Side = "A" | "B" | "card" | "deck";
-export type Panel = "inputs" | "traffic" | "quiz" | "find";
+export type Panel = "inputs" | "traffic" | "quiz" | "find" | "measured";
 
 export interface State {
   readonly entry: Entry;
@@ -61,6 +61,7 @@ export type Action =
   | { do: "why"; of: string; side: Side } | { do: "close" }
   | { do: "panel"; panel: Panel | null; words?: string }
   | { do: "drop"; name: string; text: string; side: Side }
+  | { do: "calibrated"; of: Scenario; name: string; text: string; words: string }
   | { do: "is"; state: State };
 
 /* Rows that have an option of their own on the command line. */
@@ -117,6 +118,7 @@ export function step(state: State, action: Action): State {
     case "panel": return { ...state, panel: action.panel, words: action.words ?? (action.panel === state.panel ? state.words : "") };
     case "drop": return { ...put(state, action.side, of => ({ ...of, model: "./" + action.name })),
                           files: action.text ? { [action.name]: action.text } : {} };
+    case "calibrated": return { ...state, entry: "model", A: action.of, B: null, why: null, panel: "measured", words: action.words, files: { [action.name]: action.text } };
     case "is": return action.state;
   }
 }
@@ -126,7 +128,7 @@ export function step(state: State, action: Action): State {
 export interface History { readonly now: State; readonly past: readonly State[]; readonly future: readonly State[]; readonly last: string; readonly at: number }
 
 const JOIN = 400, MOST = 200;
-const UNDONE = new Set(["set", "unset", "option", "name", "beside", "speed", "statement", "drop", "mine"]);
+const UNDONE = new Set(["set", "unset", "option", "name", "beside", "speed", "statement", "drop", "mine", "calibrated"]);
 
 export const begin = (now: State): History => ({ now, past: [], future: [], last: "", at: 0 });
 
@@ -230,7 +232,7 @@ export async function toHash(state: State): Promise<string> {
     if (state.statement) to.set("statement", state.statement);
     putScenario(to, state.mine ? "d." : "", state.deck, START.deck);
   }
-  if (state.panel && state.panel !== "find") to.set("panel", state.panel);
+  if (state.panel && state.panel !== "find" && state.panel !== "measured") to.set("panel", state.panel);
   if (state.panel === "traffic" && state.words) to.set("trace", state.words);
   for (const [name, text] of Object.entries(state.files))
     if (text.length < LONGEST) to.set("file." + name, await squeeze(text, "deflate"));

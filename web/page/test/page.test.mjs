@@ -260,7 +260,7 @@ on("a dropped config.json is a model, travels in the address, and answers as the
 on("a file that is no model is refused, and the model stays", "#lecture/batch?mine&on=h100-sxm&model=llama-3.1-8b", async () => {
   await drop([["config.json", "{\"colour\": 3}"]]);
   await page.waitForSelector("#refusal");
-  assert.match(await text("#refusal"), /config\.json is not a model/);
+  assert.match(await text("#refusal"), /config\.json is neither a model configuration/);
   assert.equal((await state()).A.model, "llama-3.1-8b");
 });
 

@@ -1,2 +1,0 @@
-/* In a page nothing stands in the place of calibrate_next.c: it calibrates nothing. */
-#include "ask/calibrate/calibrate.h"

@@ -1,0 +1,183 @@
+/* What each flag of the engine would change (parts.h).
+ *
+ * A flag sets a row of the prediction. It is tried at values near the one that the server has: a count at half and at
+ * twice, a share of memory five points up and down, drafts one more and one fewer, what is on or off the other way.
+ * Where the server reports its KV blocks, a flag that changes the memory for the cache changes that count as it changes
+ * the computed one. Names and sources are rows of data/flags.csv. Tensor parallelism changes the GPUs of a replica, so
+ * changes are ordered by tokens per GPU. */
+#include "watch/parts.h"
+
+#include "build/row_names.h"
+#include "catalog/sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct flag flags[] = {
+    { "vllm", "--max-num-seqs", NAME_max_num_seqs, VARY_DOUBLE },
+    { "vllm", "--max-num-batched-tokens", NAME_chunked_prefill_size, VARY_DOUBLE },
+    { "vllm", "--gpu-memory-utilization", NAME_gpu_memory_utilization, VARY_SHARE },
+    { "vllm", "--no-enable-prefix-caching", NAME_prefix_hit_share, VARY_OFF },
+    { "vllm", "--speculative-config.num_speculative_tokens", NAME_draft_tokens, VARY_STEP },
+    { "vllm", "--kv-cache-dtype", NAME_kv_bytes, VARY_CACHE },
+    { "vllm", "--tensor-parallel-size", NAME_tensor_parallel, VARY_TENSOR },
+    { "vllm", "--enable-expert-parallel", NAME_expert_parallel, VARY_EXPERTS },
+    { "sglang", "--max-running-requests", NAME_max_num_seqs, VARY_DOUBLE },
+    { "sglang", "--chunked-prefill-size", NAME_chunked_prefill_size, VARY_DOUBLE },
+    { "sglang", "--mem-fraction-static", NAME_gpu_memory_utilization, VARY_SHARE },
+    { "sglang", "--disable-radix-cache", NAME_prefix_hit_share, VARY_OFF },
+    { "sglang", "--speculative-num-steps", NAME_draft_tokens, VARY_STEP },
+    { "sglang", "--kv-cache-dtype", NAME_kv_bytes, VARY_CACHE },
+    { "sglang", "--tp-size", NAME_tensor_parallel, VARY_TENSOR },
+    { "sglang", "--ep-size", NAME_expert_parallel, VARY_EXPERTS },
+    { "trtllm", "--max_batch_size", NAME_max_num_seqs, VARY_DOUBLE },
+    { "trtllm", "--max_num_tokens", NAME_chunked_prefill_size, VARY_DOUBLE },
+    { "trtllm", "--free_gpu_memory_fraction", NAME_kv_fraction_of_free, VARY_SHARE },
+    { "trtllm", "kv_cache_config.enable_block_reuse", NAME_prefix_hit_share, VARY_OFF },
+    { "trtllm", "speculative_config.num_nextn_predict_layers", NAME_draft_tokens, VARY_STEP },
+    { "trtllm", "kv_cache_config.dtype", NAME_kv_bytes, VARY_CACHE },
+    { "trtllm", "--tp_size", NAME_tensor_parallel, VARY_TENSOR },
+    { "trtllm", "--ep_size", NAME_expert_parallel, VARY_EXPERTS },
+};
+
+static const char *source_of(struct arena *arena, const struct flag *flag)
+{
+    const struct csv *csv = csv_built_in("data/flags.csv");
+    const int engine = csv_column(csv, "engine"), name = csv_column(csv, "name");
+    for (size_t row = 0; row < csv->rows; row++)
+        if (!strcmp(csv_cell(csv, row, engine), flag->engine) && !strcmp(csv_cell(csv, row, name), flag->flag))
+            return arena_print(arena, "%s, %s", csv_cell(csv, row, csv_column(csv, "source")),
+                               csv_cell(csv, row, csv_column(csv, "date")));
+    return NULL;
+}
+
+/* ---- values to try ---------------------------------------------------------------------------------- */
+
+static double value_at(struct watch *watch, const char *row)
+{
+    return value_or_nan(&watch->scenario, row);
+}
+
+/* Experts are spread over the GPUs of a stage whole, or each is cut over them. */
+static double other_experts(struct watch *watch, double now)
+{
+    const double stage = value_at(watch, NAME_stage_chips);
+    return !(value_at(watch, NAME_experts) > 1) || !(stage > 1) ? NAN : now > 1 ? 1 : stage;
+}
+
+/* The value to try on one side (0: down, 1: up); NAN: there is none. */
+static double other_value(struct watch *watch, const struct flag *flag, double now, int side)
+{
+    const double least = 0.5, most = 0.97, step = 0.05;
+    const struct format *fp8 = formats_find(&watch->scenario.formats, "fp8");
+    double to = NAN;
+    switch (flag->vary) {
+    case VARY_DOUBLE:  return fmax(1, floor(side ? 2 * now : now / 2));
+    case VARY_STEP:    return now >= 1 ? now + (side ? 1 : -1) : NAN;
+    case VARY_OFF:     return side && now > 0 ? 0 : NAN;
+    case VARY_CACHE:   return side && fp8 && now > fp8->bytes ? fp8->bytes : NAN;
+    case VARY_EXPERTS: return side ? other_experts(watch, now) : NAN;
+    case VARY_TENSOR:
+        to = side ? 2 * now : now / 2;
+        return to >= 1 && to == floor(to) && to <= value_at(watch, NAME_scale_up_chips) ? to : NAN;
+    case VARY_SHARE:
+        to = side ? fmin(most, now + step) : fmax(least, now - step);
+        return (side ? to > now : to < now) ? to : NAN;
+    }
+    return NAN;
+}
+
+/* What the engine calls the two values, where they are no numbers of its own. */
+static void name_values(struct change *change)
+{
+    const enum vary vary = change->flag->vary;
+    const bool reuse = strstr(change->flag->flag, "enable_block_reuse") != NULL;
+    if (vary == VARY_OFF)
+        change->was = reuse ? "true" : "off", change->becomes = reuse ? "false" : "on";
+    else if (vary == VARY_CACHE)
+        change->was = "auto", change->becomes = "fp8";
+    else if (vary == VARY_EXPERTS && !strcmp(change->flag->engine, "vllm"))
+        change->was = change->from > 1 ? "on" : "off", change->becomes = change->from > 1 ? "off" : "on";
+}
+
+/* ---- the prediction with it --------------------------------------------------------------------------- */
+
+/* The blocks that the memory holds, as computed: not what the server reports. */
+static double blocks_computed(const struct scenario *scenario)
+{
+    struct scenario trial = *scenario;
+    trial.facts = facts_copy(&scenario->facts);
+    facts_set(&trial.facts, NAME_kv_blocks_reported, 0, ORIGIN_AXIS, "/metrics");
+    return value_or_nan(&trial, NAME_kv_blocks_per_rank);
+}
+
+static bool changes_memory(enum vary vary)
+{
+    return vary == VARY_SHARE || vary == VARY_CACHE || vary == VARY_TENSOR || vary == VARY_EXPERTS;
+}
+
+static bool set_trial(struct watch *watch, const struct change *change, struct scenario *trial)
+{
+    const struct flag *flag = change->flag;
+    const double blocks = watch->load.blocks;
+    *trial = watch->scenario;
+    trial->facts = facts_copy(&watch->scenario.facts);
+    facts_set(&trial->facts, flag->row, change->to, ORIGIN_GIVEN, flag->flag);
+    if (flag->vary == VARY_TENSOR)
+        facts_set(&trial->facts, NAME_chips, change->chips, ORIGIN_GIVEN, flag->flag);
+    if (!(blocks > 0) || !changes_memory(flag->vary))
+        return true;
+    const double now = blocks_computed(&watch->scenario), then = blocks_computed(trial);
+    if (!(now > 0) || !(then > 0))
+        return false;
+    facts_set(&trial->facts, NAME_kv_blocks_reported, floor(blocks * then / now), ORIGIN_AXIS, "/metrics");
+    return true;
+}
+
+static bool try_flag(struct watch *watch, const struct flag *flag, int side, struct change *change)
+{
+    struct scenario trial;
+    struct values values;
+    struct error ignored;
+    const double now = value_at(watch, flag->row), chips = value_at(watch, NAME_chips);
+    const double to = isfinite(now) ? other_value(watch, flag, now, side) : NAN;
+    if (isnan(to))
+        return false;
+    *change = (struct change){ .flag = flag, .from = now, .to = to, .source = source_of(watch->arena, flag),
+                               .chips = flag->vary == VARY_TENSOR ? chips * to / now : chips };
+    change->stated = fact_given(facts_find(&watch->scenario.facts, flag->row)) &&
+                     !(watch->chunk_assumed && !strcmp(flag->row, NAME_chunked_prefill_size));
+    name_values(change);
+    if (!set_trial(watch, change, &trial) || !values_known(&trial, watch_predicted, PREDICTED, &values, &ignored) ||
+        !isfinite(values.at[CAPACITY]) || !(values.at[CAPACITY] > 0))
+        return false;
+    memcpy(change->at, values.at, sizeof change->at);
+    return true;
+}
+
+/* Most tokens per GPU first; where these are the same to a thousandth, the shortest TPOT. */
+static int by_throughput(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+    const double p = floor(1e3 * log(x->at[CAPACITY] / x->chips) + 0.5);
+    const double q = floor(1e3 * log(y->at[CAPACITY] / y->chips) + 0.5);
+    if (p != q)
+        return p < q ? 1 : -1;
+    if (isfinite(x->at[TPOT]) != isfinite(y->at[TPOT]))
+        return isfinite(x->at[TPOT]) ? -1 : 1;
+    if (isfinite(x->at[TPOT]) && x->at[TPOT] != y->at[TPOT])
+        return x->at[TPOT] < y->at[TPOT] ? -1 : 1;
+    const int order = strcmp(x->flag->flag, y->flag->flag);
+    return order ? order : (x->to > y->to) - (x->to < y->to);
+}
+
+void watch_flags(struct watch *watch)
+{
+    for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
+        for (int side = 0; side < 2; side++)
+            if (!strcmp(flags[f].engine, watch->load.engine->name) && watch->change_count < CHANGES_MOST &&
+                try_flag(watch, &flags[f], side, &watch->changes[watch->change_count]))
+                watch->change_count++;
+    qsort(watch->changes, watch->change_count, sizeof *watch->changes, by_throughput);
+}
