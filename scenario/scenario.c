@@ -120,7 +120,8 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
                                  .experts = subject->experts_precision,
                                  .kv = subject->kv_precision,
                                  .assume = command_given(scenario->command, "assume"),
-                                 .shown = !strcmp(scenario->command->verb->name, "import") };
+                                 .shown = scenario->command->verb &&
+                                          !strcmp(scenario->command->verb->name, "import") };
     const char *inside = model_path(scenario->arena, name);
     if (inside && !catalog_find(&scenario->catalog, CATALOG_MODEL, name, error))
         return read_model_file(scenario, inside, &how, error);
