@@ -139,6 +139,14 @@ void buffer_print(struct buffer *buffer, const char *format, ...) BASE_PRINTF(2,
 /* Add text for a terminal: bytes that are not plain text become \x1b. */
 void buffer_add_plain(struct buffer *buffer, struct text text, const char *allowed);
 
+/* ---- hashes: FNV-1a of 64 bits, from HASH_START ------------------------------------------ */
+#define HASH_START UINT64_C(14695981039346656037)
+static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * UINT64_C(1099511628211);
+}
+uint64_t hash_text(uint64_t hash, const char *text);    /* its bytes, without the 0 at its end */
+
 /* ---- patterns: extended regular expressions of POSIX ------------------------------------ */
 enum { PATTERN_GROUPS = 9 };
 struct pattern;

@@ -287,3 +287,10 @@ void buffer_add_plain(struct buffer *buffer, struct text text, const char *allow
         text.data += taken, text.size -= taken;
     }
 }
+
+uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = hash_mix(hash, (unsigned char)*text);
+    return hash;
+}

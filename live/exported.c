@@ -28,7 +28,7 @@ struct exported {
     struct followed followed;       /* by the latest reading that said so */
     bool knows;                     /* the arrivals to come, in the place of the follower */
     FILE *file;
-    bool begun;
+    bool begun, lost;               /* something could not be written */
 };
 
 /* ---- what is counted -------------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ static void keep(struct exported *exported, double at, const struct buffer *page
     follower_record(&out, at, (struct text){ page->data, page->size });
     const char *first = memchr(out.data, '\n', out.size);
     const size_t head = exported->begun ? (size_t)(first + 1 - out.data) : 0;
-    fwrite(out.data + head, 1, out.size - head, exported->file);
+    exported->lost = exported->lost || fwrite(out.data + head, 1, out.size - head, exported->file) != out.size - head;
     exported->begun = true;
 }
 
@@ -281,12 +281,27 @@ static bool attach(struct simulate *simulate, const struct simulated *outcome, s
         scaling->wanted = by ? as_known : as_watched;
         scaling->context = exported;
     }
+    simulate->attached = exported;
     *watch = (struct sim_watch){ .context = exported, .ran = ran, .sample = sample,
                                  .every = command_number(command, "metrics-every") };
     return true;
 }
 
+static bool detach(struct simulate *simulate, struct error *error)
+{
+    struct exported *exported = simulate->attached;
+    if (!exported || !exported->file)
+        return true;
+    const bool closed = !fclose(exported->file);
+    exported->file = NULL;
+    if (closed && !exported->lost)
+        return true;
+    error_set(error, "--metrics: %.200s: %s", command_text(simulate->command, "metrics"), strerror(errno));
+    return error_expected(error, "a file that can be written");
+}
+
 void live_attaches(void)
 {
     simulate_attach = attach;
+    simulate_detach = detach;
 }

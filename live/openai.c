@@ -58,12 +58,12 @@ struct prefixes {
 
 static struct prefixes prefixes_of(struct arena *arena, size_t block)
 {
-    return (struct prefixes){ .arena = arena, .block = block, .hash = 14695981039346656037u };
+    return (struct prefixes){ .arena = arena, .block = block, .hash = HASH_START };
 }
 
 static void mix(struct prefixes *prefixes, uint64_t value)
 {
-    prefixes->hash = (prefixes->hash ^ value) * 1099511628211u;
+    prefixes->hash = hash_mix(prefixes->hash, value);
 }
 
 static void end_token(struct prefixes *prefixes)

@@ -29,6 +29,12 @@ static bool set_file(struct then_calibrate *then, const char *path, struct error
     return then->temporary = true;
 }
 
+/* What `calibrate` would ask for, before anything is sent. */
+static bool counts_chips(const struct command *command)
+{
+    return command_given(command, "gpus") || command_given(command, "tp");
+}
+
 bool then_calibrate_open(struct arena *arena, const struct command *command, struct then_calibrate *then,
                          struct error *error)
 {
@@ -39,6 +45,10 @@ bool then_calibrate_open(struct arena *arena, const struct command *command, str
             return set_file(then, path, error);
         error_set(error, "--calibration-out without a machine");
         return error_expected(error, "--on MACHINE, and --model MODEL where the endpoint has another name for it");
+    }
+    if (!counts_chips(command)) {
+        error_set(error, "--on without a number of GPUs: nothing that an endpoint answers tells it");
+        return error_expected(error, "--gpus N, or --tp N");
     }
     struct command *own = then->command = arena_alloc(arena, sizeof *own);
     *own = (struct command){ .verb = verb_named(command->verbs, "calibrate"), .verbs = command->verbs };

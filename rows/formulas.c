@@ -72,10 +72,7 @@ static void formulas_own(struct formulas *formulas)
 
 static size_t name_hash(const char *name)
 {
-    uint64_t hash = 14695981039346656037u;                  /* FNV-1a */
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
-    return (size_t)hash;
+    return (size_t)hash_text(HASH_START, name);
 }
 
 /* What stands in the index, which is not 0. */

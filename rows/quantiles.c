@@ -72,13 +72,10 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* By its name (FNV-1a), so that other rows do not change what an input draws. */
+/* By its name, so that other rows do not change what an input draws. */
 static uint64_t name_seed(const char *name)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
-    return hash;
+    return hash_text(HASH_START, name);
 }
 
 void graph_quantiles(struct arena *arena, const struct graph *graph, size_t output,

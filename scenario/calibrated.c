@@ -55,18 +55,14 @@ void calibrated_prior(struct posterior_prior *prior)
 const char *calibrated_constants(struct arena *arena)
 {
     const struct catalog *catalog = catalog_built_in();
-    uint64_t sum = 14695981039346656037u;       /* FNV-1a */
+    uint64_t sum = HASH_START;
     for (size_t i = 0; i < catalog_count(catalog, CATALOG_ENGINE); i++) {
         const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_ENGINE, i);
         for (size_t r = 0; r < entry->rows; r++) {
             const struct catalog_row row = catalog_row(entry, r);
             const char *const texts[] = { entry->name, row.fact, row.value, row.unit };
             for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
-                for (const char *at = texts[t];; at++) {
-                    sum = (sum ^ (unsigned char)*at) * 1099511628211u;
-                    if (!*at)
-                        break;
-                }
+                sum = hash_mix(hash_text(sum, texts[t]), 0);
         }
     }
     return arena_print(arena, "%016llx", (unsigned long long)sum);

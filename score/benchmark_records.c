@@ -6,17 +6,9 @@
 
 enum { ELEMENTS_MOST = 16, PATH_MOST = 240, CELLS_MOST = 1 << 25 };
 
-static uint32_t hash_of(const char *name)
-{
-    uint32_t hash = 2166136261u;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619u;
-    return hash;
-}
-
 static size_t slot_of(const struct records *records, const char *name)
 {
-    size_t slot = hash_of(name) % records->index_size;
+    size_t slot = (size_t)hash_text(HASH_START, name) % records->index_size;
     while (records->index[slot] && strcmp(records->names[records->index[slot] - 1], name))
         slot = (slot + 1) % records->index_size;
     return slot;

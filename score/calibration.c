@@ -229,25 +229,65 @@ static bool is_fitted(const struct calibration_point *point, int i)
     return point->given && !point->aside[i] && point->measured->values[i].metric != METRIC_ENERGY;
 }
 
+static bool near_load(const struct posterior_value *a, const struct posterior_value *b)
+{
+    const double near[POSTERIOR_AXES] = { 0.15, 0.25, 0.25 };       /* ln of the load and of lengths, as watch/fit.c */
+    bool all = a->kind == b->kind;
+    for (int i = 0; i < POSTERIOR_AXES; i++)
+        all = all && fabs(a->at[i] - b->at[i]) < near[i];
+    return all;
+}
+
+static bool is_given_anew(const struct calibration *calibration, const struct posterior_value *value)
+{
+    for (size_t p = 0; p < calibration->count; p++)
+        for (int i = 0; i < calibration->points[p].measured->value_count; i++)
+            if (is_fitted(&calibration->points[p], i) && near_load(value, &calibration->points[p].values[i]))
+                return true;
+    return false;
+}
+
+/* A calibration that starts from its own file again and again keeps one value of a load, the last, and so many of
+ * all loads as a fit of all points has. */
+static void choose_start(struct calibration *calibration)
+{
+    const struct calibrated *start = calibration->start;
+    size_t kept = 0;
+    if (!start)
+        return;
+    calibration->start_gone = arena_array(calibration->arena, start->count + 1, sizeof *calibration->start_gone);
+    for (size_t i = start->count; i-- > 0;) {
+        calibration->start_gone[i] = kept >= CALIBRATION_STARTS || is_given_anew(calibration, &start->values[i]);
+        kept += !calibration->start_gone[i];
+    }
+}
+
 /* The values of an earlier calibration, from its estimate to the present one by their slopes. */
 static size_t gather_start(const struct calibration *calibration, struct posterior_value *values)
 {
     const struct calibrated *start = calibration->start;
+    size_t count = 0;
     for (size_t i = 0; start && i < start->count; i++) {
-        values[i] = start->values[i];
+        struct posterior_value *value = &values[count];
+        if (calibration->start_gone[i])
+            continue;
+        *value = start->values[i];
         for (int k = 0; k < POSTERIOR_FACTORS; k++)
-            values[i].expected += values[i].slope[k] * (calibration->x[k] - start->x[k]);
+            value->expected += value->slope[k] * (calibration->x[k] - start->x[k]);
         for (int m = 0; m < POSTERIOR_FIELDS; m++)
-            values[i].expected += values[i].reach[m] *
-                                  (posterior_field(&calibration->posterior, values[i].at, m) -
-                                   posterior_field(&start->posterior, values[i].at, m));
+            value->expected += value->reach[m] * (posterior_field(&calibration->posterior, value->at, m) -
+                                                  posterior_field(&start->posterior, value->at, m));
+        count++;
     }
-    return start ? start->count : 0;
+    return count;
 }
 
 static size_t start_count(const struct calibration *calibration)
 {
-    return calibration->start ? calibration->start->count : 0;
+    size_t count = 0;
+    for (size_t i = 0; calibration->start && i < calibration->start->count; i++)
+        count += !calibration->start_gone[i];
+    return count;
 }
 
 /* The values that are fitted, at the present estimate; their number. */
@@ -344,6 +384,7 @@ void calibration_fit(struct calibration *calibration)
         memset(calibration->points[p].aside, 0, sizeof calibration->points[p].aside);
         given += calibration->points[p].given;
     }
+    choose_start(calibration);
     fit_once(calibration);
     if (given >= ENOUGH && !calibration->keep && set_aside(calibration))
         fit_once(calibration);

@@ -33,6 +33,8 @@ struct calibration {
     size_t count, room;
     const struct calibrated *start;             /* an earlier calibration of this server, whose values are given
                                                    too, by their slopes; or NULL */
+    bool *start_gone;                           /* [start->count] those that a given point has anew, and the oldest
+                                                   beyond CALIBRATION_STARTS */
     double x[POSTERIOR_FACTORS];                /* logarithms of the factors */
     double wide[POSTERIOR_FIELDS];              /* half an interval, in standard deviations */
     struct posterior posterior;                 /* of the values that are fitted */
@@ -51,7 +53,7 @@ const char *calibration_add(struct calibration *calibration, const struct measur
 /* Give the values of a point to the fit. Why physics refuses them, or NULL. */
 const char *calibration_give(struct calibration *calibration, size_t at);
 /* Of more points than this the loads furthest apart are given: as many as this, so that a fit takes no second. */
-enum { CALIBRATION_MOST = 40 };
+enum { CALIBRATION_MOST = 40, CALIBRATION_STARTS = 2 * CALIBRATION_MOST };
 /* Take back points until CALIBRATION_MOST are given; how many were. */
 size_t calibration_thin(struct calibration *calibration);
 /* Fit the factors to the points that are given, and predict all points. */

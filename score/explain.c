@@ -9,7 +9,7 @@
 #include <string.h>
 
 const char *const revelation_words[REVELATIONS] = {
-    [BUSY_SEATS] = "busy_seats", [STREAMING_INTERVAL] = "streaming_interval",
+    [BUSY_SLOTS] = "busy_slots", [STREAMING_INTERVAL] = "streaming_interval",
     [LATE_FIRST_TOKEN] = "late_first_token", [CACHED_PROMPT] = "cached_prompt",
     [FASTER_THAN_MEMORY] = "faster_than_memory", [DOES_NOT_FIT] = "does_not_fit",
     [SAME_FIGURES] = "same_figures", [MEASURED_TWICE] = "measured_twice",
@@ -129,7 +129,7 @@ static void find_excess(struct explaining *all, struct explained *explained,
 }
 
 /* Fewer sequences than were sent, and fewer than is usual where prompts are long. */
-static bool find_seats(struct explaining *all, struct explained *explained,
+static bool find_slots(struct explaining *all, struct explained *explained,
                        const struct revealed *revealed, const double *rows)
 {
     const bool split = measured_input(explained->point, NAME_prefill_workers, 0) > 0;
@@ -140,7 +140,7 @@ static bool find_seats(struct explaining *all, struct explained *explained,
         return false;
     const char *ran = arena_print(all->arena, "%.4g of %.4g sequences ran%s (Little's law)",
                                   revealed->running, rows[OFFERED], where);
-    add(all, explained, BUSY_SEATS, revealed->running, 1 / share,
+    add(all, explained, BUSY_SLOTS, revealed->running, 1 / share,
         revealed->limit
             ? arena_print(all->arena, "%s: a limit of %.0f", ran, revealed->limit)
             : arena_print(all->arena, "%s, %.0f %% of them where %.0f %% would: the others wait for a slot "
@@ -241,7 +241,7 @@ static void explain_alone(struct explaining *all, struct explained *explained)
                                     "finish, so its latency is that of a queue", revealed.load));
     if (isnan(revealed.running))
         return;
-    const bool waits = find_seats(all, explained, &revealed, rows);
+    const bool waits = find_slots(all, explained, &revealed, rows);
     if (!waits)
         find_late(all, explained, rows);
     if (measured_input(point, NAME_concurrency, 0) > 0)

@@ -2,7 +2,7 @@
  *
  *     points -> rows of "What a measurement reveals" -> findings of each point
  *
- * A finding is a cause that a source did not state, or a figure that cannot be: seats, a streaming
+ * A finding is a cause that a source did not state, or a figure that cannot be: slots, a streaming
  * interval, a cached prompt. It stands on the point's own figures (bounds, Little's law), on those of
  * the same server with other answers, or on the reason beside an input; predictions only tell
  * what is usual for such a load. */
@@ -11,10 +11,10 @@
 
 #include "score/physics.h"
 
-enum revelation { BUSY_SEATS, STREAMING_INTERVAL, LATE_FIRST_TOKEN, CACHED_PROMPT, FASTER_THAN_MEMORY,
+enum revelation { BUSY_SLOTS, STREAMING_INTERVAL, LATE_FIRST_TOKEN, CACHED_PROMPT, FASTER_THAN_MEMORY,
                   DOES_NOT_FIT, SAME_FIGURES, MEASURED_TWICE, PAST_SATURATION, START_UP, INFERRED_INPUT,
                   ASSUMED_INPUT, REVELATIONS };
-extern const char *const revelation_words[REVELATIONS];     /* "busy_seats", ... */
+extern const char *const revelation_words[REVELATIONS];     /* "busy_slots", ... */
 
 struct finding {
     enum revelation what;

@@ -400,10 +400,7 @@ static bool holds(struct applying *applying, const struct condition *condition)
 /* Arithmetic without names; sheets repeat the same. */
 static bool calculate(struct applying *applying, const char *text, double *value)
 {
-    uint32_t hash = 2166136261u;
-    for (const char *c = text; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 16777619u;
-    struct memo *memo = &applying->memos[hash % MEMOS];
+    struct memo *memo = &applying->memos[hash_text(HASH_START, text) % MEMOS];
     if (!memo->text || strcmp(memo->text, text)) {
         static const int no_name = 0;
         const struct formulas none = { .arena = applying->arena, .index = &no_name, .index_size = 1 };

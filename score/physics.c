@@ -9,13 +9,13 @@
 const double physics_few = 0.8;
 const double physics_overload = 1 / 0.9;
 
-enum { FITS, RUNNING, RUNNING_SHARE, SEATS, SEATS_DISTANCE, LOAD, WAIT_TOKENS, BOUNDS };
+enum { FITS, RUNNING, RUNNING_SHARE, SLOTS, SLOTS_DISTANCE, LOAD, WAIT_TOKENS, BOUNDS };
 
 /* The rows of struct revealed, then the bounds of figures.def. */
 static const char *const server_rows[] = {
     [FITS] = NAME_replica_fits, [RUNNING] = NAME_measured_running,
-    [RUNNING_SHARE] = NAME_measured_running_share, [SEATS] = NAME_measured_seats,
-    [SEATS_DISTANCE] = NAME_measured_seats_distance, [LOAD] = NAME_measured_load,
+    [RUNNING_SHARE] = NAME_measured_running_share, [SLOTS] = NAME_measured_slots,
+    [SLOTS_DISTANCE] = NAME_measured_slots_distance, [LOAD] = NAME_measured_load,
     [WAIT_TOKENS] = NAME_measured_wait_tokens,
     [BOUNDS] = NAME_measured_step_bound, NAME_measured_prompt_bound, NAME_measured_split_prompt_bound,
     NAME_static_batch_bound,
@@ -51,12 +51,12 @@ static bool measures(const struct measured *point, enum metric metric)
 
 /* A limit on sequences shows as a power of two that the running ones keep to. Above some tens the powers
  * are so far apart, and loads so often powers themselves, that one is met by chance. */
-static double seats_limit(const struct measured *point, const double *values)
+static double slots_limit(const struct measured *point, const double *values)
 {
     const double near = 0.03, most = 64;            /* compared halfway down to the power below */
     const bool stated = !isnan(measured_input(point, NAME_max_num_seqs, NAN));
-    return !stated && values[SEATS_DISTANCE] <= near && values[RUNNING_SHARE] < physics_few &&
-           values[SEATS] < 0.75 * most ? values[SEATS] : 0;
+    return !stated && values[SLOTS_DISTANCE] <= near && values[RUNNING_SHARE] < physics_few &&
+           values[SLOTS] < 0.75 * most ? values[SLOTS] : 0;
 }
 
 bool physics_reveal(struct physics *physics, const struct measured *point, struct revealed *revealed)
@@ -82,7 +82,7 @@ bool physics_reveal(struct physics *physics, const struct measured *point, struc
     if (measures(point, METRIC_TPOT) && measures(point, METRIC_TTFT)) {
         revealed->running = values[RUNNING];
         revealed->running_share = values[RUNNING_SHARE];
-        revealed->limit = seats_limit(point, values);
+        revealed->limit = slots_limit(point, values);
         revealed->wait_tokens = values[WAIT_TOKENS];
     }
     return true;
@@ -102,7 +102,7 @@ static const char *faster(struct physics *physics, const struct measured *point,
     return NULL;
 }
 
-static const char *seats(struct physics *physics, const struct revealed *revealed)
+static const char *slots(struct physics *physics, const struct revealed *revealed)
 {
     if (!revealed->limit)
         return NULL;
@@ -124,5 +124,5 @@ const char *physics_refuse(struct physics *physics, const struct measured *point
     if (revealed.load > physics_overload)
         return arena_print(physics->arena, "past saturation: %.2f x what the server can do", revealed.load);
     const char *refused = faster(physics, point, &revealed);
-    return refused ? refused : seats(physics, &revealed);
+    return refused ? refused : slots(physics, &revealed);
 }

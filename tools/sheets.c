@@ -22,10 +22,7 @@ struct pool {                       /* each text once, with where it begins */
 
 static uint32_t pool_add(struct pool *pool, const char *text)
 {
-    uint64_t hash = 14695981039346656037u;                  /* FNV-1a */
-    for (const char *at = text; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-    size_t i = hash & (pool->room - 1);
+    size_t i = hash_text(HASH_START, text) & (pool->room - 1);
     while (pool->texts[i] && strcmp(pool->texts[i], text))
         i = (i + 1) & (pool->room - 1);
     if (!pool->texts[i]) {

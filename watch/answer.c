@@ -92,6 +92,12 @@ static void add_unknown(struct watch *watch, const char *what)
     doc_add(watch->arena, watch->unknown, NULL, DOC_STRING)->string = what;
 }
 
+/* What bears on the figures above, and is known. */
+static void add_note(struct watch *watch, const char *what)
+{
+    doc_add(watch->arena, watch->notes, NULL, DOC_STRING)->string = what;
+}
+
 static bool first_of_flag(const struct watch *watch, size_t change)
 {
     for (size_t i = 0; i < change; i++)
@@ -100,35 +106,42 @@ static bool first_of_flag(const struct watch *watch, size_t change)
     return true;
 }
 
-static void list_unknown(struct watch *watch)
+static void list_notes(struct watch *watch)
 {
     const struct load *load = &watch->load;
     const struct fitted *fitted = &watch->history->fitted;
     if (load->restarted)
-        add_unknown(watch, load->replicas > 1 ? "a replica has restarted between the scrapes: its counts are too low"
-                           : "the server has restarted between the scrapes: these are sums since it started");
+        add_note(watch, load->replicas > 1 ? "a replica has restarted between the scrapes: its counts are too low"
+                        : "the server has restarted between the scrapes: these are sums since it started");
+    if (load->requests < 100)
+        add_note(watch, "means of fewer than 100 finished requests are uncertain");
+    if (watch->bad_lines)
+        add_note(watch, arena_print(watch->arena, "%zu lines could not be read", watch->bad_lines));
+    if (watch->predicted && watch->no_point && !watch->single)
+        add_note(watch, arena_print(watch->arena, "this interval is no point of the calibration: %s", watch->no_point));
+    if (watch->predicted && fitted->left_out_why)
+        add_note(watch, arena_print(watch->arena, "%zu points are left out of the calibration: %s", fitted->left_out,
+                                    fitted->left_out_why));
+    for (size_t i = 0; i < watch->change_count; i++)
+        if (!watch->changes[i].stated && watch->changes[i].flag->vary == VARY_DOUBLE && first_of_flag(watch, i))
+            add_note(watch, arena_print(watch->arena, "%s of the server is assumed to be %.0f; --set %s=N says otherwise",
+                                        watch->changes[i].flag->flag, watch->changes[i].from,
+                                        watch->changes[i].flag->row));
+}
+
+static void list_unknown(struct watch *watch)
+{
+    const struct fitted *fitted = &watch->history->fitted;
     if (watch->single)
         add_unknown(watch, "rates of now: these are means since the server started, right only if its load was "
                            "steady, and no point of a calibration; --since FILE --seconds T compares two scrapes");
-    if (load->requests < 100)
-        add_unknown(watch, "means of fewer than 100 finished requests are uncertain");
-    if (watch->bad_lines)
-        add_unknown(watch, arena_print(watch->arena, "%zu lines could not be read", watch->bad_lines));
-    if (watch->predicted && watch->no_point && !watch->single)
-        add_unknown(watch, arena_print(watch->arena, "this interval calibrates nothing: %s", watch->no_point));
-    if (watch->predicted && fitted->left_out_why)
-        add_unknown(watch, arena_print(watch->arena, "%zu of its points: %s", fitted->left_out, fitted->left_out_why));
     if (watch->predicted && !fitted->refused && fitted->strange)
         add_unknown(watch, "whether this is the server that was stated: no factors explain its times");
     if (watch->other_model)
         add_unknown(watch, arena_print(watch->arena, "which model it is: its label says %s, --model another one",
-                                       load->model));
-    for (size_t i = 0; i < watch->change_count; i++)
-        if (!watch->changes[i].stated && watch->changes[i].flag->vary == VARY_DOUBLE && first_of_flag(watch, i))
-            add_unknown(watch, arena_print(watch->arena, "%s of the server: %.0f is assumed; --set %s=N says otherwise",
-                                           watch->changes[i].flag->flag, watch->changes[i].from,
-                                           watch->changes[i].flag->row));
-    add_unknown(watch, "the chip, the layout and the formats: they are in no metric; --on, --tp and so on");
+                                       watch->load.model));
+    add_unknown(watch, "the chip, the layout and the formats, which no metric tells: --on, --tp, --precision, "
+                       "--kv-precision");
     add_unknown(watch, "requests that were refused, and the network between clients and server");
     if (watch->ahead.unknown)
         add_unknown(watch, arena_print(watch->arena, "the load in an hour: %s", watch->ahead.unknown));
@@ -219,6 +232,8 @@ void watch_json(struct watch *watch, struct doc *doc)
     add_calibration(watch, doc);
     add_flags(watch, doc);
     add_replicas(watch, doc);
+    watch->notes = doc_add(arena, doc, "notes", DOC_ARRAY);
+    list_notes(watch);
     watch->unknown = doc_add(arena, doc, "unknown", DOC_ARRAY);
     list_unknown(watch);
 }
@@ -313,6 +328,8 @@ void watch_text(const struct watch *watch, struct buffer *out)
     print_prediction(watch, out);
     print_replicas(watch, out);
     print_flags(watch, out);
+    for (const struct doc *one = watch->notes->first; one; one = one->next)
+        buffer_print(out, "  note: %s\n", one->string);
     for (const struct doc *one = watch->unknown->first; one; one = one->next)
         buffer_print(out, "  unknown: %s\n", one->string);
 }

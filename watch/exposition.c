@@ -186,6 +186,16 @@ double exposition_sum(const struct exposition *exposition, const char *names, co
     return sum;
 }
 
+double exposition_least(const struct exposition *exposition, const char *names)
+{
+    const char *name = first_there(exposition, names, NULL);
+    double least = NAN;
+    for (size_t i = 0; name && i < exposition->count; i++)
+        if (is_named(&exposition->samples[i], name, strcspn(name, "|")))
+            least = fmin(least, exposition->samples[i].value);
+    return least;
+}
+
 static bool same_series(const struct sample *a, const struct sample *b)
 {
     if (strcmp(a->name, b->name) || a->label_count != b->label_count)

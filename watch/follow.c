@@ -68,7 +68,7 @@ static enum outcome take(struct follower *follower, struct arena *arena, const s
     if (!exposition_read(arena, follower->source->name, scrape->text, &now, &watch->bad_lines, error))
         return follower->seen ? AWAY : WRONG;
     const bool earlier = follower->seen && scrape->at > follower->before_at;
-    const double began = exposition_sum(&now, "process_start_time_seconds", NULL);
+    const double began = exposition_least(&now, "process_start_time_seconds");
     if (scrape->past || !answers)
         learn(follower, arena, &now, scrape->at);
     else if (!watch_answer(watch, &now, earlier ? &follower->before : NULL,
@@ -181,15 +181,27 @@ static void stop(int number)
     fetch_stopped = 1;
 }
 
+static sigset_t ends(void)
+{
+    sigset_t both;
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
+    return both;
+}
+
+/* A signal that comes between the question whether one came and the wait is held until the wait. */
 static void wait_until(const struct timespec *next)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     const double left = (double)(next->tv_sec - now.tv_sec) + 1e-9 * (double)(next->tv_nsec - now.tv_nsec);
-    sigset_t none;
-    sigemptyset(&none);
+    const sigset_t both = ends();
+    sigset_t old;
+    sigprocmask(SIG_BLOCK, &both, &old);
     if (left > 0 && !fetch_stopped)
-        ppoll(NULL, 0, &(struct timespec){ (time_t)left, (long)(1e9 * (left - floor(left))) }, &none);
+        ppoll(NULL, 0, &(struct timespec){ (time_t)left, (long)(1e9 * (left - floor(left))) }, &old);
+    sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
 static void later(struct timespec *time, double seconds)
@@ -202,7 +214,7 @@ static void later(struct timespec *time, double seconds)
 /* What a Prometheus server knows of the time before. */
 static bool look_back(struct follower *follower, struct error *error)
 {
-    const double step = 60;
+    const double step = history_step(follower->history->window);
     struct arena scratch = arena_beside(follower->arena);
     struct scrape *scrapes;
     size_t count = 0;
@@ -251,18 +263,16 @@ static bool open_record(struct follower *follower, struct error *error)
 
 static bool run(struct follower *follower, void (*ready)(const char *url), struct error *error)
 {
-    struct sigaction ends = { .sa_handler = stop }, before[2];
-    sigset_t both, old;
+    struct sigaction ending = { .sa_handler = stop }, before[2];
+    const sigset_t both = ends();
+    sigset_t old;
     const bool listens = command_given(follower->command, "listen");
     if (!open_record(follower, error))
         return false;
-    sigemptyset(&both);
-    sigaddset(&both, SIGINT);
-    sigaddset(&both, SIGTERM);
     sigprocmask(SIG_BLOCK, &both, &old);                /* the thread that answers takes no signals */
     bool good = !listens || page_open(follower->arena, follower->command, &follower->page, ready, error);
-    sigaction(SIGINT, &ends, &before[0]);
-    sigaction(SIGTERM, &ends, &before[1]);
+    sigaction(SIGINT, &ending, &before[0]);
+    sigaction(SIGTERM, &ending, &before[1]);
     sigprocmask(SIG_SETMASK, &old, NULL);
     good = good && go_on(follower, error);
     if (follower->page)
@@ -356,8 +366,10 @@ static bool last_of(struct follower *follower, const struct scrape *scrapes, siz
     for (size_t i = 0; i < count; i++) {
         struct scrape scrape = scrapes[i];
         struct arena *arena = i + 1 == count ? follower->arena : next_turn(follower);
+        const bool last = i + 1 == count;
         scrape.past = false;
-        if (!scrape.away && take(follower, arena, &scrape, i + 1 == count, answer, &watch, error) == WRONG)
+        const enum outcome outcome = scrape.away ? AWAY : take(follower, arena, &scrape, last, answer, &watch, error);
+        if (outcome == WRONG || (last && outcome != READ))
             return false;
     }
     return true;
@@ -368,7 +380,7 @@ bool follow_once(struct arena *arena, const struct command *command, struct sour
 {
     struct follower follower = { .arena = arena, .command = command, .source = source, .history = history };
     struct scrape *scrapes = NULL, scrape;
-    const double step = 60;
+    const double step = history_step(history->window);
     size_t count = 0, room = 0, there = 0;
     bool good = true;
     if (source->kind == SOURCE_PROMETHEUS) {

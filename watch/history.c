@@ -3,6 +3,7 @@
  * Arrivals are kept by at least a sixtieth of the window, so that there are never more than some tens of rates,
  * however often a server is read. */
 #include "watch/parts.h"
+#include "watch/watch.h"
 
 #include "build/row_names.h"
 
@@ -96,4 +97,10 @@ double history_rate(const struct history *history)
         seconds += history->rates[i].to - history->rates[i].from;
     }
     return seconds > 0 ? arrivals / seconds : NAN;
+}
+
+double history_step(double window)
+{
+    const double minute = 60, most = 10000;
+    return minute * fmax(1, ceil(window / (minute * most)));
 }

@@ -89,7 +89,7 @@ struct watch {
     bool other_model;               /* the label names another known model than --model */
     struct change changes[CHANGES_MOST];
     size_t change_count;
-    struct doc *unknown;
+    struct doc *notes, *unknown;
 };
 bool watch_predict(struct watch *watch, struct error *error);
 

@@ -19,12 +19,7 @@ static bool write_calibration(const struct watch *watch, struct error *error)
     const struct fitted *fitted = &watch->history->fitted;
     if (!path || fitted->refused || !watch->predicted)
         return true;
-    if (!file_may_write(watch->arena, path, error))
-        return false;
-    FILE *file = fopen(path, "wb");
-    bool good = file && fwrite(fitted->text.data, 1, fitted->text.size, file) == fitted->text.size;
-    good = file && !fclose(file) && good;
-    return good || error_set(error, "-o: %.200s: %s", path, strerror(errno));
+    return file_write(watch->arena, "-o", path, fitted->text, error);
 }
 
 bool watch_answer(struct watch *watch, const struct exposition *now, const struct exposition *since, double span,
@@ -46,7 +41,7 @@ bool watch_answer(struct watch *watch, const struct exposition *now, const struc
 /* Since when a server that answers now has been there; NAN: it does not tell, or a file does. */
 static double lifetime(const struct source *source, double at, const struct exposition *now)
 {
-    const double began = exposition_sum(now, "process_start_time_seconds", NULL);
+    const double began = exposition_least(now, "process_start_time_seconds");
     return source->kind == SOURCE_URL ? at - began : NAN;
 }
 

@@ -36,4 +36,8 @@ void follower_close(struct follower *follower);
 /* A reading as a recording has it; the first with the head. */
 void follower_record(struct buffer *out, double at, struct text page);
 
+/* The time between the scrapes that are asked of a Prometheus server for a window: a minute, or so much longer that
+ * no series has more points than it answers (11,000). */
+double history_step(double window);
+
 #endif

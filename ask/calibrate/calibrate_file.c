@@ -151,10 +151,6 @@ bool calibrate_text(struct calibrate *calibrate, const char *path, struct buffer
 bool calibrate_write(struct calibrate *calibrate, const char *path)
 {
     struct buffer out = { .arena = calibrate->arena };
-    if (!file_may_write(calibrate->arena, path, calibrate->error) || !calibrate_text(calibrate, path, &out))
-        return false;
-    FILE *file = fopen(path, "w");
-    bool good = file && fwrite(out.data, 1, out.size, file) == out.size;
-    good = file && !fclose(file) && good;
-    return good || error_set(calibrate->error, "%s: cannot be written", path);
+    return calibrate_text(calibrate, path, &out) &&
+           file_write(calibrate->arena, "--output", path, (struct text){ out.data, out.size }, calibrate->error);
 }

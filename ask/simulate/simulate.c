@@ -264,6 +264,8 @@ static void print_answer(struct section *section, struct answer *answer)
 bool (*simulate_attach)(struct simulate *simulate, const struct simulated *outcome, struct sim_watch *watch,
                         struct error *error);
 
+bool (*simulate_detach)(struct simulate *simulate, struct error *error);
+
 bool ask_simulate(struct arena *arena, const struct command *command, struct answer *answer,
                   struct error *error)
 {
@@ -289,6 +291,7 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
     if (!searched && (!simulate_record(simulate, &recorder, &watch, error) ||
                       (simulate_attach && !simulate_attach(simulate, outcome, &watch, error)) ||
                       !simulate_run(arena, simulate, &as_asked, &watch, outcome, error) ||
+                      (simulate_detach && !simulate_detach(simulate, error)) ||
                       !simulate_answer(simulate, outcome, section, error) ||
                       (command_given(command, "band") &&
                        !simulate_band(simulate, outcome, section, error)) ||

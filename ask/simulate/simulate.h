@@ -16,6 +16,7 @@
 
 /* A simulation as the options describe it. */
 struct simulate {
+    void *attached;                 /* of simulate_attach; NULL: nothing */
     struct arena *arena;
     const struct command *command;
     struct scenario scenario, prompts;      /* of the replicas; of prefill replicas */
@@ -137,5 +138,7 @@ bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
  * replicas that follow. NULL: nobody does. */
 extern bool (*simulate_attach)(struct simulate *simulate, const struct simulated *outcome, struct sim_watch *watch,
                                struct error *error);
+/* After the run: ends what it kept. False with an error where that could not be written. */
+extern bool (*simulate_detach)(struct simulate *simulate, struct error *error);
 
 #endif

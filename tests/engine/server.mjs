@@ -4,21 +4,21 @@
  *
  * As in that server a step takes one token of each sequence that generates and fills up with prompts. The library
  * gives each sequence a cache of its own and computes only neighbours in one batch, so a request takes the lowest
- * free seat: the seats in use lie side by side while the load stays.
+ * free slot: the slots in use lie side by side while the load stays.
  *
- * SEATS, LENGTH (tokens of a sequence), THREADS. CLOCK=cpu: chunks carry the processor time of this process, in the
+ * SLOTS, LENGTH (tokens of a sequence), THREADS. CLOCK=cpu: chunks carry the processor time of this process, in the
  * protocol of `simulate --clock virtual`, so that other work on the machine is no latency of the engine. */
 import { createServer } from "node:http";
 import { getLlama } from "node-llama-cpp";
 
-const { SEATS = 8, LENGTH = 1536, THREADS = 1, CLOCK } = process.env, BATCH = 512, name = "random-89m";
+const { SLOTS = 8, LENGTH = 1536, THREADS = 1, CLOCK } = process.env, BATCH = 512, name = "random-89m";
 const llama = await getLlama({ gpu: false, build: "never", skipDownload: true, progressLogs: false,
                                maxThreads: +THREADS, logLevel: "error" });
 const model = await llama.loadModel({ modelPath: process.argv[2], useMmap: false });
-const context = await model.createContext({ sequences: +SEATS, contextSize: +LENGTH, batchSize: BATCH,
+const context = await model.createContext({ sequences: +SLOTS, contextSize: +LENGTH, batchSize: BATCH,
                                             threads: +THREADS, flashAttention: true });
 const vocabulary = model.fileInfo.metadata.llama.vocab_size;
-const seats = Array.from({ length: +SEATS }, () => ({ sequence: context.getSequence(), request: null }));
+const slots = Array.from({ length: +SLOTS }, () => ({ sequence: context.getSequence(), request: null }));
 const waiting = [];
 const counts = { prompt_tokens: 0, prompt_seconds: 0, tokens_predicted: 0, tokens_predicted_seconds: 0, n_decode: 0 };
 let busy = 0, runs = false;
@@ -31,8 +31,8 @@ const seconds = () => {
 /* ---- steps ---- */
 
 function enter() {
-  for (const seat of seats) if (!seat.request && waiting.length) seat.request = waiting.shift();
-  return seats.filter(seat => seat.request);
+  for (const slot of slots) if (!slot.request && waiting.length) slot.request = waiting.shift();
+  return slots.filter(slot => slot.request);
 }
 
 async function step(active) {
@@ -49,9 +49,9 @@ async function step(active) {
     const token = results[i].at(-1)?.next?.token;
     if (token !== undefined) request.take(token);
   });
-  for (const seat of active.filter(({ request }) => request.over)) {
-    await seat.sequence.clearHistory();
-    seat.request = null;
+  for (const slot of active.filter(({ request }) => request.over)) {
+    await slot.sequence.clearHistory();
+    slot.request = null;
   }
 }
 
@@ -108,7 +108,7 @@ function metrics() {
                                      `llamacpp:${name} ${value}\n`;
   return Object.entries(counts).map(([name, value]) => one(`${name}_total`, "counter", value)).join("") +
     one("n_busy_slots_per_decode", "gauge", busy / Math.max(counts.n_decode, 1)) +
-    one("requests_processing", "gauge", seats.filter(seat => seat.request).length) +
+    one("requests_processing", "gauge", slots.filter(slot => slot.request).length) +
     one("requests_deferred", "gauge", waiting.length);
 }
 

@@ -170,8 +170,8 @@ static void a_limit_on_sequences(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct setting cause[SETTINGS] = { { "max_num_seqs", cases[i].limit } };
         const struct doc *explained = explain_one(world, &usual, show(world, &usual, cause));
-        says(world, explained, 2, "busy_seats", cases[i].limit);
-        const char *text = doc_get(finding(explained->first, "busy_seats"), "text")->string;
+        says(world, explained, 2, "busy_slots", cases[i].limit);
+        const char *text = doc_get(finding(explained->first, "busy_slots"), "text")->string;
         assert_true(!strstr(text, "a limit of") == !cases[i].named);
         assert_string_equal(doc_get(explained->first, "model")->string, usual.model);
     }

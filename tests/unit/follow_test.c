@@ -4,6 +4,7 @@
 #include "tests/unit/emit_readers.h"
 
 #include "base/base.h"
+#include "watch/watch.h"
 
 #include <arpa/inet.h>
 #include <math.h>
@@ -146,6 +147,9 @@ static void test_recordings(void **state)
         /* Garbage later on is told, and what comes after it counts from before. */
         { "# chalkline watch 1\n# at 1000 bytes 29\nvllm:request_success_total 5\n# at 1005 bytes 8\n<html>\n\n"
           "# at 1010 bytes 29\nvllm:request_success_total 9\n", "0.4 requests/s", 0, 3 },
+        /* The last reading is what --once answers: where it is garbage there is no answer. */
+        { "# chalkline watch 1\n# at 1000 bytes 29\nvllm:request_success_total 5\n# at 1005 bytes 8\n<html>\n\n",
+          "not a line", 2, 0 },
         /* A reading that is still being written is none. */
         { "# chalkline watch 1\n# at 1000 bytes 29\nvllm:request_success_total 5\n# at 1005 bytes 29\nvllm:req",
           "since its start", 0, 1 },
@@ -362,6 +366,43 @@ static void test_flags(void **state)
     arena_free(&arena);
 }
 
+/* A calibration that starts from its own file keeps one value of each load, however often it starts. */
+static void test_restarts(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct buffer empty = { .arena = &arena };
+    struct error error;
+    struct text text;
+    size_t sizes[4] = { 0 };
+    buffer_add(&empty, "", 0);
+    const char *path = temporary(&arena, &empty);
+    for (int i = 0; i < 4; i++) {
+        run(&arena, "%s watch tests/fixtures/metrics/after.prom --since tests/fixtures/metrics/before.prom --seconds 26.72 "
+            "--model llama-3.1-8b --on h100-sxm --gpus 1 %s %s -o %s", program(), i ? "--calibration" : "", i ? path : "",
+            path);
+        assert_int_equal(status, 0);
+        assert_true(file_read(&arena, path, 1 << 20, &text, &error));
+        for (const char *at = text.data; (at = strstr(at, ",value ")); at++)
+            sizes[i]++;
+    }
+    unlink(path);
+    assert_true(sizes[0] > 0);
+    for (int i = 1; i < 4; i++)
+        assert_int_equal(sizes[i], sizes[0]);
+    arena_free(&arena);
+}
+
+/* A Prometheus server answers at most 11,000 points of a series. */
+static void test_steps(void **state)
+{
+    (void)state;
+    const double windows[] = { 60, 3600, 6e5, 6.7e5, 1e7 };
+    check_near("an hour's step", history_step(3600), 60, 0);
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
+        assert_true(floor(windows[i] / history_step(windows[i])) + 1 <= 11000);
+}
+
 /* ---- what the server itself reports ------------------------------------------------------------------ */
 
 /* Simulated servers whose constants are moved. For an hour the load rises from a tenth of what each serves to three
@@ -486,6 +527,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_trend), cmocka_unit_test(test_replicas),
                                         cmocka_unit_test(test_recordings), cmocka_unit_test(test_servers),
                                         cmocka_unit_test(test_commands), cmocka_unit_test(test_flags),
+                                        cmocka_unit_test(test_restarts), cmocka_unit_test(test_steps),
                                         cmocka_unit_test(test_native_histograms),
                                         cmocka_unit_test(test_single), cmocka_unit_test(test_manifests),
                                         cmocka_unit_test(test_recovers), cmocka_unit_test(test_scales) };

@@ -29,7 +29,7 @@ static const struct sent {
     const char *loads;
     int prompt, output;
 } sent[] = { { "1,8,64", 500, 100 }, { "4,24", 1500, 200 } }, full = { "96", 800, 120 };
-enum { SENT = sizeof sent / sizeof *sent, SEATS = 64 };
+enum { SENT = sizeof sent / sizeof *sent, SLOTS = 64 };
 
 static const char *program(void)
 {
@@ -118,7 +118,7 @@ static void start(struct arena *arena, const struct server *server, struct endpo
     char line[200];
     const char *command = arena_print(arena, "echo $$; exec %s simulate --model %s %s --max-seqs %d %s %s --jitter 0.05 "
                                       "--captured --seed %llu --clock virtual --listen 0", program(), server->model,
-                                      server->what, SEATS, server->truth, server->traits,
+                                      server->what, SLOTS, server->truth, server->traits,
                                       (unsigned long long)server->number);
     endpoint->pipe = popen(command, "r");
     assert_non_null(endpoint->pipe);
@@ -147,7 +147,7 @@ static double predicted(struct arena *arena, const struct server *server, const 
                         const char *more, const char *key)
 {
     return number_at(json_of(arena, run(arena, "%s step %s %s --set max_num_seqs=%d --isl %d --osl %d --concurrency %s %s --json",
-                                        program(), server->model, server->what, SEATS, load->prompt, load->output, clients, more)), key);
+                                        program(), server->model, server->what, SLOTS, load->prompt, load->output, clients, more)), key);
 }
 
 /* TPOT at a load, with one of the factors moved. */
@@ -185,12 +185,12 @@ static double shares(struct arena *arena, const struct server *server, const dou
 static void settings(struct arena *arena, const struct server *server, const char *more, double limit, double rate[20],
                      double tpot[20])
 {
-    static const int seats[] = { 4, 8, 16, 32, 64 }, tokens[] = { 256, 512, 2048, 8192 };
+    static const int slots[] = { 4, 8, 16, 32, 64 }, tokens[] = { 256, 512, 2048, 8192 };
     for (int i = 0; i < 20; i++) {
         const struct doc *doc = json_of(arena, run(
             arena, "%s simulate poisson:rate=1,count=288,input=800,output=120 --model %s %s --users 72 --think 1us "
             "--max-seqs %d --chunk %d %s --json", program(), server->model, server->what,
-            seats[i / 4], tokens[i % 4], more));
+            slots[i / 4], tokens[i % 4], more));
         tpot[i] = number_at(doc_get(doc, "tpot"), "mean");
         rate[i] = tpot[i] <= limit ? number_at(doc, "output_rate") : 0;
     }
