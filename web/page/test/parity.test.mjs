@@ -69,8 +69,6 @@ const QUESTIONS = [
   "plan llama-3.3-70b --on h100-sxm --gpus 8",
   "train llama-3.1-8b --on h100-sxm --gpus 64",
   "tiers deepseek-v3 --on gb200-nvl72 --context 32768",
-  "deduce prices --model claude-opus-4-7 --draws 20000",
-  "bill agent --model claude-opus-4-7",
   "life deepseek-v3 --served 200T",
   "brief qwen3-32b --on h200-sxm",
   "why bound_step --model deepseek-v3 --on gb200-nvl72 --deep",
