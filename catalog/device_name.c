@@ -112,13 +112,14 @@ static const char *after(const struct words *words, size_t at)
 /* How many words from `at` on say nothing of which machine it is. */
 static size_t idle(const struct words *words, size_t at)
 {
-    static const char *const makers[] = { "nvidia", "geforce", "amd", "radeon", "intel", "apple", "tesla", "instinct",
-                                          "processor", "cpu", "gpu", "graphics", "generation" };
+    static const char *const makers[] = { "nvidia", "geforce", "amd", "radeon", "intel", "apple", "tesla",
+                                          "instinct", "processor", "cpu", "gpu", "graphics", "generation" };
     static const char *const numbers[] = { "dual", "quad", "six", "eight", "twelve", "sixteen" };
     const char *word = words->word[at], *next = after(words, at);
     if ((counts(word, "") || among(word, numbers, sizeof numbers / sizeof *numbers)) && !strcmp(next, "core"))
         return 2;
-    if ((counts(word, "th") || counts(word, "nd") || counts(word, "rd") || counts(word, "st")) && !strcmp(next, "gen"))
+    const bool ordinal = counts(word, "th") || counts(word, "nd") || counts(word, "rd") || counts(word, "st");
+    if (ordinal && !strcmp(next, "gen"))
         return 2;
     if (!strcmp(word, "cpu") && at + 1 == words->count)     /* "core-ultra-7-155h-cpu" beside its GPU */
         return 0;
@@ -164,8 +165,8 @@ static void spell(const char *name, struct spelled *spelled)
     split(name, &words);
     const bool gpu = has_gpu_cores(&words);
     for (size_t i = 0, taken; i < words.count; i += taken) {
-        const char *word = words.word[i];
-        const bool apart = counts(word, "") && (!strcmp(after(&words, i), "gb") || !strcmp(after(&words, i), "gib"));
+        const char *word = words.word[i], *next = after(&words, i);
+        const bool apart = counts(word, "") && (!strcmp(next, "gb") || !strcmp(next, "gib"));
         taken = 1;
         if (is_size(word) || apart) {
             const double size = strtod(word, NULL);
@@ -199,7 +200,8 @@ struct match {
 };
 
 /* What people leave away before a name. */
-static const char *const fronts[] = { "", "rtx", "gtx", "rx", "arc", "core", "xeon", "pro", "quadro", "ryzen", "epyc" };
+static const char *const fronts[] = { "", "rtx", "gtx", "rx", "arc", "core", "xeon", "pro", "quadro", "ryzen",
+                                      "epyc" };
 enum { FRONTS = sizeof fronts / sizeof *fronts, VARIANTS = 3 * FRONTS };
 
 static bool fits(const char *front, const char *asked, const char *key)
@@ -310,7 +312,8 @@ static bool choose(struct arena *arena, const char *name, const struct match *ma
     const char *rest = sized ? NULL : others(arena, match, entry);
     *called = (struct catalog_called){ .entry = entry };
     if (rest)
-        called->note = arena_print(arena, "%.100s is taken as %s; the name also stands for %s", name, entry->name, rest);
+        called->note = arena_print(arena, "%.100s is taken as %s; the name also stands for %s", name, entry->name,
+                                   rest);
     if (memory > 0 && fabs(size_of(entry) / memory - 1) > same_size)
         called->memory = memory;
     return true;
@@ -468,8 +471,8 @@ static bool unknown(const struct catalog *catalog, const char *name, struct erro
     near = near ? near : nearest(catalog, name);
     error_set(error, "unknown machine '%.200s'", name);
     if (near)
-        return error_suggest(error, "did you mean '%s'? Or a file of your own, as `chalkline measure -o FILE.csv` "
-                             "writes it", near);
+        return error_suggest(error, "did you mean '%s'? Or a file of your own, as `chalkline measure "
+                             "-o FILE.csv` writes it", near);
     return error_expected(error, "one of the %zu names of `chalkline list hardware`, or the path of a file, as "
                           "`chalkline measure -o FILE.csv` writes it", catalog_count(catalog, CATALOG_MACHINE));
 }

@@ -99,7 +99,8 @@ void device_name_of(const char *title, char *name, size_t room)
     size_t size = 0;
     for (const char *at = title; *at && size + 1 < room; at++) {
         const bool letter = isalnum((unsigned char)*at);
-        if (letter && !strncmp(at, "GB", 2) && size > 1 && name[size - 1] == '-' && isdigit((unsigned char)name[size - 2]))
+        const bool number = size > 1 && name[size - 1] == '-' && isdigit((unsigned char)name[size - 2]);
+        if (number && !strncmp(at, "GB", 2))
             size--;                                     /* "16 GB" */
         if (letter || (size && name[size - 1] != '-'))
             name[size++] = letter ? (char)tolower((unsigned char)*at) : '-';
@@ -113,13 +114,15 @@ void device_name_of(const char *title, char *name, size_t room)
 }
 
 /* "4x" with the row's peak_fp32; other cells as they are. */
-static struct text value_of(struct lines *lines, const struct csv *wide, size_t row, const char *cell, size_t size)
+static struct text value_of(struct lines *lines, const struct csv *wide, size_t row, const char *cell,
+                            size_t size)
 {
     const int fp32 = csv_column(wide, "peak_fp32 TFLOP/s");
     const size_t digits = strspn(cell, "0123456789.");
     if (!digits || digits + 1 != size || cell[digits] != 'x' || fp32 < 0)
         return (struct text){ cell, size };
-    return text_of(arena_print(lines->arena, "%.6g", strtod(cell, NULL) * strtod(csv_cell(wide, row, fp32), NULL)));
+    const double times = strtod(cell, NULL), one = strtod(csv_cell(wide, row, fp32), NULL);
+    return text_of(arena_print(lines->arena, "%.6g", times * one));
 }
 
 static bool add_machine(struct lines *lines, const struct csv *wide, size_t row, const struct column *columns,

@@ -361,7 +361,8 @@ static void print_sheet(const struct timed *timed, struct buffer *csv)
     buffer_print(csv, "name,fact,value,unit,source,date,mark,note\n%s,title,\"%s\",text,\"%s\",%s,,\n", timed->name,
                  timed->title, timed->source, timed->date);
     if (timed->family)
-        buffer_print(csv, "%s,family,%s,text,\"%s\",%s,,\n", timed->name, timed->family, timed->source, timed->date);
+        buffer_print(csv, "%s,family,%s,text,\"%s\",%s,,\n", timed->name, timed->family, timed->source,
+                     timed->date);
     for (size_t i = 0; i < timed->count; i++) {
         const struct fact_line *fact = &timed->facts[i];
         buffer_print(csv, "%s,%s,%.5g,%s,\"%s\",%s,,\"%s\"\n", timed->name, fact->row, fact->value / fact->scale,
@@ -420,8 +421,8 @@ static void add_text(const struct timed *timed, const char *path, struct buffer 
     else if (timed->family)
         buffer_print(out, "  not in the catalog; its family, by maker and instructions: %s\n", timed->family);
     if (*timed->cards)
-        buffer_print(out, "  its graphics cards were not timed: %s%s%s\n", timed->cards, timed->card ? "; --on " : "",
-                     timed->card ? timed->card->name : "");
+        buffer_print(out, "  its graphics cards were not timed: %s%s%s\n", timed->cards,
+                     timed->card ? "; --on " : "", timed->card ? timed->card->name : "");
     if (path)
         buffer_print(out, "  written: %s, for --on %s\n", path, path);
 }

@@ -28,8 +28,11 @@ static bool cut(struct formulas *formulas, const char *file)
 /* What of a device only `show` prints. */
 static bool only_shown(const struct csv *csv, const char *header)
 {
-    return !strcmp(csv->file, DEVICES_FILE) && (!strcmp(header, "memory_kind") || !strcmp(header, "release_year 1") ||
-                                                !strcmp(header, "purchase_price USD"));
+    static const char *const headers[] = { "memory_kind", "release_year 1", "purchase_price USD" };
+    bool shown = false;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        shown |= !strcmp(header, headers[i]);
+    return shown && !strcmp(csv->file, DEVICES_FILE);
 }
 
 /* A table of facts without its notes, one of measurements also without its reasons: the page needs none. */

@@ -116,7 +116,8 @@ static void check_case(struct world *world, struct text line, size_t number)
     const bool known = catalog_machine_called(&world->catalog, name, &found, &error);
     const char *have = known ? found.entry->name : "!";
     const char *more = known ? arena_print(&world->arena, "%s%.0f GiB, %.0f linked",
-                                           found.note ? found.note : "no note, ", found.memory / 1073741824, found.chips)
+                                           found.note ? found.note : "no note, ", found.memory / 1073741824,
+                                           found.chips)
                              : arena_print(&world->arena, "%s; %s", error.what, error.hint);
     if (strcmp(have, want) || !strstr(more, says))
         fail_msg("line %zu: %s: %s (%s)", number, name, have, more);
@@ -177,7 +178,8 @@ static void a_device_says_where_it_was_read(void **state)
     assert_true(fact->value == 1792e9);
 }
 
-static bool expand(struct arena *arena, const char *wide, const char *sources, struct csv *narrow, struct error *error)
+static bool expand(struct arena *arena, const char *wide, const char *sources, struct csv *narrow,
+                   struct error *error)
 {
     struct csv a, b;
     assert_true(csv_read(arena, "wide.csv", text_of(wide), &a, error) &&
@@ -221,7 +223,8 @@ static void agree(const char *name, const char *fact, double have, double want, 
         fail_msg("%s: %s %g, in the table %g", name, fact, have, want);
 }
 
-/* Processors are here with the mean of the memories that they take, there with one; Apple's rates are estimates. */
+/* Processors are here with the mean of the memories that they take, there with one; Apple's rates are
+ * estimates. */
 static void check_row(const struct csv *csv, size_t row, const struct catalog_entry *entry)
 {
     static const struct { const char *fact, *column; } peaks[] = {
