@@ -233,7 +233,7 @@ static void test_watched(void **state)
         !(number_at(got, "saturation_rate", "low") < number_at(got, "saturation_rate", "value")))
         fail_msg("saturates at %.4g", number_at(got, "saturation_rate", "value"));
     assert_string_equal(doc_get(got, "binding")->string, "nothing");
-    assert_int_equal(doc_get(got, "flags")->count, 4);
+    assert_int_equal(doc_get(got, "flags")->count, 8);
     stop(&server);
     unlink(path);
     arena_free(&arena);
@@ -298,7 +298,7 @@ static void test_calibrates(void **state)
     check_near("TPOT", number_at(json_of(&arena, run(&arena, "%s step %s --isl 500 --osl 100 --concurrency 16 --calibration "
                                                      "%s --json", program(), model, path)), "predicted_tpot", NULL),
                truth, 0.03);
-    const char *out = run(&arena, "%s measure %s --loads 1 --osl 20 --model gpt-oss-20b --on h100-sxm; echo $?", program(),
+    const char *out = run(&arena, "%s measure %s --loads 1 --osl 20 --model deepseek-v3 --on h100-sxm --gpus 1; echo $?", program(),
                           server.url);
     const char *kept = strstr(out, "the requests are in ");
     assert_non_null(strstr(out, "not calibrated: "));
