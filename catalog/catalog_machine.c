@@ -66,6 +66,8 @@ static void bind_peaks(const struct catalog_entry *entry, struct facts *facts)
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (!catalog_number(entry, steps[i].peak, &value))
             facts_bind(facts, steps[i].peak, steps[i].wider, ORIGIN_SHEET, entry->sheet->csv.file);
+    if (!catalog_number(entry, NAME_peak_fp32, &value))        /* nobody states it: the matrix rate bounds it */
+        facts_bind(facts, NAME_peak_fp32, NAME_peak_bf16, ORIGIN_SHEET, entry->sheet->csv.file);
     if (!catalog_number(entry, NAME_scale_out_bandwidth, &value))      /* no faster than inside */
         facts_bind(facts, NAME_scale_out_bandwidth, NAME_scale_up_bandwidth, ORIGIN_SHEET, entry->sheet->csv.file);
 }

@@ -24,7 +24,7 @@ static const char *const alone_rows[ALONE] = {
     [OFFERED] = NAME_measured_offered, [CACHED] = NAME_measured_cached_share,
     [SPLIT_CACHED] = NAME_measured_split_cached_share, [WAIT] = NAME_measured_wait_tokens,
     [WAIT_MORE] = NAME_measured_wait_more, [TTFT_RATIO] = NAME_measured_ttft_ratio,
-    [NEEDED] = NAME_measured_memory_needed, [GIVEN] = NAME_measured_memory_given,
+    [NEEDED] = NAME_measured_memory_needed, [GIVEN] = NAME_memory_usable,
     [LACKING] = NAME_measured_memory_lacking, [MEMORY_RATIO] = NAME_measured_memory_ratio,
     [EXPERTS] = NAME_moe_layers, [WAVES] = NAME_closed_loop_synchronized,
 };

@@ -166,7 +166,7 @@ static void add_flags(struct watch *watch, struct doc *doc)
             doc_add_number(watch->arena, one, "from", change->from);
             doc_add_number(watch->arena, one, "to", change->to);
         }
-        doc_add_number(watch->arena, one, "chips", change->chips);
+        doc_add_number(watch->arena, one, NAME_chips, change->chips);
         add_word(watch, one, "source", change->source);
         add_figure(watch, one, "throughput", change->at[CAPACITY] * (double)watch->load.replicas, "token/s",
                    "most output tokens a second, predicted");

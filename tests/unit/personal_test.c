@@ -131,27 +131,31 @@ static void layers_on_the_host(void **state)
 
 /* ---- published runs ---------------------------------------------------------------------------------- */
 
-/* Medians of the errors, and the share of the rows that are answered, as docs/accuracy.md states them. */
+/* Medians of the errors, and the share of all rows, suspect and repeated ones among them, that is answered:
+ * somewhat wider than docs/own-machine.md states them. */
 static void published_runs(void **state)
 {
     static const struct {
         const char *file, *metric;
         double median, answered;
     } sheets[] = {
-        { "localscore.csv", "decode", 0.115, 0.92 }, { "localscore.csv", "prefill", 0.135, 0.92 },
-        { "dgx_spark.csv", "decode", 0.05, 0.95 }, { "strix_halo_kyuz0.csv", "decode", 0.10, 0.95 },
-        { "strix_halo_kyuz0.csv", "prefill", 0.15, 0.95 } };
+        { "localscore.csv", "decode", 0.115, 0.85 }, { "localscore.csv", "prefill", 0.135, 0.85 },
+        { "dgx_spark.csv", "decode", 0.05, 0.95 }, { "strix_halo_kyuz0.csv", "decode", 0.10, 0.8 },
+        { "strix_halo_kyuz0.csv", "prefill", 0.15, 0.8 } };
     struct world *world = *state;
     for (size_t i = 0; i < COUNT(sheets); i++) {
-        const char *path = shared_file(&world->arena, arena_print(&world->arena, "data/measurements/sources/%s",
+        const char *path = shared_file(&world->arena, arena_print(&world->arena, "measurements/sources/%s",
                                                                   sheets[i].file));
         if (!path)
             skip();
         assert_true(ask(world, arena_print(&world->arena, "check --measured %s", path)));
         const struct doc *metric = doc_get(doc_get(world->answer.doc, "metrics"), sheets[i].metric);
         const double median = doc_get(metric, "median")->number;
-        printf("  %s %s: %.1f %%\n", sheets[i].file, sheets[i].metric, 100 * median);
+        const double answered = doc_get(world->answer.doc, "scored")->number / doc_get(world->answer.doc, "rows")->number;
+        printf("  %s %s: %.1f %%, %.0f %% of the rows answered\n", sheets[i].file, sheets[i].metric, 100 * median,
+               100 * answered);
         assert_true(median < sheets[i].median);
+        assert_true(answered > sheets[i].answered);
     }
 }
 
