@@ -13,7 +13,7 @@ static const struct { const char *model, *machine, *precision; } scenarios[] = {
     { "llama-3.3-70b", "h100-sxm", "fp8" }, { "gemma-3-27b", "tpu-v5p", NULL },
     { "qwen3.5-35b-a3b", "b200-sxm", "nvfp4" }, { "mixtral-8x7b", "mi300x", "bf16" },
 };
-enum { ROUNDS = 16 * COUNT(scenarios), ENTRIES = 6, VALUES = ROUNDS * ENTRIES, CHUNK = 48, LISTED = 256 };
+enum { ROUNDS = 20 * COUNT(scenarios), ENTRIES = 6, VALUES = ROUNDS * ENTRIES, CHUNK = 48, LISTED = 256 };
 
 struct world {
     struct arena arena;

@@ -74,6 +74,8 @@ static const struct {
       "{\"words\": \"7\", \"model\": \"deepseek-v3\", \"on\": \"gb200-nvl72\", \"run\": true}",
       "words=7&model=deepseek-v3&on=gb200-nvl72&run=true" },
     { "design", "--power 700W --domain 8", "{\"power\": \"700W\", \"domain\": 8}", "power=700W&domain=8" },
+    { "can", "qwen3-14b --on rtx-3060", "{\"words\": \"qwen3-14b\", \"on\": \"rtx-3060\"}",
+      "words=qwen3-14b&on=rtx-3060" },
     { "find", "machine balance", "{\"words\": \"machine balance\"}", "words=machine%20balance" },
 };
 
