@@ -95,22 +95,24 @@ void can_document(const struct can_type *type, struct doc *doc)
 const char *can_flags(const struct can *can, const struct can_type *type)
 {
     struct buffer out = { .arena = can->arena };
+    buffer_print(&out, "%s", "");
     struct scenario scenario = type->scenario;
     struct error ignored;
     double layers = 0;
     if (type->host_layers > 0 && value_of(&scenario, NAME_layers, &layers, &ignored))
         buffer_print(&out, "-ngl %.0f", layers - type->host_layers);
-    else
+    else if (!(value_of(&scenario, NAME_cpu_cores, &layers, &ignored) && layers > 0))
         buffer_print(&out, "-ngl 99");
     if (type->host_expert_layers > 0)
-        buffer_print(&out, " --n-cpu-moe %.0f", type->host_expert_layers);
+        buffer_print(&out, "%s--n-cpu-moe %.0f", out.size ? " " : "", type->host_expert_layers);
     if (type->cache)
-        buffer_print(&out, " -ctk %s -ctv %s", type->cache, type->cache);
+        buffer_print(&out, "%s-ctk %s -ctv %s", out.size ? " " : "", type->cache, type->cache);
     return out.data;
 }
 
 const char *can_launch(const struct can *can, const struct can_type *type)
 {
-    return arena_print(can->arena, "llama-server -m %s-%s.gguf -c %.0f %s", type->scenario.model, type->precision,
-                       can->context, can_flags(can, type));
+    const char *flags = can_flags(can, type);
+    return arena_print(can->arena, "llama-server -m %s-%s.gguf -c %.0f%s%s", type->scenario.model, type->precision,
+                       can->context, *flags ? " " : "", flags);
 }
