@@ -5,7 +5,8 @@
  * sizes, a router that is uneven, the time of its front end. `measure` asks it, `calibrate` reads what came. A
  * factor matters where half of TPOT is its own at a load that was measured. The throughput of a full server, which
  * was not given, must come out within 5 % in the median, such a factor within 12 %, and nine of ten within what is
- * stated below. Of twenty settings of two flags the best by the calibrated simulator must be as good as the truly best.
+ * stated below; a factor that matters in less than one in twenty servers is told, but not judged. Of twenty
+ * settings of two flags the best by the calibrated simulator must be as good as the truly best.
  *
  * Five servers; a hundred with CHALKLINE_LONG. */
 #define _GNU_SOURCE
@@ -22,7 +23,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { FACTORS = 4, SAMPLE = 3, SHORT = 5, LONG = 100 };
+enum { FACTORS = 4, SAMPLE = 3, SHORT = 5, LONG = 100, FEW = 20 };
 static const char *const names[FACTORS] = { "fixed_factor", "sequence_factor", "work_factor", "prefill_factor" };
 /* Two kinds of lengths at several loads each, and the load of a full server that nobody calibrates on. */
 static const struct sent {
@@ -307,7 +308,8 @@ static void check_errors(struct tally *tally, int which, const char *what, doubl
     const double median = quantile_of(tally->errors[which], count, 0.5), p90 = quantile_of(tally->errors[which], count, 0.9);
     printf("  %s: %zu servers, off by %.1f %% in the median, %.1f %% in nine of ten\n", what, count, 100 * median,
            100 * p90);
-    if (!(median <= middle) || !(p90 <= most))
+    const bool judged = FEW * count >= tally->servers;
+    if (judged && (!(median <= middle) || !(p90 <= most)))
         fail_msg("%s", what);
 }
 
