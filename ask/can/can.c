@@ -2,7 +2,7 @@
  *
  * Every file type that people download is read at one point: one conversation with llama.cpp, its context
  * half full. The best is the largest that fits and writes fast enough to follow, at most Q8_0, whose loss
- * nobody has measured to matter; where none is fast enough, the largest of four bits. */
+ * nobody has measured to matter, at least of four bits; where none is fast enough, of four bits, or what fits. */
 #include "ask/can/can.h"
 
 #include "build/row_names.h"
@@ -38,7 +38,7 @@ static bool read_question(struct can *can, struct can_type *types, size_t *count
         return false;
     const struct fact *context = facts_find(&scenario.facts, NAME_context);
     can->context = context && context->origin == ORIGIN_GIVEN ? context->value : USUAL_CONTEXT;
-    if (can->subject.precision)
+    if (can->subject.precision || name_within(can->subject.model, ".gguf"))
         types[(*count)++] = (struct can_type){ .precision = can->subject.precision };
     else if (four > 0)
         types[(*count)++] = (struct can_type){ .precision = "MXFP4_MOE" };
@@ -51,7 +51,7 @@ static bool read_question(struct can *can, struct can_type *types, size_t *count
 static const struct can_type *best_of(const struct can *can, const struct can_type *types, size_t count)
 {
     const struct can_type *best = NULL;
-    for (size_t i = count > LARGEST_NEEDED ? LARGEST_NEEDED : 0; i < count && !best; i++)
+    for (size_t i = count > LARGEST_NEEDED ? LARGEST_NEEDED : 0; i < count && i <= FOUR_BITS && !best; i++)
         if (types[i].fits && can_at(&types[i], CAN_speed_per_user) >= can->speed)
             best = &types[i];
     for (size_t i = count > FOUR_BITS ? FOUR_BITS : 0; i < count && !best; i++)
@@ -72,7 +72,7 @@ static void add_table(const struct can *can, const struct can_type *types, size_
         section_word(one, "mark", &types[i] == best ? "<" : "");
     }
     section_word(section, "model", types->scenario.model)->text_only = true;
-    section_word(section, "machine", types->scenario.machine)->text_only = true;
+    section_word(section, "machine", can_machine(types))->text_only = true;
     can_figures(best ? best : &types[count - 1], section);
     for (size_t i = 0; i < section->count; i++)
         section->figures[i].text_only = true;
@@ -80,7 +80,7 @@ static void add_table(const struct can *can, const struct can_type *types, size_
                    types->figures->figures[CAN_context_most].unit)->text_only = true;
     section_number(section, NAME_prompt_tokens, can->context / 2,
                    types->figures->figures[CAN_context_most].unit)->text_only = true;
-    section_word(section, "best", best ? best->precision : "")->text_only = true;
+    section_word(section, "best", best ? can_type_name(best) : "")->text_only = true;
 }
 
 static void add_document(const struct can *can, const struct can_type *types, size_t count,
@@ -88,7 +88,7 @@ static void add_document(const struct can *can, const struct can_type *types, si
 {
     struct arena *arena = can->arena;
     doc_add_string(arena, doc, "model", types->scenario.model);
-    doc_add_string(arena, doc, "machine", types->scenario.machine);
+    doc_add_string(arena, doc, "machine", can_machine(types));
     can_document(best, doc);
     doc_add_string(arena, doc, "command", can_launch(can, best));
     struct doc *choices = doc_add(arena, doc, "choices", DOC_ARRAY);

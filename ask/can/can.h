@@ -29,7 +29,7 @@ struct can {
 
 /* One file type, with layers on the host or without. */
 struct can_type {
-    const char *precision;          /* as --precision takes it */
+    const char *precision;          /* as --precision takes it; NULL: as the GGUF file has it */
     const char *cache;              /* as --kv-precision does; NULL: as asked */
     double host_layers, host_expert_layers;
     struct scenario scenario;
@@ -41,6 +41,8 @@ struct can_type {
 /* Fill in what the machine does with a type. */
 bool can_read(const struct can *can, struct can_type *type, struct error *error);
 double can_at(const struct can_type *type, enum can_row row);
+const char *can_type_name(const struct can_type *type);
+const char *can_machine(const struct can_type *type);       /* "2 x RTX 3090" */
 /* The figures of a type under the keys of the answer: for people, and for programs. */
 void can_figures(const struct can_type *type, struct section *section);
 void can_document(const struct can_type *type, struct doc *doc);

@@ -31,11 +31,21 @@ static bool fewest(const struct can *can, struct can_type *split, double *layers
     return can_read(can, split, error);
 }
 
+/* Where the card shares the host's memory, what does not fit in one does not fit in the other. */
+static bool is_unified(const struct can *can, const struct can_type *type)
+{
+    struct error ignored;
+    const struct catalog_entry *entry =
+        catalog_find(&type->scenario.catalog, CATALOG_MACHINE, can->subject.machine, &ignored);
+    const char *kind = entry ? catalog_text(entry, "memory_kind") : NULL;
+    return kind && (!strncmp(kind, "unified", 7) || !strncmp(kind, "LPDDR", 5));
+}
+
 bool can_split(const struct can *can, const struct can_type *type, struct can_type *split, struct error *error)
 {
     struct can_type whole = *type, experts = *type;
     const double layers = row_value(type, NAME_layers), routed = row_value(type, NAME_moe_layers);
-    if (row_value(type, NAME_llama_cpp) <= 0 || row_value(type, NAME_cpu_cores) > 0)
+    if (row_value(type, NAME_llama_cpp) <= 0 || row_value(type, NAME_cpu_cores) > 0 || is_unified(can, type))
         return false;
     const bool by_layers = fewest(can, &whole, &whole.host_layers, layers, error);
     const bool by_experts = routed > 0 && fewest(can, &experts, &experts.host_expert_layers, routed, error);
@@ -60,7 +70,7 @@ static void say_split(const struct can *can, const struct can_type *type, struct
     const char *what = split.host_layers > 0 ? arena_print(can->arena, "%.0f layers", split.host_layers)
                        : arena_print(can->arena, "the experts of %.0f layers", split.host_expert_layers);
     section_word(changes, NULL, arena_print(can->arena, "%s with %s on the host, %s of its memory: %s (`%s`)",
-        type->precision, what, quantity_text(can->arena, row_value(&split, NAME_weights_on_host),
+        can_type_name(type), what, quantity_text(can->arena, row_value(&split, NAME_weights_on_host),
                                              type->figures->figures[CAN_memory_needed].unit, 3),
         figure(can, &split, CAN_speed_per_user), can_flags(can, &split)));
 }
@@ -81,7 +91,7 @@ static void say_cache(const struct can *can, const struct can_type *best, struct
 static void say_faster(const struct can *can, const struct can_type *type, const struct can_type *best,
                        struct section *changes)
 {
-    section_word(changes, NULL, arena_print(can->arena, "%s: %s in place of %s; %s of memory in place of %s", type->precision,
+    section_word(changes, NULL, arena_print(can->arena, "%s: %s in place of %s; %s of memory in place of %s", can_type_name(type),
         figure(can, type, CAN_speed_per_user), figure(can, best, CAN_speed_per_user),
         figure(can, type, CAN_memory_needed), figure(can, best, CAN_memory_needed)));
 }
@@ -92,7 +102,7 @@ void can_changes(const struct can *can, const struct can_type *types, size_t cou
     enum { BETTER = 115 };                  /* per cent of the speed from which on a smaller type is named */
     const struct can_type *larger = NULL, *faster = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (!types[i].fits && !(larger && !strcmp(larger->precision, "Q4_K_M")))
+        if (!types[i].fits && !(larger && !strcmp(can_type_name(larger), "Q4_K_M")))
             larger = &types[i];             /* the smallest that does not fit, but of those four bits */
         else if (types[i].fits && best && !faster && 100 * can_at(&types[i], CAN_speed_per_user) >
                                     BETTER * can_at(best, CAN_speed_per_user))
@@ -104,7 +114,7 @@ void can_changes(const struct can *can, const struct can_type *types, size_t cou
         say_cache(can, best, changes);
     if (!best && can_at(&types[count - 1], CAN_context_most) > 1)
         section_word(changes, NULL, arena_print(can->arena, "%s with a context of at most %s: --context",
-            types[count - 1].precision, figure(can, &types[count - 1], CAN_context_most)));
+            can_type_name(&types[count - 1]), figure(can, &types[count - 1], CAN_context_most)));
     if (larger && (!best || larger < best))
         say_split(can, larger, changes);
 }

@@ -64,9 +64,21 @@ double can_at(const struct can_type *type, enum can_row row)
     return type->values.at[row];
 }
 
+const char *can_type_name(const struct can_type *type)
+{
+    return type->precision ? type->precision : "the file's own type";
+}
+
+const char *can_machine(const struct can_type *type)
+{
+    const double chips = facts_find(&type->scenario.facts, NAME_chips)->value;
+    return chips > 1 ? arena_print(type->scenario.arena, "%.0f x %s", chips, type->scenario.machine)
+                     : type->scenario.machine;
+}
+
 void can_figures(const struct can_type *type, struct section *section)
 {
-    section_word(section, "precision", type->precision);
+    section_word(section, "precision", can_type_name(type));
     section_word(section, "fits", type->fits ? "yes" : "no");
     for (size_t i = 0; i < CAN_ROW_COUNT; i++) {
         const struct figure *figure = &type->figures->figures[i];
@@ -85,7 +97,7 @@ void can_figures(const struct can_type *type, struct section *section)
 void can_document(const struct can_type *type, struct doc *doc)
 {
     struct arena *arena = type->scenario.arena;
-    doc_add_string(arena, doc, "precision", type->precision);
+    doc_add_string(arena, doc, "precision", can_type_name(type));
     doc_add_bool(arena, doc, "fits", type->fits);
     for (size_t i = 0; i < CAN_ROW_COUNT; i++)
         figure_document(arena, &type->figures->figures[i],
@@ -113,6 +125,7 @@ const char *can_flags(const struct can *can, const struct can_type *type)
 const char *can_launch(const struct can *can, const struct can_type *type)
 {
     const char *flags = can_flags(can, type);
-    return arena_print(can->arena, "llama-server -m %s-%s.gguf -c %.0f%s%s", type->scenario.model, type->precision,
-                       can->context, *flags ? " " : "", flags);
+    const char *file = type->precision ? arena_print(can->arena, "%s-%s.gguf", type->scenario.model, type->precision)
+                                       : can->subject.model;
+    return arena_print(can->arena, "llama-server -m %s -c %.0f%s%s", file, can->context, *flags ? " " : "", flags);
 }
