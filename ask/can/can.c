@@ -131,7 +131,7 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
     FIGURE("memory", "memory of the machine that the engine may fill"),                                   \
     FIGURE("decode_speed", "tokens per second of one answer, the context half full"),                     \
     FIGURE(NAME_prefill_speed, "tokens per second of a prompt that is half the context"),                    \
-    FIGURE("ttft", "time to the first token after such a prompt"),                                        \
+    FIGURE("ttft", "time to the first token of such a prompt"),                                        \
     FIGURE(NAME_context_most, "longest context that fits")
 
 static const struct record choice_record = { "CanChoice", (const struct answer_field[]){
