@@ -73,7 +73,7 @@ static double other_value(struct watch *watch, const struct flag *flag, double n
     const struct format *fp8 = formats_find(&watch->scenario.formats, "fp8");
     double to = NAN;
     switch (flag->vary) {
-    case VARY_DOUBLE:  return fmax(1, floor(side ? 2 * now : now / 2));
+    case VARY_DOUBLE:  return side ? 2 * now : now >= 2 ? floor(now / 2) : NAN;
     case VARY_STEP:    return now >= 1 ? now + (side ? 1 : -1) : NAN;
     case VARY_OFF:     return side && now > 0 ? 0 : NAN;
     case VARY_CACHE:   return side && fp8 && now > fp8->bytes ? fp8->bytes : NAN;

@@ -15,7 +15,7 @@ enum { TYPES_MOST = 12, USUAL_CONTEXT = 8192 };
 /* What people download, largest first; of a checkpoint whose experts have four bits, only the last. */
 static const char *const usual[] = { "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS",
                                      "Q3_K_M", "IQ3_XXS", "Q2_K", "IQ2_XXS" };
-enum { LARGEST_NEEDED = 1, FOUR_BITS = 4 };
+enum { FOUR_BITS = 4 };
 
 static bool needs_names(const struct command *command, const struct subject *subject, struct error *error)
 {
@@ -31,11 +31,16 @@ static bool needs_names(const struct command *command, const struct subject *sub
 static bool read_question(struct can *can, struct can_type *types, size_t *count, struct error *error)
 {
     struct scenario scenario;
-    double four;
+    double four, llama_cpp;
     if (!scenario_open(&scenario, can->arena, can->command, can->subject, error) ||
         !value_of(&scenario, NAME_four_bit_weights, &four, error) ||
+        !value_of(&scenario, NAME_llama_cpp, &llama_cpp, error) ||
         !value_of(&scenario, NAME_speed_wanted, &can->speed, error))
         return false;
+    if (llama_cpp <= 0) {
+        error_set(error, "can answers for llama.cpp, and --engine names another engine");
+        return error_expected(error, "llamacpp, llamacpp-vulkan, llamacpp-rocm or localscore; `chalkline step` has others");
+    }
     const struct fact *context = facts_find(&scenario.facts, NAME_context);
     can->context = context && context->origin == ORIGIN_GIVEN ? context->value : USUAL_CONTEXT;
     if (can->subject.precision || name_within(can->subject.model, ".gguf"))
@@ -51,7 +56,7 @@ static bool read_question(struct can *can, struct can_type *types, size_t *count
 static const struct can_type *best_of(const struct can *can, const struct can_type *types, size_t count)
 {
     const struct can_type *best = NULL;
-    for (size_t i = count > LARGEST_NEEDED ? LARGEST_NEEDED : 0; i < count && i <= FOUR_BITS && !best; i++)
+    for (size_t i = count > CAN_LARGEST ? CAN_LARGEST : 0; i < count && i <= FOUR_BITS && !best; i++)
         if (types[i].fits && can_at(&types[i], CAN_speed_per_user) >= can->speed)
             best = &types[i];
     for (size_t i = count > FOUR_BITS ? FOUR_BITS : 0; i < count && !best; i++)
@@ -80,17 +85,22 @@ static void add_table(const struct can *can, const struct can_type *types, size_
                    types->figures->figures[CAN_context_most].unit)->text_only = true;
     section_number(section, NAME_prompt_tokens, can->context / 2,
                    types->figures->figures[CAN_context_most].unit)->text_only = true;
+    const bool slow = best && can_at(best, CAN_speed_per_user) < can->speed;
+    const bool coarse = best && count > FOUR_BITS && best > types + FOUR_BITS;
+    section_word(section, "but", slow && coarse ? "slower than --speed, and below four bits quality suffers"
+                                 : slow ? "slower than --speed" : coarse ? "but below four bits quality suffers" : "")
+        ->text_only = true;
     section_word(section, "best", best ? can_type_name(best) : "")->text_only = true;
 }
 
 static void add_document(const struct can *can, const struct can_type *types, size_t count,
-                         struct can_type *best, struct doc *doc)
+                         const struct can_type *shown, struct doc *doc)
 {
     struct arena *arena = can->arena;
     doc_add_string(arena, doc, "model", types->scenario.model);
     doc_add_string(arena, doc, "machine", can_machine(types));
-    can_document(best, doc);
-    doc_add_string(arena, doc, "command", can_launch(can, best));
+    can_document(shown, doc);
+    doc_add_string(arena, doc, "command", shown->fits ? can_launch(can, shown) : "");
     struct doc *choices = doc_add(arena, doc, "choices", DOC_ARRAY);
     for (size_t i = 0; i < count; i++)
         can_document(&types[i], doc_add(arena, choices, NULL, DOC_OBJECT));
@@ -127,8 +137,8 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
     { FIELD_TEXT, "precision", .help = "GGUF file type", .always = true },                                \
     { FIELD_SWITCH, "fits", .help = "whether weights, KV cache and buffers fit in memory", .always = true }, \
     FIGURE(NAME_weights_stored, "bytes of the weights, which is the size of the file"),                      \
-    FIGURE(NAME_memory_needed, "memory for weights, KV cache of the context, and buffers"),                  \
-    FIGURE("memory", "memory of the machine that the engine may fill"),                                   \
+    FIGURE(NAME_memory_needed, "memory per GPU for weights, KV cache, and buffers"),                  \
+    FIGURE("memory", "memory per GPU that the engine may fill"),                                   \
     FIGURE("decode_speed", "tokens per second of one answer, the context half full"),                     \
     FIGURE(NAME_prefill_speed, "tokens per second of a prompt that is half the context"),                    \
     FIGURE("ttft", "time to the first token of such a prompt"),                                        \
@@ -140,18 +150,18 @@ static const struct record choice_record = { "CanChoice", (const struct answer_f
 const struct record answer_can = { "Can", (const struct answer_field[]){
     { FIELD_TEXT, "model", .always = true }, { FIELD_TEXT, "machine", .always = true },
     TYPE_FIELDS,
-    { FIELD_TEXT, "command", .help = "what starts a server with it", .always = true },
+    { FIELD_TEXT, "command", .help = "what starts a server with it; empty where it does not fit", .always = true },
     { FIELD_TEXTS, "changes", .help = "what could be changed, and what that would give", .always = true },
     { FIELD_LIST, "choices", .help = "each file type", .record = &choice_record, .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "best", NAME_context, NAME_prompt_tokens }, .count = 3 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "best", "but", NAME_context, NAME_prompt_tokens }, .count = 4 },
     { 0 } } };
 
 const struct verb verb_can = {
     "can", "[MODEL]", "Say whether a model runs on one's own card, in which file type, and how fast.",
     { "chalkline can qwen3-14b --on rtx-4090",
       "chalkline can llama-3.1-8b --on m3-max --context 32768",
-      "chalkline can qwen3-30b-a3b --on rtx-4090 --precision Q8_0 --set host_memory_bandwidth=90GB/s" },
+      "chalkline can qwen3-30b-a3b --on rtx-4090 --precision Q8_0 --set host_memory_bandwidth=72GB/s" },
     { &model_options, &machine_options, &chip_options, &weight_options, &cache_options, &engine_options,
       &calibration_options, &assume_options, &point_options, &limit_options, &row_options, &output_options },
     .ask = ask_can };

@@ -8,6 +8,9 @@
 
 #include "ask/ask.h"
 
+/* Types are listed with the largest first; none before this one is ever the best. */
+enum { CAN_LARGEST = 1 };
+
 /* What is asked of every type, in the order of the keys. */
 #define CAN_ROWS(X)                                                                                      \
     X(weights_stored) X(memory_needed) X(memory_usable) X(speed_per_user) X(prefill_speed) X(predicted_ttft) \

@@ -81,17 +81,17 @@ static void say_cache(const struct can *can, const struct can_type *best, struct
     struct error ignored;
     struct can_type smaller = *best;
     smaller.cache = "q8_0";
-    if (!best->cache && can_read(can, &smaller, &ignored) &&
+    if (!can->subject.kv_precision && can_read(can, &smaller, &ignored) &&
         can_at(&smaller, CAN_context_most) > can_at(best, CAN_context_most))
-        section_word(changes, NULL, arena_print(can->arena, "KV cache in q8_0: a context of %s in place of %s (`%s`)",
-            figure(can, &smaller, CAN_context_most), figure(can, best, CAN_context_most),
+        section_word(changes, NULL, arena_print(can->arena, "KV cache in q8_0: a context of %.0f tokens instead of %.0f (`%s`)",
+            can_at(&smaller, CAN_context_most), can_at(best, CAN_context_most),
             can_flags(can, &smaller)));
 }
 
 static void say_faster(const struct can *can, const struct can_type *type, const struct can_type *best,
                        struct section *changes)
 {
-    section_word(changes, NULL, arena_print(can->arena, "%s: %s in place of %s; %s of memory in place of %s", can_type_name(type),
+    section_word(changes, NULL, arena_print(can->arena, "%s: %s instead of %s; %s of memory instead of %s", can_type_name(type),
         figure(can, type, CAN_speed_per_user), figure(can, best, CAN_speed_per_user),
         figure(can, type, CAN_memory_needed), figure(can, best, CAN_memory_needed)));
 }
@@ -113,8 +113,8 @@ void can_changes(const struct can *can, const struct can_type *types, size_t cou
     if (best)
         say_cache(can, best, changes);
     if (!best && can_at(&types[count - 1], CAN_context_most) > 1)
-        section_word(changes, NULL, arena_print(can->arena, "%s with a context of at most %s: --context",
-            can_type_name(&types[count - 1]), figure(can, &types[count - 1], CAN_context_most)));
-    if (larger && (!best || larger < best))
+        section_word(changes, NULL, arena_print(can->arena, "%s fits with a context of at most %.0f tokens",
+            can_type_name(&types[count - 1]), can_at(&types[count - 1], CAN_context_most)));
+    if (larger && (!best || (larger < best && best > &types[CAN_LARGEST])))
         say_split(can, larger, changes);
 }

@@ -4,6 +4,7 @@
 
 #include "build/row_names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { OUTPUT_TOKENS = 256 };
@@ -24,19 +25,42 @@ static void assume(struct scenario *scenario, const char *row, double value)
         facts_set(&scenario->facts, row, value, ORIGIN_CHOSEN, "one conversation");
 }
 
-/* One conversation on all the chips that were given, split by layers as llama.cpp does. */
+/* "2x 3090" and "3090 x2" are as many cards; 1: the name has no number of them. */
+static double cards_named(const char *name)
+{
+    char *end;
+    const char *last = strrchr(name, 'x');
+    const long before = strtol(name, &end, 10);
+    if (before > 0 && end[strspn(end, " ")] == 'x')
+        return (double)before;
+    const long after = last > name && last[-1] == ' ' ? strtol(last + 1, &end, 10) : 0;
+    return after > 0 && !*end ? (double)after : 1;
+}
+
+/* One conversation on all the cards that were given or named, split by layers as llama.cpp does. */
 static void set_load(const struct can *can, struct scenario *scenario)
 {
     const struct fact *chips = facts_find(&scenario->facts, NAME_chips);
-    const bool many = chips && chips->origin == ORIGIN_GIVEN;
-    if (!many)
-        facts_set(&scenario->facts, NAME_chips, 1, ORIGIN_CHOSEN, "one card");
-    else
-        assume(scenario, NAME_pipeline_parallel, chips->value);
+    const double cards = chips && chips->origin == ORIGIN_GIVEN ? chips->value : cards_named(can->subject.machine);
+    if (!chips || chips->origin != ORIGIN_GIVEN)
+        facts_set(&scenario->facts, NAME_chips, cards, ORIGIN_CHOSEN, "the cards that were named");
+    assume(scenario, NAME_pipeline_parallel, cards);
     assume(scenario, NAME_concurrency, 1);
     assume(scenario, NAME_context, can->context);
     assume(scenario, NAME_prompt_tokens, can->context / 2);
     assume(scenario, NAME_output_tokens, can->context < 2 * OUTPUT_TOKENS ? can->context / 2 : OUTPUT_TOKENS);
+}
+
+/* No longer than the model was made for. */
+static void cap_context(struct can_type *type)
+{
+    const struct fact *most = facts_find(&type->scenario.facts, "max_context");
+    struct figure *figure = &type->figures->figures[CAN_context_most];
+    if (!most || !(most->value < figure->value))
+        return;
+    type->values.at[CAN_context_most] = figure->value = most->value;
+    figure->origin = most->origin;
+    figure->source = most->source;
 }
 
 bool can_read(const struct can *can, struct can_type *type, struct error *error)
@@ -55,6 +79,7 @@ bool can_read(const struct can *can, struct can_type *type, struct error *error)
     type->figures = section_new(can->arena);
     if (!figures_read(&type->scenario, rows, CAN_ROW_COUNT, &type->values, type->figures, error))
         return false;
+    cap_context(type);
     type->fits = can_at(type, CAN_memory_needed) <= can_at(type, CAN_memory_usable);
     return true;
 }
@@ -107,18 +132,19 @@ void can_document(const struct can_type *type, struct doc *doc)
 const char *can_flags(const struct can *can, const struct can_type *type)
 {
     struct buffer out = { .arena = can->arena };
-    buffer_print(&out, "%s", "");
     struct scenario scenario = type->scenario;
-    struct error ignored;
-    double layers = 0;
-    if (type->host_layers > 0 && value_of(&scenario, NAME_layers, &layers, &ignored))
-        buffer_print(&out, "-ngl %.0f", layers - type->host_layers);
-    else if (!(value_of(&scenario, NAME_cpu_cores, &layers, &ignored) && layers > 0))
-        buffer_print(&out, "-ngl 99");
-    if (type->host_expert_layers > 0)
-        buffer_print(&out, "%s--n-cpu-moe %.0f", out.size ? " " : "", type->host_expert_layers);
-    if (type->cache)
-        buffer_print(&out, "%s-ctk %s -ctv %s", out.size ? " " : "", type->cache, type->cache);
+    const char *cache = type->cache ? type->cache : can->subject.kv_precision;
+    const double layers = value_or_nan(&scenario, NAME_layers);
+    buffer_print(&out, "%s", "");
+    if (type->host_layers > 0)                      /* llama.cpp counts the output layer as one more */
+        buffer_print(&out, "-ngl %.0f", layers + 1 - type->host_layers);
+    else if (!(value_or_nan(&scenario, NAME_cpu_cores) > 0))
+        buffer_print(&out, "-ngl 999");
+    if (type->host_expert_layers > 0)               /* it counts from the first layer; dense layers come first */
+        buffer_print(&out, "%s--n-cpu-moe %.0f", out.size ? " " : "",
+                     layers - value_or_nan(&scenario, NAME_moe_layers) + type->host_expert_layers);
+    if (cache && file_type_find(can->arena, cache)) /* llama.cpp has no cache in fp8 */
+        buffer_print(&out, "%s-ctk %s -ctv %s", out.size ? " " : "", cache, cache);
     return out.data;
 }
 

@@ -126,7 +126,7 @@ static void layers_on_the_host(void **state)
         assert_true(tpot > before);
         before = tpot;
     }
-    assert_true(before > figure(world, words, "multiplied_weights*0.5B/host_memory_bandwidth"));
+    assert_true(before > figure(world, words, "macs_per_token*0.5B/host_memory_bandwidth"));
 }
 
 /* ---- published runs ---------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ export async function measure(app: App, words: string): Promise<void> {
 }
 
 const share = (v: number): string => `${v < 0 ? "−" : "+"}${Math.abs(100 * v).toFixed(1)} %`;
-const UNITS: Record<string, string> = { tpot: "s", ttft: "s", e2e: "s" };
+const UNITS: Record<string, string> = { tpot: "s", ttft: "s", e2e: "s", energy: "J/token" };
 
 function Points({ app, points }: { app: App; points: Point[] }) {
   const write = (p: Point, v: number): string => app.engine.write(v, UNITS[p.metric] ?? "token/s");
@@ -55,7 +55,7 @@ export function MeasuredPanel({ app }: { app: App }) {
     {data?.error && <p class="said" role="status">{data.error.what}. {data.error.hint[0].toUpperCase() + data.error.hint.slice(1)}.{more && <> <button type="button" class="word" onClick={() => go(said + more)}>as on this page:{more}</button></>}</p>}
     {found && <div class={fresh ? "" : "old"}><p class="said note">{found.points.length} values of {app.titleOf("models", found.server.model)} on {app.titleOf("hardware", found.server.machine)}. The numbers above are now predicted with what they say of this server; undo takes it back.</p>
       <Points app={app} points={found.points} />
-      <ul>{found.another_server > 0 && <li>These values are further from each other than those of one server are: what was stated of it may be wrong.</li>}
+      <ul>{found.another_server > 0 && <li>These values differ more than those of one server should; something stated about it may be wrong.</li>}
         {found.looks_like.map(l => <li key={l.what}>These times look like {l.what}.</li>)}
         {found.outliers.map(o => <li key={`${o.line} ${o.metric}`}>Not fitted, line {o.line}{o.metric && `, ${o.metric}`}: {o.reason}</li>)}
         {found.undetermined.length > 0 && <li>These points do not tell: {found.undetermined.map(u => u.replace(/_/g, " ")).join(", ")}.</li>}
