@@ -1,5 +1,5 @@
 /* Tokens that an image, or a second of sound, adds to the prompt, where the configuration tells: a fixed
- * number, or one for each square of so many patches, within bounds that the processor of the model has.
+ * number, or one for each square of several patches, within the bounds of the model's image processor.
  * Those of Qwen3-VL are in preprocessor_config.json alone and not known here; separators between rows of
  * patches are not counted. */
 #include "import/model.h"

@@ -71,7 +71,7 @@ static bool ask_for(struct model *model, const char *fields, const char *why)
     return config_expected(model->config, "%s, in a config.json beside the file or in its metadata", fields);
 }
 
-/* Heads of queries in a layer of so many rows of queries, and the size of one; 0 heads: unknown. */
+/* The size of one query head of a layer whose query matrix has `rows` rows; 0: unknown. */
 static double head_size(struct model *model, const struct layer *layer, double rows)
 {
     struct config *config = model->config;
@@ -177,7 +177,7 @@ static void latent(struct model *model, const struct layer *layer, const struct 
     cache_add(model, plan, cache);
 }
 
-/* A state of so many numbers for each of the inner ones; a short convolution alone has none. */
+/* The size of the state of each inner channel; a short convolution alone has none. */
 static void state(struct model *model, const struct layer *layer, const struct plan *plan)
 {
     static const enum field sizes[] = { FIELD_state_size, FIELD_linear_key_dim };

@@ -247,8 +247,8 @@ static bool is_given_anew(const struct calibration *calibration, const struct po
     return false;
 }
 
-/* A calibration that starts from its own file again and again keeps one value of a load, the last, and so many of
- * all loads as a fit of all points has. */
+/* A calibration that starts from its own file again and again keeps the last value of each
+ * load, and at most CALIBRATION_STARTS values in all. */
 static void choose_start(struct calibration *calibration)
 {
     const struct calibrated *start = calibration->start;

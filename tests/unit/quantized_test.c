@@ -42,7 +42,7 @@ static double bytes_of(struct read *read, const char *name)
     return NAN;
 }
 
-/* Weights, or matrices, of so many bytes a weight. */
+/* A number of weights or matrices, and the bytes of each weight. */
 static double stored_in(struct read *read, double bytes, bool matrices)
 {
     const struct fact_table *table = facts_table(&read->facts, "operator");
@@ -174,7 +174,7 @@ static void published_counts_are_reached(void **state)
     }
 }
 
-/* Qwen3.6's mixed files: so many modules in fp8 and in nvfp4. */
+/* The number of modules in fp8 and in nvfp4 of Qwen3.6's mixed files. */
 static void published_mixed_files_are_read(void **state)
 {
     (void)state;
