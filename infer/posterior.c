@@ -291,3 +291,8 @@ double student_quantile(double share, double freedom)
     }
     return (low + high) / 2;
 }
+
+double student_interval(double freedom)
+{
+    return student_quantile(0.9, freedom);
+}

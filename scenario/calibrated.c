@@ -279,7 +279,12 @@ bool calibrated_parse(struct arena *arena, const char *path, struct text text, s
     if (!check_covariance(calibrated, error))
         return false;
     widen(arena, calibrated);
-    return make_posterior(arena, calibrated, error);
+    if (!make_posterior(arena, calibrated, error))
+        return false;
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        calibrated->wide[m] = student_interval(calibrated->freedom[m]);
+    calibrated->carried_wide = student_interval(calibrated->prior.freedom);
+    return true;
 }
 
 bool calibrated_read(struct arena *arena, const char *path, struct calibrated *calibrated, struct error *error)
@@ -587,7 +592,6 @@ static void add_carried(const struct calibrated *calibrated, const double *rho, 
 
 static struct doubt doubt_of(const struct calibrated *calibrated, bool layout, const struct posterior_value *value)
 {
-    static const double end = 0.9;              /* of the 80 % interval */
     const double noise = calibrated->prior.noise[value->kind];
     const bool same = layout && !calibrated->relation;
     struct doubt doubt = { .noise = noise * noise, .variance = noise * noise };
@@ -596,8 +600,7 @@ static struct doubt doubt_of(const struct calibrated *calibrated, bool layout, c
     else
         add_carried(calibrated, layout ? calibrated->own : calibrated->carried, value, &doubt);
     const double scale = same ? calibrated->scale[value->kind] : 1;
-    doubt.wide = student_quantile(end, same ? calibrated->freedom[value->kind] : calibrated->prior.freedom) *
-                 sqrt(scale / doubt.variance);
+    doubt.wide = (same ? calibrated->wide[value->kind] : calibrated->carried_wide) * sqrt(scale / doubt.variance);
     return doubt;
 }
 
@@ -632,25 +635,59 @@ static struct posterior_value linearise(struct arena *scratch, const struct cali
     return value;
 }
 
-/* Row i at one end of its interval over its value: there the factors and fields are as far off as is most
- * probable. The row is computed again, since near saturation times are far from what their slopes say. */
-static double end_of(struct arena *scratch, const struct calibrated_graph *graph, size_t i, const double *inputs,
-                     const double *nodes, const struct doubt *doubt, double side)
+/* To one end of a row: there the factors and fields are as far off as is most probable. */
+static void move_inputs(const struct calibrated_graph *graph, const struct doubt *doubt, double far, double *const *moved,
+                        size_t point)
 {
-    const struct graph *of = &graph->graph;
-    const double value = nodes[of->outputs[i]], far = side * doubt->wide;
-    double *there = arena_array(scratch, of->input_count + 1, sizeof *there);
-    double *after = arena_array(scratch, of->count + 1, sizeof *after);
-    memcpy(there, inputs, of->input_count * sizeof *there);
     for (int k = 0; k < POSTERIOR_FACTORS; k++)
         if (graph->factor[k] >= 0)
-            there[graph->factor[k]] *= scalar_exp(far * doubt->factor[k]);
+            moved[graph->factor[k]][point] *= scalar_exp(far * doubt->factor[k]);
     for (int m = 0; m < POSTERIOR_FIELDS; m++)
         if (graph->anchor[m] >= 0)
-            there[graph->anchor[m]] *= scalar_exp(far * doubt->field[m]);
-    graph_value(scratch, of, there, after, NULL);
-    const double end = after[of->outputs[i]] / value * scalar_exp(far * doubt->noise);
-    return isfinite(end) && end > 0 ? end : scalar_exp(far * doubt->variance);
+            moved[graph->anchor[m]][point] *= scalar_exp(far * doubt->field[m]);
+}
+
+static bool is_moved(const struct calibrated_graph *graph, size_t input)
+{
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        if (graph->factor[k] == (int)input)
+            return true;
+    for (int m = 0; m < POSTERIOR_FIELDS; m++)
+        if (graph->anchor[m] == (int)input)
+            return true;
+    return false;
+}
+
+/* after[i][point]: output i at the low end of row `point` / 2, or at the high one. The rows are computed again, since
+ * near saturation times are far from what their slopes say. */
+static double **values_at_ends(struct arena *scratch, const struct calibrated_graph *graph, const double *inputs,
+                               const struct doubt *doubts)
+{
+    const struct graph *of = &graph->graph;
+    const size_t points = 2 * graph->rows;
+    struct column *columns = arena_array(scratch, of->input_count + 1, sizeof *columns);
+    double **moved = arena_array(scratch, of->input_count + 1, sizeof *moved);
+    double **after = arena_array(scratch, of->output_count + 1, sizeof *after);
+    for (size_t i = 0; i < of->input_count; i++) {
+        const size_t count = is_moved(graph, i) ? points : 1;
+        moved[i] = arena_array(scratch, count, sizeof **moved);
+        for (size_t point = 0; point < count; point++)
+            moved[i][point] = inputs[i];
+        columns[i] = (struct column){ moved[i], count > 1 };
+    }
+    for (size_t point = 0; point < points; point++)
+        move_inputs(graph, &doubts[point / 2], (point % 2 ? 1 : -1) * doubts[point / 2].wide, moved, point);
+    for (size_t i = 0; i < of->output_count; i++)
+        after[i] = arena_array(scratch, points, sizeof **after);
+    graph_run(of, columns, after, points);
+    return after;
+}
+
+/* The end over the value; where it has none, by the slopes alone. */
+static double end_over(double end, double value, const struct doubt *doubt, double side)
+{
+    const double far = side * doubt->wide, over = end / value * scalar_exp(far * doubt->noise);
+    return isfinite(over) && over > 0 ? over : scalar_exp(far * doubt->variance);
 }
 
 void calibrated_intervals(struct arena *scratch, const struct calibrated *calibrated,
@@ -658,14 +695,19 @@ void calibrated_intervals(struct arena *scratch, const struct calibrated *calibr
 {
     const struct graph *of = &graph->graph;
     double *nodes = arena_array(scratch, of->count + 1, sizeof *nodes);
+    struct doubt *doubts = arena_array(scratch, graph->rows + 1, sizeof *doubts);
     bool layout;
     evaluate(scratch, calibrated, graph, inputs, nodes, &layout);
     for (size_t i = 0; i < graph->rows; i++) {
         const struct posterior_value value = linearise(scratch, graph, i, inputs, nodes);
-        const struct doubt doubt = doubt_of(calibrated, layout, &value);
-        const double bound = nodes[of->outputs[graph->rows + 1 + POSTERIOR_AXES + i]] / nodes[of->outputs[i]];
-        low[i] = fmin(1, end_of(scratch, graph, i, inputs, nodes, &doubt, -1));
-        high[i] = fmax(1, end_of(scratch, graph, i, inputs, nodes, &doubt, 1));
+        doubts[i] = doubt_of(calibrated, layout, &value);
+    }
+    double **after = values_at_ends(scratch, graph, inputs, doubts);
+    for (size_t i = 0; i < graph->rows; i++) {
+        const double value = nodes[of->outputs[i]];
+        const double bound = nodes[of->outputs[graph->rows + 1 + POSTERIOR_AXES + i]] / value;
+        low[i] = fmin(1, end_over(after[i][2 * i], value, &doubts[i], -1));
+        high[i] = fmax(1, end_over(after[i][2 * i + 1], value, &doubts[i], 1));
         low[i] = bound > low[i] ? fmin(1, bound) : low[i];
     }
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 enum { KIND_TPOT, KIND_TTFT };
-static const double interval_end = 0.9;         /* of the 80 % interval */
 
 /* ---- points ----------------------------------------------------------------------------------- */
 
@@ -389,7 +388,7 @@ void calibration_fit(struct calibration *calibration)
     if (given >= ENOUGH && !calibration->keep && set_aside(calibration))
         fit_once(calibration);
     for (int kind = 0; kind < POSTERIOR_FIELDS && given; kind++)
-        calibration->wide[kind] = student_quantile(interval_end, calibration->posterior.freedom[kind]);
+        calibration->wide[kind] = student_interval(calibration->posterior.freedom[kind]);
     if (given)
         predict_all(calibration);
 }
@@ -472,7 +471,7 @@ void calibration_carry(struct calibration *calibration, const struct calibration
     memcpy(calibration->found, from->posterior.covariance, sizeof calibration->found);
     calibration->carried = true;
     for (int kind = 0; kind < POSTERIOR_FIELDS; kind++)
-        calibration->wide[kind] = student_quantile(interval_end, calibration->prior.freedom);
+        calibration->wide[kind] = student_interval(calibration->prior.freedom);
     predict_all(calibration);
 }
 

@@ -168,10 +168,11 @@ static void add_flags(struct watch *watch, struct doc *doc)
         }
         doc_add_number(watch->arena, one, NAME_chips, change->chips);
         add_word(watch, one, "source", change->source);
-        add_figure(watch, one, "throughput", change->at[CAPACITY] * (double)watch->load.replicas, "token/s",
-                   "most output tokens a second, predicted");
-        add_figure(watch, one, "tpot", change->at[TPOT], "s", isfinite(change->at[TPOT]) ? seen : none);
-        add_figure(watch, one, "ttft", change->at[TTFT], "s", isfinite(change->at[TTFT]) ? seen : none);
+        const struct interval_of most = interval_scaled(change->at[OUTLOOK_THROUGHPUT], (double)watch->load.replicas);
+        const struct interval_of *tpot = &change->at[OUTLOOK_TPOT], *ttft = &change->at[OUTLOOK_TTFT];
+        add_interval(watch, one, "throughput", &most, "token/s", "most output tokens a second, predicted");
+        add_interval(watch, one, "tpot", tpot, "s", isfinite(tpot->value) ? seen : none);
+        add_interval(watch, one, "ttft", ttft, "s", isfinite(ttft->value) ? seen : none);
     }
 }
 
@@ -297,21 +298,36 @@ static void print_replicas(const struct watch *watch, struct buffer *out)
     buffer_print(out, "\n");
 }
 
+static void print_ends(struct buffer *out, const struct interval_of *of, double scale)
+{
+    if (isfinite(of->low) && isfinite(of->high))
+        buffer_print(out, " (%.4g to %.4g)", scale * of->low, scale * of->high);
+}
+
 static void print_flags(const struct watch *watch, struct buffer *out)
 {
+    if (watch->change_count)
+        buffer_print(out, "  at most %.4g tokens/s (80 %% interval %.4g to %.4g); with one flag changed:\n",
+                     watch->throughput.value, watch->throughput.low, watch->throughput.high);
     for (size_t i = 0; i < watch->change_count; i++) {
         const struct change *change = &watch->changes[i];
+        const struct interval_of *tpot = &change->at[OUTLOOK_TPOT];
+        const struct interval_of most = interval_scaled(change->at[OUTLOOK_THROUGHPUT], (double)watch->load.replicas);
         if (change->becomes)
-            buffer_print(out, "  %s %s -> %s", change->flag->flag, change->was, change->becomes);
+            buffer_print(out, "    %s %s -> %s", change->flag->flag, change->was, change->becomes);
         else
-            buffer_print(out, "  %s %.6g -> %.6g", change->flag->flag, change->from, change->to);
+            buffer_print(out, "    %s %.6g -> %.6g", change->flag->flag, change->from, change->to);
         if (change->flag->vary == VARY_TENSOR)
             buffer_print(out, " (%.0f GPUs)", change->chips);
-        buffer_print(out, ": at most %.4g tokens/s, ", change->at[CAPACITY] * (double)watch->load.replicas);
-        if (isfinite(change->at[TPOT]))
-            buffer_print(out, "TPOT %.4g ms\n", 1e3 * change->at[TPOT]);
-        else
-            buffer_print(out, "less than arrives\n");
+        buffer_print(out, ": at most %.4g tokens/s", most.value);
+        print_ends(out, &most, 1);
+        if (isfinite(tpot->value)) {
+            buffer_print(out, ", TPOT %.4g ms", 1e3 * tpot->value);
+            print_ends(out, tpot, 1e3);
+        } else {
+            buffer_print(out, ", less than arrives");
+        }
+        buffer_print(out, "\n");
     }
 }
 

@@ -24,7 +24,7 @@ static const char *unsteady(const struct load *load)
 {
     const double fewest = 20, most_drift = 0.2, least_running = 0.2, few = 2, most_waiting = 0.1;
     const struct seen *seen = load->seen;
-    if (!(load->in_flight > 0) && !load->restarted)
+    if (load->in_flight <= 0 && !load->restarted)
         return "hardly anything ran in it";
     if (!(load->in_flight > 0) || !isfinite(seen[LOAD_ITL].value) || !isfinite(seen[LOAD_TTFT].value))
         return load->restarted ? "the server has restarted" : "it has no times of two scrapes";
@@ -34,7 +34,7 @@ static const char *unsteady(const struct load *load)
         return load->scaled ? "replicas came or went" : "a replica has restarted";
     if (!(load->requests >= fewest))
         return "fewer than 20 requests finished in it";
-    if (load->drift > most_drift)
+    if (fabs(load->more) > most_drift * load->requests)
         return "the load changed by more than a fifth in it";
     if (seen[LOAD_WAITING].value > fmax(few, most_waiting * load->in_flight))
         return "requests waited at its end";

@@ -39,48 +39,70 @@ static const struct flag flags[] = {
     { "trtllm", "kv_cache_config.dtype", NAME_kv_bytes, VARY_CACHE },
     { "trtllm", "--tp_size", NAME_tensor_parallel, VARY_TENSOR },
     { "trtllm", "--ep_size", NAME_expert_parallel, VARY_EXPERTS },
+    { "llamacpp", "-np", NAME_max_num_seqs, VARY_DOUBLE },
+    { "llamacpp", "-b", NAME_chunked_prefill_size, VARY_DOUBLE },
+    { "llamacpp", "-ub", NAME_ubatch_size, VARY_DOUBLE },
+    { "llamacpp", "--no-cache-prompt", NAME_prefix_hit_share, VARY_OFF },
+    { "llamacpp", "--spec-draft-n-max", NAME_draft_tokens, VARY_STEP },
+    { "llamacpp", "-ctk", NAME_kv_bytes, VARY_CACHE },
+    { "llamacpp", "--n-cpu-moe", NAME_host_expert_layers, VARY_STEP },
 };
+
+/* A cell of an engine's row of the sheet, or NULL. */
+static const char *cell(const char *engine, const char *name, const char *column)
+{
+    const struct csv *csv = csv_built_in("data/flags.csv");
+    const int engines = csv_column(csv, "engine"), names = csv_column(csv, "name");
+    for (size_t row = 0; row < csv->rows; row++)
+        if (!strcmp(csv_cell(csv, row, engines), engine) && !strcmp(csv_cell(csv, row, names), name))
+            return csv_cell(csv, row, csv_column(csv, column));
+    return NULL;
+}
 
 static const char *source_of(struct arena *arena, const struct flag *flag)
 {
-    const struct csv *csv = csv_built_in("data/flags.csv");
-    const int engine = csv_column(csv, "engine"), name = csv_column(csv, "name");
-    for (size_t row = 0; row < csv->rows; row++)
-        if (!strcmp(csv_cell(csv, row, engine), flag->engine) && !strcmp(csv_cell(csv, row, name), flag->flag))
-            return arena_print(arena, "%s, %s", csv_cell(csv, row, csv_column(csv, "source")),
-                               csv_cell(csv, row, csv_column(csv, "date")));
-    return NULL;
+    const char *source = cell(flag->engine, flag->flag, "source"), *date = cell(flag->engine, flag->flag, "date");
+    return source ? arena_print(arena, "%s, %s", source, date) : NULL;
+}
+
+double watch_slots_unless_told(const char *engine)
+{
+    const char *slots = cell(engine, "slots", "value");
+    double number;
+    return slots && text_number(text_of(slots), &number) ? number : NAN;
 }
 
 /* ---- values to try ---------------------------------------------------------------------------------- */
 
-static double value_at(struct watch *watch, const char *row)
-{
-    return value_or_nan(&watch->scenario, row);
-}
-
 /* Experts are spread over the GPUs of a stage whole, or each is cut over them. */
 static double other_experts(struct watch *watch, double now)
 {
-    const double stage = value_at(watch, NAME_stage_chips);
-    return !(value_at(watch, NAME_experts) > 1) || !(stage > 1) ? NAN : now > 1 ? 1 : stage;
+    const double stage = value_or_nan(&watch->scenario, NAME_stage_chips);
+    const double experts = value_or_nan(&watch->scenario, NAME_experts);
+    return !(experts > 1) || !(stage > 1) ? NAN : now > 1 ? 1 : stage;
+}
+
+/* The smaller type of the cache that the engine has. */
+static const char *small_cache(const struct flag *flag)
+{
+    return strcmp(flag->engine, "llamacpp") ? "fp8" : "q8_0";
 }
 
 /* The value to try on one side (0: down, 1: up); NAN: there is none. */
 static double other_value(struct watch *watch, const struct flag *flag, double now, int side)
 {
     const double least = 0.5, most = 0.97, step = 0.05;
-    const struct format *fp8 = formats_find(&watch->scenario.formats, "fp8");
+    const struct format *small = formats_find(&watch->scenario.formats, small_cache(flag));
     double to = NAN;
     switch (flag->vary) {
     case VARY_DOUBLE:  return side ? 2 * now : now >= 2 ? floor(now / 2) : NAN;
     case VARY_STEP:    return now >= 1 ? now + (side ? 1 : -1) : NAN;
     case VARY_OFF:     return side && now > 0 ? 0 : NAN;
-    case VARY_CACHE:   return side && fp8 && now > fp8->bytes ? fp8->bytes : NAN;
+    case VARY_CACHE:   return side && small && now > small->bytes ? small->bytes : NAN;
     case VARY_EXPERTS: return side ? other_experts(watch, now) : NAN;
     case VARY_TENSOR:
         to = side ? 2 * now : now / 2;
-        return to >= 1 && to == floor(to) && to <= value_at(watch, NAME_scale_up_chips) ? to : NAN;
+        return to >= 1 && to == floor(to) && to <= value_or_nan(&watch->scenario, NAME_scale_up_chips) ? to : NAN;
     case VARY_SHARE:
         to = side ? fmin(most, now + step) : fmax(least, now - step);
         return (side ? to > now : to < now) ? to : NAN;
@@ -96,88 +118,73 @@ static void name_values(struct change *change)
     if (vary == VARY_OFF)
         change->was = reuse ? "true" : "off", change->becomes = reuse ? "false" : "on";
     else if (vary == VARY_CACHE)
-        change->was = "auto", change->becomes = "fp8";
+        change->was = "auto", change->becomes = small_cache(change->flag);
     else if (vary == VARY_EXPERTS && !strcmp(change->flag->engine, "vllm"))
         change->was = change->from > 1 ? "on" : "off", change->becomes = change->from > 1 ? "off" : "on";
 }
 
 /* ---- the prediction with it --------------------------------------------------------------------------- */
 
-/* The blocks that the memory holds, as computed: not what the server reports. */
-static double blocks_computed(const struct scenario *scenario)
-{
-    struct scenario trial = *scenario;
-    trial.facts = facts_copy(&scenario->facts);
-    facts_set(&trial.facts, NAME_kv_blocks_reported, 0, ORIGIN_AXIS, "/metrics");
-    return value_or_nan(&trial, NAME_kv_blocks_per_rank);
-}
-
 static bool changes_memory(enum vary vary)
 {
     return vary == VARY_SHARE || vary == VARY_CACHE || vary == VARY_TENSOR || vary == VARY_EXPERTS;
 }
 
-static bool set_trial(struct watch *watch, const struct change *change, struct scenario *trial)
+/* The figures with the flag; false: they have no value. */
+static bool read_change(const struct watch *watch, const struct outlook *outlook, struct change *change)
 {
-    const struct flag *flag = change->flag;
+    struct setting settings[3] = { { change->flag->row, change->to }, { NAME_chips, change->chips } };
+    size_t count = change->flag->vary == VARY_TENSOR ? 2 : 1;
     const double blocks = watch->load.blocks;
-    *trial = watch->scenario;
-    trial->facts = facts_copy(&watch->scenario.facts);
-    facts_set(&trial->facts, flag->row, change->to, ORIGIN_GIVEN, flag->flag);
-    if (flag->vary == VARY_TENSOR)
-        facts_set(&trial->facts, NAME_chips, change->chips, ORIGIN_GIVEN, flag->flag);
-    if (!(blocks > 0) || !changes_memory(flag->vary))
-        return true;
-    const double now = blocks_computed(&watch->scenario), then = blocks_computed(trial);
-    if (!(now > 0) || !(then > 0))
-        return false;
-    facts_set(&trial->facts, NAME_kv_blocks_reported, floor(blocks * then / now), ORIGIN_AXIS, "/metrics");
-    return true;
+    if (blocks > 0 && changes_memory(change->flag->vary)) {
+        const double now = outlook_blocks(outlook, NULL, 0), then = outlook_blocks(outlook, settings, count);
+        if (!(now > 0) || !(then > 0))
+            return false;
+        settings[count++] = (struct setting){ NAME_kv_blocks_reported, floor(blocks * then / now) };
+    }
+    outlook_read(outlook, settings, count, change->at);
+    return isfinite(change->at[OUTLOOK_THROUGHPUT].value) && change->at[OUTLOOK_THROUGHPUT].value > 0;
 }
 
-static bool try_flag(struct watch *watch, const struct flag *flag, int side, struct change *change)
+static bool try_flag(struct watch *watch, const struct outlook *outlook, const struct flag *flag, int side,
+                     struct change *change)
 {
-    struct scenario trial;
-    struct values values;
-    struct error ignored;
-    const double now = value_at(watch, flag->row), chips = value_at(watch, NAME_chips);
+    const double now = outlook_setting(outlook, flag->row), chips = outlook_setting(outlook, NAME_chips);
     const double to = isfinite(now) ? other_value(watch, flag, now, side) : NAN;
     if (isnan(to))
         return false;
     *change = (struct change){ .flag = flag, .from = now, .to = to, .source = source_of(watch->arena, flag),
                                .chips = flag->vary == VARY_TENSOR ? chips * to / now : chips };
-    change->stated = fact_given(facts_find(&watch->scenario.facts, flag->row)) &&
-                     !(watch->chunk_assumed && !strcmp(flag->row, NAME_chunked_prefill_size));
+    const struct fact *fact = facts_find(&watch->scenario.facts, flag->row);
+    change->stated = fact_given(fact) && strcmp(fact->source, watch_assumed);
     name_values(change);
-    if (!set_trial(watch, change, &trial) || !values_known(&trial, watch_predicted, PREDICTED, &values, &ignored) ||
-        !isfinite(values.at[CAPACITY]) || !(values.at[CAPACITY] > 0))
-        return false;
-    memcpy(change->at, values.at, sizeof change->at);
-    return true;
+    return read_change(watch, outlook, change);
 }
 
 /* Most tokens per GPU first; where these are the same to a thousandth, the shortest TPOT. */
 static int by_throughput(const void *a, const void *b)
 {
     const struct change *x = a, *y = b;
-    const double p = floor(1e3 * log(x->at[CAPACITY] / x->chips) + 0.5);
-    const double q = floor(1e3 * log(y->at[CAPACITY] / y->chips) + 0.5);
+    const double p = floor(1e3 * log(x->at[OUTLOOK_THROUGHPUT].value / x->chips) + 0.5);
+    const double q = floor(1e3 * log(y->at[OUTLOOK_THROUGHPUT].value / y->chips) + 0.5);
     if (p != q)
         return p < q ? 1 : -1;
-    if (isfinite(x->at[TPOT]) != isfinite(y->at[TPOT]))
-        return isfinite(x->at[TPOT]) ? -1 : 1;
-    if (isfinite(x->at[TPOT]) && x->at[TPOT] != y->at[TPOT])
-        return x->at[TPOT] < y->at[TPOT] ? -1 : 1;
+    const double s = x->at[OUTLOOK_TPOT].value, t = y->at[OUTLOOK_TPOT].value;
+    if (isfinite(s) != isfinite(t))
+        return isfinite(s) ? -1 : 1;
+    if (isfinite(s) && s != t)
+        return s < t ? -1 : 1;
     const int order = strcmp(x->flag->flag, y->flag->flag);
     return order ? order : (x->to > y->to) - (x->to < y->to);
 }
 
-void watch_flags(struct watch *watch)
+void watch_flags(struct watch *watch, const struct outlook *outlook)
 {
+    const char *engine = watch->load.engine->predicted;
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
         for (int side = 0; side < 2; side++)
-            if (!strcmp(flags[f].engine, watch->load.engine->name) && watch->change_count < CHANGES_MOST &&
-                try_flag(watch, &flags[f], side, &watch->changes[watch->change_count]))
+            if (!strcmp(flags[f].engine, engine) && watch->change_count < CHANGES_MOST &&
+                try_flag(watch, outlook, &flags[f], side, &watch->changes[watch->change_count]))
                 watch->change_count++;
     qsort(watch->changes, watch->change_count, sizeof *watch->changes, by_throughput);
 }

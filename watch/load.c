@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const struct engine engines[] = {
-    { .name = "vllm", .mark = "vllm:", .running = "vllm:num_requests_running", .waiting = "vllm:num_requests_waiting",
+    { .name = "vllm", .predicted = "vllm", .mark = "vllm:", .running = "vllm:num_requests_running", .waiting = "vllm:num_requests_waiting",
       .finished = "vllm:request_success_total", .prompt_tokens = "vllm:prompt_tokens_total",
       .output_tokens = "vllm:generation_tokens_total", .prompt_lengths = "vllm:request_prompt_tokens",
       .output_lengths = "vllm:request_generation_tokens", .ttft = "vllm:time_to_first_token_seconds",
@@ -22,7 +22,7 @@ static const struct engine engines[] = {
       .preempted = "vllm:num_preemptions_total", .drafted = "vllm:spec_decode_num_draft_tokens_total",
       .accepted = "vllm:spec_decode_num_accepted_tokens_total",
       .cache_used = "vllm:kv_cache_usage_perc|vllm:gpu_cache_usage_perc", .info = "vllm:cache_config_info" },
-    { .name = "sglang", .mark = "sglang:", .running = "sglang:num_running_reqs", .waiting = "sglang:num_queue_reqs",
+    { .name = "sglang", .predicted = "sglang", .mark = "sglang:", .running = "sglang:num_running_reqs", .waiting = "sglang:num_queue_reqs",
       .finished = "sglang:num_requests_total|sglang:e2e_request_latency_seconds_count",
       .prompt_tokens = "sglang:prompt_tokens_total", .output_tokens = "sglang:generation_tokens_total",
       .ttft = "sglang:time_to_first_token_seconds",
@@ -30,7 +30,7 @@ static const struct engine engines[] = {
       .queried = "sglang:prompt_tokens_total", .hits = "sglang:cached_tokens_total",
       .hit_share = "sglang:cache_hit_rate", .preempted = "sglang:num_retracted_requests_total",
       .cache_used = "sglang:token_usage" },
-    { .name = "trtllm", .mark = "trtllm_", .running = "trtllm_num_requests_running",
+    { .name = "trtllm", .predicted = "trtllm", .mark = "trtllm_", .running = "trtllm_num_requests_running",
       .waiting = "trtllm_num_requests_waiting",
       .finished = "trtllm_num_requests_completed_total|trtllm_request_success_total",
       .prompt_tokens = "trtllm_prompt_tokens_total", .output_tokens = "trtllm_generation_tokens_total",
@@ -38,13 +38,13 @@ static const struct engine engines[] = {
       .queried = "trtllm_prompt_tokens_total", .hits = "trtllm_prompt_cached_tokens_total",
       .drafted = "trtllm_spec_decode_num_draft_tokens_total",
       .accepted = "trtllm_spec_decode_num_accepted_tokens_total", .cache_used = "trtllm_kv_cache_utilization" },
-    { .name = "trtllm", .mark = "nv_trt_llm_", .running = "nv_trt_llm_request_metrics",
+    { .name = "trtllm", .predicted = "trtllm", .mark = "nv_trt_llm_", .running = "nv_trt_llm_request_metrics",
       .running_label = "request_type=scheduled", .waiting = "nv_trt_llm_request_metrics",
       .waiting_label = "request_type=waiting" },
-    { .name = "llama.cpp", .mark = "llamacpp:", .running = "llamacpp:requests_processing",
+    { .name = "llama.cpp", .predicted = "llamacpp", .mark = "llamacpp:", .running = "llamacpp:requests_processing",
       .waiting = "llamacpp:requests_deferred", .prompt_tokens = "llamacpp:prompt_tokens_total",
       .output_tokens = "llamacpp:tokens_predicted_total", .gap_time = "llamacpp:tokens_predicted_seconds_total",
-      .gap_count = "llamacpp:tokens_predicted_total" },
+      .gap_count = "llamacpp:tokens_predicted_total", .prompt_time = "llamacpp:prompt_seconds_total" },
     { .name = "llm-d", .mark = "inference_objective_", .running = "inference_objective_running_requests",
       .finished = "inference_objective_request_total", .prompt_lengths = "inference_objective_input_tokens",
       .output_lengths = "inference_objective_output_tokens", .ttft = "inference_objective_request_ttft_seconds" },
@@ -141,7 +141,7 @@ static struct seen mean_length(const struct reading *reading, const char *histog
 static struct seen running(const struct reading *reading)
 {
     const struct engine *engine = reading->engine;
-    const char *sums = engine->gaps ? with_end(reading->arena, engine->gaps, "_sum") : NULL;
+    const char *sums = engine->gaps ? with_end(reading->arena, engine->gaps, "_sum") : engine->gap_time;
     const double busy = sums ? grown(reading, sums) : NAN;
     if (reading->since && reading->span > 0 && isfinite(busy))
         return given(reading, busy / reading->span, sums, "");
@@ -169,7 +169,11 @@ static struct seen hit_share(const struct reading *reading)
 static double mean_in_flight(const struct reading *reading)
 {
     const struct engine *engine = reading->engine;
-    if (!reading->since || !(reading->span > 0) || !engine->gaps || !engine->ttft)
+    if (!reading->since || !(reading->span > 0))
+        return NAN;
+    if (engine->gap_time)
+        return (grown(reading, engine->gap_time) + grown(reading, engine->prompt_time)) / reading->span;
+    if (!engine->gaps || !engine->ttft)
         return NAN;
     return (grown(reading, with_end(reading->arena, engine->gaps, "_sum")) +
             grown(reading, with_end(reading->arena, engine->ttft, "_sum"))) / reading->span;
@@ -187,21 +191,17 @@ static double tokens_per_gap(const struct reading *reading)
     return gaps > 0 && tokens >= gaps ? tokens / gaps : 1;
 }
 
-static double drift(const struct reading *reading, double finished)
-{
-    return reading->since && finished > 0
-           ? fabs(in_flight(reading, reading->now) - in_flight(reading, reading->since)) / finished : NAN;
-}
-
 static void read_all(const struct reading *reading, struct load *load)
 {
     const struct engine *engine = reading->engine;
     struct seen *seen = load->seen;
     const double preempted = grown(reading, engine->preempted);
     load->requests = grown(reading, engine->finished);
+    load->output_tokens = grown(reading, engine->output_tokens);
+    load->prompt_seconds = grown(reading, engine->prompt_time);
     load->in_flight = mean_in_flight(reading);
     load->tokens_per_gap = tokens_per_gap(reading);
-    load->drift = drift(reading, load->requests);
+    load->more = reading->since ? in_flight(reading, reading->now) - in_flight(reading, reading->since) : NAN;
     seen[LOAD_ARRIVAL_RATE] = arrival_rate(reading);
     seen[LOAD_PROMPT] = mean_length(reading, engine->prompt_lengths, engine->prompt_tokens);
     seen[LOAD_OUTPUT] = mean_length(reading, engine->output_lengths, engine->output_tokens);
@@ -334,4 +334,20 @@ bool load_read(struct arena *arena, const char *file, const struct exposition *n
     }
     read_all(&reading, load);
     return true;
+}
+
+void load_assume_lengths(struct load *load, double prompt, double output)
+{
+    struct seen *seen = load->seen;
+    if (isnan(seen[LOAD_PROMPT].value) && prompt > 0)
+        seen[LOAD_PROMPT] = (struct seen){ prompt, "--isl" };
+    if (!isnan(seen[LOAD_OUTPUT].value) || !(output > 0))
+        return;
+    seen[LOAD_OUTPUT] = (struct seen){ output, "--osl" };
+    if (isnan(load->requests) && load->output_tokens >= 0)
+        load->requests = load->output_tokens / output;
+    if (isnan(seen[LOAD_TTFT].value) && load->requests > 0 && isfinite(load->prompt_seconds))
+        seen[LOAD_TTFT] = (struct seen){ load->prompt_seconds / load->requests, load->engine->prompt_time };
+    if (isnan(seen[LOAD_ARRIVAL_RATE].value) && load->requests > 0 && load->span > 0)
+        seen[LOAD_ARRIVAL_RATE] = (struct seen){ load->requests / load->span, "output tokens over --osl" };
 }

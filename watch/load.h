@@ -8,10 +8,12 @@
  * histogram is named without _sum and _count. */
 struct engine {
     const char *name, *mark;        /* the name that an answer has; how its metrics begin */
+    const char *predicted;          /* the engine of a prediction; NULL: it is a router */
     const char *running, *waiting, *running_label, *waiting_label;
     const char *finished, *prompt_tokens, *output_tokens;           /* counters */
     const char *prompt_lengths, *output_lengths, *ttft, *gaps;      /* histograms */
     const char *gap_time, *gap_count;                               /* counters in the place of a histogram */
+    const char *prompt_time;        /* a counter of seconds from a slot to the first token */
     const char *queried, *hits, *hit_share;                         /* tokens; a gauge in their place */
     const char *preempted, *drafted, *accepted, *cache_used;
     const char *info;               /* a sample whose labels have the settings of the cache */
@@ -35,10 +37,11 @@ struct load {
     bool scaled;                    /* there were more or fewer of them before */
     double memory_share, block_tokens, blocks, tensor_parallel;     /* as labels tell; NAN: none does */
     double requests;                /* finished in the span */
+    double output_tokens, prompt_seconds;           /* in the span; NAN: they are not counted */
     double in_flight;               /* requests with the engine on average, by Little's law of their times to the
                                        first token and of the gaps after it; NAN: not two scrapes */
     double tokens_per_gap;          /* of accepted draft tokens more than 1 */
-    double drift;                   /* requests in flight more or fewer than before, over those that finished */
+    double more;                    /* requests in flight more than before; NAN: not two scrapes */
     struct seen seen[LOAD_COUNT];
 };
 
@@ -46,5 +49,8 @@ struct load {
  * an engine that is not known. */
 bool load_read(struct arena *arena, const char *file, const struct exposition *now,
                const struct exposition *since, double span, struct load *load, struct error *error);
+/* Of an engine that counts tokens and no requests, with lengths that somebody states (NAN: nobody does): requests and
+ * arrivals by the output tokens, and the time to the first token. */
+void load_assume_lengths(struct load *load, double prompt, double output);
 
 #endif

@@ -1,6 +1,7 @@
 /* parts -- the parts of `watch`: what is kept between readings, and the answer to one of them.
  *
  *   source.c --text--> load.c --load--> history.c (points of the fit, arrivals) --> predict.c --> answer.c
+ *                                                                outlook.c, flags.c: at other settings
  *                                             follow.c: again and again; page.c: as metrics */
 #ifndef WATCH_PARTS_H
 #define WATCH_PARTS_H
@@ -8,6 +9,7 @@
 #include "watch/fit.h"
 
 #include "ask/ask.h"
+#include "scenario/calibrated.h"
 
 /* ---- history.c ------------------------------------------------------------------------------- */
 
@@ -38,26 +40,50 @@ double history_rate(const struct history *history);
 /* Mean lengths of the last minute, or of the last hundred requests, if those are more; NAN: none finished. */
 void history_lengths(const struct history *history, double *prompt, double *output);
 
+/* ---- outlook.c ------------------------------------------------------------------------------- */
+
+struct interval_of {
+    double value, low, high;        /* 80 % interval; low, high NAN: not known */
+};
+struct interval_of interval_scaled(struct interval_of of, double by);
+/* Of one replica: the rate at which it saturates, 1/s; output tokens per second there; times, s, NAN where it does not
+ * keep up with its arrivals. */
+enum { OUTLOOK_RATE, OUTLOOK_THROUGHPUT, OUTLOOK_TPOT, OUTLOOK_TTFT, OUTLOOK_COUNT };
+struct outlook {
+    struct arena *arena;
+    const struct calibrated *calibrated;    /* NULL: nothing was measured */
+    struct values values;
+    struct calibrated_graph graph;
+};
+struct setting {
+    const char *row;
+    double value;
+};
+bool outlook_open(struct scenario *scenario, struct outlook *outlook, struct error *error);
+/* What a row is set to; NAN: nothing depends on it. */
+double outlook_setting(const struct outlook *outlook, const char *row);
+/* The figures with some settings changed. */
+void outlook_read(const struct outlook *outlook, const struct setting *settings, size_t count,
+                  struct interval_of figures[OUTLOOK_COUNT]);
+/* The KV blocks of a rank that fit in memory then, whatever the server reports. */
+double outlook_blocks(const struct outlook *outlook, const struct setting *settings, size_t count);
+
 /* ---- predict.c ------------------------------------------------------------------------------- */
 
-enum { RATE, TTFT, TPOT, LOW, HIGH, CAPACITY, PREDICTED };
-extern const char *const watch_predicted[PREDICTED];
 struct flag {
     const char *engine, *flag, *row;
     enum vary { VARY_DOUBLE, VARY_SHARE, VARY_STEP, VARY_OFF, VARY_CACHE, VARY_TENSOR, VARY_EXPERTS } vary;
 };
 struct change {
     const struct flag *flag;
-    double from, to, at[PREDICTED];
+    double from, to;
+    struct interval_of at[OUTLOOK_COUNT];
     const char *was, *becomes;      /* the two values as words of the engine; NULL: they are numbers */
     const char *source;             /* of the flag */
     double chips;                   /* of a replica with the change */
     bool stated;                    /* the value that it has is known, not assumed */
 };
 enum { CHANGES_MOST = 20 };
-struct interval_of {
-    double value, low, high;        /* low, high NAN: not known */
-};
 struct expected {                   /* arrivals and the replicas for them */
     const char *unknown;            /* why they are, or NULL */
     struct interval_of rate, replicas;
@@ -80,10 +106,9 @@ struct watch {
     struct scenario scenario;
     bool predicted;                 /* a model and a machine are known, and the lengths */
     const char *not_predicted;      /* why not */
-    struct interval_of saturation, tpot, ttft;      /* 1/s of all replicas; s */
+    struct interval_of saturation, throughput, tpot, ttft;  /* 1/s, token/s, of all replicas; s */
     double replica_rate;            /* 1/s that a replica serves within the limits; NAN: not known */
     double ttft_limit, tpot_limit;
-    bool chunk_assumed;             /* nobody says how large the prefill chunk is */
     double prompt, output;          /* lengths that are predicted for; NAN: not known */
     struct expected now, ahead;
     bool other_model;               /* the label names another known model than --model */
@@ -92,11 +117,14 @@ struct watch {
     struct doc *notes, *unknown;
 };
 bool watch_predict(struct watch *watch, struct error *error);
+extern const char watch_assumed[];              /* the source of settings that nobody states */
 
 /* ---- flags.c --------------------------------------------------------------------------------- */
 
+/* Sequences that run together where no flag says how many; NAN: the engine's own rows say. */
+double watch_slots_unless_told(const char *engine);
 /* What each flag of the engine would change, as watch->changes: most tokens per GPU first. */
-void watch_flags(struct watch *watch);
+void watch_flags(struct watch *watch, const struct outlook *outlook);
 
 /* ---- answer.c -------------------------------------------------------------------------------- */
 

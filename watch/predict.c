@@ -5,15 +5,14 @@
 
 #include "build/row_names.h"
 #include "infer/posterior.h"
-#include "scenario/calibrated.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const watch_predicted[PREDICTED] = {
-    NAME_own_rate_most, NAME_predicted_ttft, NAME_predicted_tpot, NAME_throughput_band_low,
-    NAME_throughput_band_high, NAME_saturated_throughput };
+/* The rows that what is open is chosen for. */
+static const char *const predicted[] = { NAME_own_rate_most, NAME_predicted_ttft, NAME_predicted_tpot,
+                                         NAME_saturated_throughput };
 
 /* ---- what the labels say ------------------------------------------------------------------------- */
 
@@ -46,8 +45,8 @@ static void find_subject(struct watch *watch, struct subject *subject)
     } else {
         watch->other_model = other_model(watch, subject->model);
     }
-    if (!subject->engine && strcmp(watch->load.engine->name, "llm-d"))
-        subject->engine = watch->load.engine->name;
+    if (!subject->engine)
+        subject->engine = watch->load.engine->predicted;
 }
 
 static void set_row(struct facts *facts, const char *row, double value)
@@ -76,7 +75,7 @@ static void set_load(const struct watch *watch, struct facts *facts)
 
 /* ---- the prediction ------------------------------------------------------------------------------ */
 
-/* Of the intervals so far; of one scrape alone those since the server started. */
+/* Those that are stated; else of the intervals so far; of one scrape alone those since the server started. */
 static void find_lengths(struct watch *watch)
 {
     history_lengths(watch->history, &watch->prompt, &watch->output);
@@ -84,6 +83,10 @@ static void find_lengths(struct watch *watch)
         watch->prompt = watch->load.seen[LOAD_PROMPT].value;
         watch->output = watch->load.seen[LOAD_OUTPUT].value;
     }
+    if (command_given(watch->command, "isl"))
+        watch->prompt = command_number(watch->command, "isl");
+    if (command_given(watch->command, "osl"))
+        watch->output = command_number(watch->command, "osl");
 }
 
 static bool can_predict(struct watch *watch, const struct subject *subject)
@@ -94,7 +97,7 @@ static bool can_predict(struct watch *watch, const struct subject *subject)
     else if (!subject->machine)
         watch->not_predicted = "--on is needed: metrics do not tell the machine";
     else if (!isfinite(watch->prompt) || !isfinite(watch->output))
-        watch->not_predicted = "the lengths of requests are not known";
+        watch->not_predicted = "the lengths of requests are not known: --isl and --osl";
     return !watch->not_predicted;
 }
 
@@ -116,58 +119,52 @@ static bool calibrate(struct watch *watch, struct error *error)
     return fit_use(&watch->scenario, watch->source, fitted, error);
 }
 
+const char watch_assumed[] = "what engines take unless told";
+
+static void assume(struct watch *watch, const char *row, double value)
+{
+    struct facts *facts = &watch->scenario.facts;
+    if (!fact_given(facts_find(facts, row)) && isfinite(value))
+        facts_set(facts, row, value, ORIGIN_GIVEN, watch_assumed);
+}
+
 /* A server that runs has some prefill chunk, and no metric says which: it is that of a measurement which states none
  * (score/predictor.h), not the best one for its load. */
-static void assume_chunk(struct watch *watch)
+static void assume_settings(struct watch *watch)
 {
-    struct facts *facts = &watch->scenario.facts;
-    const double chunk = value_or_nan(&watch->scenario, NAME_chunked_prefill_size);
-    if (fact_given(facts_find(facts, NAME_chunked_prefill_size)) || !isfinite(chunk))
-        return;
-    facts_set(facts, NAME_chunked_prefill_size, chunk, ORIGIN_GIVEN, "what engines take unless told");
-    watch->chunk_assumed = true;
+    const char *engine = watch->load.engine->predicted;
+    assume(watch, NAME_chunked_prefill_size, value_or_nan(&watch->scenario, NAME_chunked_prefill_size));
+    assume(watch, NAME_max_num_seqs, engine ? watch_slots_unless_told(engine) : NAN);
 }
 
-/* A server has one layout: what was chosen for the first reading stays. */
+static const char *const layout_rows[LAYOUT_ROWS] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
+                                                      NAME_pipeline_parallel, NAME_expert_parallel,
+                                                      NAME_chunked_prefill_size };
+
+static void set_layout(struct watch *watch)
+{
+    struct facts *facts = &watch->scenario.facts;
+    const double *layout = watch->history->layout;
+    for (int i = 0; i < LAYOUT_ROWS; i++)
+        if (isfinite(layout[i]) && !fact_given(facts_find(facts, layout_rows[i])))
+            facts_set(facts, layout_rows[i], layout[i], ORIGIN_GIVEN, "chosen for the first reading");
+}
+
+/* A server has one layout: what was chosen for the first reading stays, a setting like those that are given. */
 static bool choose(struct watch *watch, struct error *error)
 {
-    static const char *const rows[LAYOUT_ROWS] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
-                                                   NAME_pipeline_parallel, NAME_expert_parallel,
-                                                   NAME_chunked_prefill_size };
     struct history *history = watch->history;
-    struct facts *facts = &watch->scenario.facts;
-    assume_chunk(watch);
-    for (int i = 0; i < LAYOUT_ROWS && history->laid_out; i++)
-        if (isfinite(history->layout[i]) && !fact_given(facts_find(facts, rows[i])))
-            facts_set(facts, rows[i], history->layout[i], ORIGIN_GIVEN, "chosen for the first reading");
+    assume_settings(watch);
+    if (history->laid_out)
+        set_layout(watch);
     if (!scenario_assume(&watch->scenario, error) ||
-        !scenario_choose(&watch->scenario, watch_predicted, PREDICTED, error))
+        !scenario_choose(&watch->scenario, predicted, sizeof predicted / sizeof *predicted, error))
         return false;
     for (int i = 0; i < LAYOUT_ROWS && !history->laid_out; i++)
-        history->layout[i] = value_or_nan(&watch->scenario, rows[i]);
+        history->layout[i] = value_or_nan(&watch->scenario, layout_rows[i]);
     history->laid_out = true;
+    set_layout(watch);
     return true;
-}
-
-/* The ends of calibrated intervals; without a calibration those of the rows. */
-static void find_intervals(struct watch *watch, const struct values *values)
-{
-    static const char *const rows[] = { NAME_own_rate_most, NAME_predicted_tpot, NAME_predicted_ttft,
-                                        NAME_tpot_band_low, NAME_tpot_band_high, NAME_ttft_band_low,
-                                        NAME_ttft_band_high };
-    struct interval_of *const of[] = { &watch->saturation, &watch->tpot, &watch->ttft };
-    const double scales[] = { (double)watch->load.replicas, 1, 1 };
-    double low[3] = { values->at[LOW] }, high[3] = { values->at[HIGH] }, at[7];
-    struct values all;
-    struct error ignored;
-    if (!values_known(&watch->scenario, rows, 7, &all, &ignored))
-        return;
-    memcpy(at, all.at, sizeof at);
-    for (int i = 1; i < 3; i++)
-        low[i] = at[1 + 2 * i], high[i] = at[2 + 2 * i];
-    calibrated_bands(&watch->scenario, rows, 3, low, high);
-    for (int i = 0; i < 3; i++)
-        *of[i] = (struct interval_of){ at[i] * scales[i], at[i] * scales[i] * low[i], at[i] * scales[i] * high[i] };
 }
 
 /* The highest arrival rate of a replica that keeps its limits, by halving. */
@@ -288,9 +285,10 @@ static void look_now(struct watch *watch)
 bool watch_predict(struct watch *watch, struct error *error)
 {
     struct subject subject;
-    struct values values;
+    struct outlook outlook;
+    struct interval_of figures[OUTLOOK_COUNT];
     const struct interval_of none = { NAN, NAN, NAN };
-    watch->saturation = watch->tpot = watch->ttft = watch->now.replicas = watch->ahead.replicas = none;
+    watch->saturation = watch->throughput = watch->tpot = watch->ttft = watch->now.replicas = watch->ahead.replicas = none;
     find_subject(watch, &subject);
     find_lengths(watch);
     look_now(watch);
@@ -302,16 +300,20 @@ bool watch_predict(struct watch *watch, struct error *error)
         return false;
     set_load(watch, &watch->scenario.facts);
     if (!choose(watch, error) || !calibrate(watch, error) ||
-        !values_known(&watch->scenario, watch_predicted, PREDICTED, &values, error))
+        !outlook_open(&watch->scenario, &outlook, error))
         return false;
-    watch->predicted = isfinite(values.at[RATE]) && values.at[RATE] > 0;
+    outlook_read(&outlook, NULL, 0, figures);
+    watch->predicted = isfinite(figures[OUTLOOK_RATE].value) && figures[OUTLOOK_RATE].value > 0;
     watch->not_predicted = watch->predicted ? NULL : "the prediction has no value for this load";
     if (!watch->predicted)
         return true;
-    find_intervals(watch, &values);
+    watch->saturation = interval_scaled(figures[OUTLOOK_RATE], (double)watch->load.replicas);
+    watch->throughput = interval_scaled(figures[OUTLOOK_THROUGHPUT], (double)watch->load.replicas);
+    watch->tpot = figures[OUTLOOK_TPOT];
+    watch->ttft = figures[OUTLOOK_TTFT];
     find_replica_rate(watch);
     if (!watch->brief)
-        watch_flags(watch);
+        watch_flags(watch, &outlook);
     want_replicas(watch, &watch->now);
     want_replicas(watch, &watch->ahead);
     return true;

@@ -28,6 +28,7 @@ bool watch_answer(struct watch *watch, const struct exposition *now, const struc
     watch->single = !since;
     if (!load_read(watch->arena, watch->source, now, since, span, &watch->load, error))
         return false;
+    load_assume_lengths(&watch->load, command_number(watch->command, "isl"), command_number(watch->command, "osl"));
     watch->no_point = "one scrape has no interval";
     if (since)
         watch->no_point = history_add(watch->history, &watch->load, watch->at);
@@ -102,6 +103,10 @@ static const struct option list[] = {
       .help = "until a new replica answers: as early replicas are wanted" },
     { "ttft", "TIME", OPTION_ROW, .row = NAME_ttft_limit, .help = "limit of the mean time to first token" },
     { "tpot", "TIME", OPTION_ROW, .row = NAME_tpot_limit, .help = "limit of the mean time per output token" },
+    { "isl", "N", OPTION_COUNT, .low = 1, .high = 1e7, .otherwise = "as the metrics count them",
+      .help = "prompt tokens of a request" },
+    { "osl", "N", OPTION_COUNT, .low = 1, .high = 1e7, .otherwise = "as the metrics count them",
+      .help = "output tokens of a request" },
     { "job", "NAME", OPTION_TEXT, .otherwise = "all of the server's series",
       .help = "of a Prometheus server: the series with this label job" },
     { "output", "FILE", OPTION_FILE, .letter = 'o', .otherwise = "nothing is written",

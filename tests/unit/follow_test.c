@@ -366,6 +366,72 @@ static void test_flags(void **state)
     arena_free(&arena);
 }
 
+/* llama.cpp's flags, of a server with four slots unless -np says otherwise. */
+static void test_llama_cpp(void **state)
+{
+    (void)state;
+    static const char *const flags[] = { "-np", "-b", "-ub", "-ctk", "--no-cache-prompt", "--spec-draft-n-max" };
+    static const char page[] = "llamacpp:prompt_tokens_total %d\nllamacpp:prompt_seconds_total %d\n"
+        "llamacpp:tokens_predicted_total %d\nllamacpp:tokens_predicted_seconds_total %d\n";
+    struct arena arena = { 0 };
+    struct buffer before = { .arena = &arena }, after = { .arena = &arena };
+    buffer_print(&before, page, 1000, 1, 500, 10);
+    buffer_print(&after, page, 101000, 21, 50500, 510);
+    const char *since = temporary(&arena, &before), *now = temporary(&arena, &after);
+    const char *words = arena_print(&arena, "%s --since %s --seconds 600 --model llama-3.1-8b --precision Q4_K_M --on "
+                                    "rtx-4090 --set draft_tokens=2 --set acceptance_rate=0.7 --set prefix_hit_share=0.3",
+                                    now, since);
+    assert_null(flags_of(&arena, words)->first);                /* nobody says how long requests are */
+    const struct doc *list = flags_of(&arena, arena_print(&arena, "%s --isl 500 --osl 250", words));
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (!(with_flag(list, flags[i], 0) > 0))
+            fail_msg("%s is not tried", flags[i]);
+    assert_true(with_flag(list, "-np", 8) > with_flag(list, "-np", 2));
+    unlink(since), unlink(now);
+    arena_free(&arena);
+}
+
+/* What a flag would change, and its interval, are what the other verbs say of a server that is started with it. */
+static void test_flags_asked_again(void **state)
+{
+    (void)state;
+    static const struct { const char *flag, *set; double to; } rows[] = {
+        { "--max-num-seqs", "max_num_seqs=512", 512 }, { "--max-num-seqs", "max_num_seqs=16", 16 },
+        { "--gpu-memory-utilization", "gpu_memory_utilization=0.87", 0.87 }, { "--kv-cache-dtype", "kv_bytes=1", 0 },
+        { "--max-num-batched-tokens", "chunked_prefill_size=4096", 4096 } };
+    static const char server[] = "--on h100-sxm --gpus 1 --engine vllm --isl 1000 --osl 190";
+    struct arena arena = { 0 };
+    struct buffer text = { .arena = &arena };
+    buffer_print(&text, "vllm:request_success_total 10\nvllm:num_requests_running 0\n");
+    const char *page = temporary(&arena, &text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *now = rows[i].to == 16 ? "--set max_num_seqs=32" : "";
+        /* One scrape: nothing is calibrated, and the arrivals are those that are stated. */
+        const struct doc *list = flags_of(&arena, arena_print(&arena, "%s --model llama-3.1-8b %s "
+                                                              "--set arrival_rate=5 %s", page, server, now));
+        const struct doc *one = list->first;
+        while (one && (strcmp(doc_get(one, "flag")->string, rows[i].flag) ||
+                       (rows[i].to > 0 && fabs(doc_get(one, "to")->number - rows[i].to) > 1e-9)))
+            one = one->next;
+        if (!one)
+            fail_msg("%s is not tried", rows[i].set);
+        const char *chunk = strstr(rows[i].set, "chunk") ? "" : "--set chunked_prefill_size=8192";
+        const struct doc *step = json_of(&arena, run(&arena, "%s step llama-3.1-8b %s --rate 5 --tp 1 --set %s %s --json",
+                                                     program(), server, rows[i].set, chunk));
+        const double tpot = number_at(step, "predicted_tpot", NULL, NULL);
+        const double most = number_at(step, "saturated_throughput", NULL, NULL);
+        check_near(rows[i].set, number_at(one, "tpot", "value", NULL), tpot, 1e-12);
+        check_near("low", number_at(one, "tpot", "low", NULL), tpot * number_at(step, "tpot_band_low", NULL, NULL), 1e-12);
+        check_near("high", number_at(one, "tpot", "high", NULL), tpot * number_at(step, "tpot_band_high", NULL, NULL),
+                   1e-12);
+        check_near("throughput", number_at(one, "throughput", "value", NULL), most, 1e-12);
+        check_near("at most", number_at(one, "throughput", "high", NULL),
+                   most * number_at(step, "throughput_band_high", NULL, NULL), 1e-12);
+    }
+    unlink(page);
+    arena_free(&arena);
+}
+
 /* A calibration that starts from its own file keeps one value of each load, however often it starts. */
 static void test_restarts(void **state)
 {
@@ -526,7 +592,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_trend), cmocka_unit_test(test_replicas),
                                         cmocka_unit_test(test_recordings), cmocka_unit_test(test_servers),
-                                        cmocka_unit_test(test_commands), cmocka_unit_test(test_flags),
+                                        cmocka_unit_test(test_commands), cmocka_unit_test(test_flags), cmocka_unit_test(test_llama_cpp), cmocka_unit_test(test_flags_asked_again),
                                         cmocka_unit_test(test_restarts), cmocka_unit_test(test_steps),
                                         cmocka_unit_test(test_native_histograms),
                                         cmocka_unit_test(test_single), cmocka_unit_test(test_manifests),

@@ -167,7 +167,39 @@ static void test_interval(void **state)
     const struct load load = read_load(&arena, &after, &before, 20);
     check_near("in flight", load.in_flight, (10 + 100) / 20.0, 1e-12);
     check_near("tokens of a gap", load.tokens_per_gap, (4000 - 40) / 2200.0, 1e-12);
-    check_near("drift", load.drift, 4 / 40.0, 1e-12);
+    check_near("more in flight", load.more, 4, 1e-12);
+    arena_free(&arena);
+}
+
+/* llama.cpp's server counts tokens and no requests: with their lengths stated the requests follow, and Little's law
+ * gives those in flight. 100,000 prompt and 50,000 output tokens in 600 s, of 500 and 250. */
+static void test_llama_cpp(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    static const char format[] = "llamacpp:prompt_tokens_total %d\nllamacpp:prompt_seconds_total %d\n"
+        "llamacpp:tokens_predicted_total %d\nllamacpp:tokens_predicted_seconds_total %d\nllamacpp:requests_processing %d\n"
+        "llamacpp:requests_deferred 0\n";
+    const struct exposition before = read_text(&arena, arena_print(&arena, format, 1000, 1, 500, 10, 2)),
+    after = read_text(&arena, arena_print(&arena, format, 101000, 21, 50500, 1010, 3));
+    struct load load = read_load(&arena, &after, &before, 600);
+    assert_true(isnan(load.seen[LOAD_ARRIVAL_RATE].value) && isnan(load.seen[LOAD_OUTPUT].value));
+    check_near("ITL", load.seen[LOAD_ITL].value, 0.02, 1e-12);
+    check_near("running", load.seen[LOAD_RUNNING].value, 1000 / 600.0, 1e-12);
+    check_near("in flight", load.in_flight, 1020 / 600.0, 1e-12);
+    load_assume_lengths(&load, NAN, NAN);
+    assert_true(isnan(load.seen[LOAD_ARRIVAL_RATE].value) && isnan(load.requests));
+    load_assume_lengths(&load, 500, 250);
+    check_near("requests", load.requests, 200, 0);
+    check_near("arrivals", load.seen[LOAD_ARRIVAL_RATE].value, 200 / 600.0, 1e-12);
+    check_near("prompt", load.seen[LOAD_PROMPT].value, 500, 0);
+    check_near("TTFT", load.seen[LOAD_TTFT].value, 0.1, 1e-12);
+    /* What is counted is not replaced. */
+    const struct exposition vllm = read_file(&arena, "tests/fixtures/metrics/after.prom");
+    load = read_load(&arena, &vllm, NULL, NAN);
+    const double counted = load.seen[LOAD_PROMPT].value;
+    load_assume_lengths(&load, 7, 7);
+    check_near("prompt as counted", load.seen[LOAD_PROMPT].value, counted, 0);
     arena_free(&arena);
 }
 
@@ -212,7 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_format), cmocka_unit_test(test_bad),
                                         cmocka_unit_test(test_two_scrapes), cmocka_unit_test(test_arrivals_in_flight),
-                                        cmocka_unit_test(test_labels), cmocka_unit_test(test_interval),
+                                        cmocka_unit_test(test_labels), cmocka_unit_test(test_interval), cmocka_unit_test(test_llama_cpp),
                                         cmocka_unit_test(test_published) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
