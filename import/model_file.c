@@ -218,9 +218,9 @@ bool model_file(struct arena *arena, const char *path, const struct model_option
                (model_is_gguf(text) ? read_gguf(&opened, text) : read_json(&opened, text));
     if (!file_head(arena, path, beginning, &text, error))
         return false;
-    if (ends_with(path, ".safetensors") || model_is_safetensors(text))
+    const bool gguf = model_is_gguf(text);          /* first: with 123 tensors it has the brace of a safetensors file too */
+    if (!gguf && (ends_with(path, ".safetensors") || model_is_safetensors(text)))
         return read_safetensors(&opened);
-    const bool gguf = model_is_gguf(text);
     return file_head(arena, path, gguf_head_limit, &text, error) &&
            (gguf ? read_gguf(&opened, text) : read_json(&opened, text));
 }

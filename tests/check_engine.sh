@@ -20,5 +20,5 @@ if [ "${failed:-1}" != 0 ] || [ "${passed:-0}" = 0 ]; then
     cat "$log"
     exit 1
 fi
-sed -n 's/^# \([0-9]* clients: .*\)/\1/p; s/^# \(not compared.*\)/\1/p; s/^# \(accuracy is not.*\)/\1/p' "$log"
+sed -n 's/^# \([0-9]* clients: .*\)/\1/p; s/^# \(.* experts: .*\)/\1/p; s/^# \(not compared.*\)/\1/p; s/^# \(accuracy is not.*\)/\1/p' "$log"
 echo "  $passed tests; $(sed -n 's/^# \([0-9]* clients\): .*\(calibrated [^;]*\);.*/\1 \2/p' "$log" | paste -sd, | sed 's/,/, /')"

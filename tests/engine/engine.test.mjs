@@ -20,9 +20,9 @@ const servers = [];
 const chalkline = async (...words) =>
   JSON.parse((await run(CHALKLINE, [...words, "--json"], { maxBuffer: 1 << 26 })).stdout);
 
-async function serve(clock) {
-  const server = spawn(process.execPath, [new URL("server.mjs", import.meta.url).pathname, GGUF],
-                       { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, CLOCK: clock } });
+async function serve(clock, file = GGUF, settings = {}) {
+  const server = spawn(process.execPath, [new URL("server.mjs", import.meta.url).pathname, file],
+                       { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, CLOCK: clock, ...settings } });
   servers.push(server);
   server.url = await new Promise((done, fail) => {
     server.stdout.once("data", text => done(String(text).trim()));
@@ -67,6 +67,57 @@ test("import and the engine agree on parameters and bytes", async () => {
   const { data: [{ meta }] } = await (await fetch(`${engine.url}v1/models`)).json();
   assert.equal(facts.params_total, meta.n_params);
   assert.equal(facts.weights_stored, meta.size);
+});
+
+/* Two formats, dense and with experts: the memory that it reports, of one sequence, beside what is computed. */
+test("parameters, bytes and memory of four files are those that the engine reports", async t => {
+  for (const [format, experts] of [["bf16", 0], ["q8_0", 0], ["bf16", 8], ["q8_0", 8]]) {
+    const file = at(`${format}-${experts}.gguf`), length = 4096, eval_ = async row =>
+      (await chalkline("eval", row, "--model", file, ...SERVER.slice(2), "--batch", "1", "--context", `${length}`))[row].value;
+    await run(ENGINE_MODEL, [file, format, `${experts}`]);
+    const server = await serve("cpu", file, { SLOTS: 1, LENGTH: length }), facts = await chalkline("import", file);
+    const { data: [{ meta }] } = await (await fetch(`${server.url}v1/models`)).json();
+    const { buffers } = await (await fetch(`${server.url}props`)).json();
+    assert.equal(facts.params_total, meta.n_params);
+    assert.equal(facts.weights_stored, meta.size);
+    const reported = buffers.model + buffers.KV + buffers.compute + buffers.output;
+    const share = (await eval_("memory_needed") - await eval_("runtime_memory")) / reported - 1;
+    t.diagnostic(`${format}, ${experts} experts: ${(reported / 1e6).toFixed(1)} MB reported, computed ${percent(share)}`);
+    assert.ok(Math.abs(share) < 0.02, `${file}: ${JSON.stringify(buffers)}, computed ${percent(share)}`);
+    server.kill();
+    rmSync(file);
+  }
+});
+
+/* This machine as `measure` found it, and nothing else known of the engine: what is predicted, beside what is measured.
+ * A router of random weights routes at random.
+ * On a machine with other work the processor's own time differs by a fifth; so only what is wholly off fails. */
+test("steps and prompts of four files are predicted from the machine alone",
+     { skip: !process.env.CHALKLINE_LONG && "a long test" }, async t => {
+  const off = [];
+  for (const [format, experts] of [["bf16", 0], ["q8_0", 0], ["bf16", 8], ["q8_0", 8]]) {
+    const file = at(`${format}-${experts}.gguf`), told = [];
+    await run(ENGINE_MODEL, [file, format, `${experts}`]);
+    const server = await serve("cpu", file);
+    const compare = async (loads, isl, osl, budget, key, row) => {
+      const words = ["--isl", isl, "--osl", osl];
+      const { points } = await chalkline("measure", server.url, "--loads", loads, ...words, "--budget", budget);
+      for (const point of points) {
+        const clients = `${point.concurrency}`, wanted = [...SERVER.slice(2), ...words, "--concurrency", clients,
+                                                            "--set", "distinct_experts_share=1"];
+        const share = (await chalkline("step", file, ...wanted))[row] / point[key].p50 - 1;
+        told.push(`${key} of ${clients} ${percent(share)}`), off.push(Math.abs(share));
+      }
+    };
+    await compare("1,2,4,8", "16", "32", "12s", "tpot", "predicted_tpot");
+    await compare("1", "512", "2", "5s", "ttft", "predicted_ttft");
+    t.diagnostic(`${format}, ${experts} experts: ${told.join(", ")}`);
+    server.kill();
+    rmSync(file);
+  }
+  off.sort((a, b) => a - b);
+  t.diagnostic(`of ${off.length} times half are within ${percent(off[off.length / 2])}, all within ${percent(off.at(-1))}`);
+  assert.ok(off.at(-1) < 0.6, `off by ${off.map(percent)}`);
 });
 
 test("each token that was asked for is counted on both sides", async () => {

@@ -6,14 +6,21 @@
  * gives each sequence a cache of its own and computes only neighbours in one batch, so a request takes the lowest
  * free slot: the slots in use lie side by side while the load stays.
  *
- * SLOTS, LENGTH (tokens of a sequence), THREADS. CLOCK=cpu: chunks carry the processor time of this process, in the
+ * /props has the sizes of its buffers. SLOTS, LENGTH (tokens of a sequence), THREADS. CLOCK=cpu: chunks carry the processor time of this process, in the
  * protocol of `simulate --clock virtual`, so that other work on the machine is no latency of the engine. */
 import { createServer } from "node:http";
 import { getLlama } from "node-llama-cpp";
 
 const { SLOTS = 8, LENGTH = 1536, THREADS = 1, CLOCK } = process.env, BATCH = 512, name = "random-89m";
+/* Its log says how large each buffer is: weights, KV cache, compute, output; MiB. */
+const buffers = {};
+function told(level, text) {
+  for (const [, kind, size] of text.matchAll(/CPU\S* +(model|KV|compute|output) buffer size = +([\d.]+) MiB/g))
+    buffers[kind] = (buffers[kind] ?? 0) + +size * 2 ** 20;
+  if (level === "error" || level === "fatal") console.error(text);
+}
 const llama = await getLlama({ gpu: false, build: "never", skipDownload: true, progressLogs: false,
-                               maxThreads: +THREADS, logLevel: "error" });
+                               maxThreads: +THREADS, logLevel: "info", logger: told });
 const model = await llama.loadModel({ modelPath: process.argv[2], useMmap: false });
 const context = await model.createContext({ sequences: +SLOTS, contextSize: +LENGTH, batchSize: BATCH,
                                             threads: +THREADS, flashAttention: true });
@@ -116,6 +123,7 @@ const pages = {
   "/v1/models": response => send(response, 200, { object: "list", data: [
     { id: name, object: "model", max_model_len: +LENGTH, meta: { n_params: model._model.getTotalParameters(),
                                                                  size: model._model.getModelSize() } }] }),
+  "/props": response => send(response, 200, { buffers }),
   "/health": response => send(response, 200, { status: "ok" }),
   "/metrics": response => response.writeHead(200, { "content-type": "text/plain; version=0.0.4" }).end(metrics()),
   ...CLOCK && { "/clock": response => send(response, 200, { simulated_time: seconds(), virtual: true }) },

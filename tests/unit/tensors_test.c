@@ -419,6 +419,25 @@ static void put_tensor(struct buffer *out, const char *name, uint64_t type, uint
     put(out, 0, 8);
 }
 
+/* The number of tensors of a GGUF file, 123, has the byte of the brace with which the header of a safetensors file
+ * begins: the first four bytes tell the two apart. */
+static void gguf_of_123_tensors_is_gguf(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct buffer out = { .arena = &arena };
+    struct read read;
+    buffer_add(&out, "GGUF", 4);
+    put(&out, 3, 4);
+    put(&out, '{', 8);
+    put(&out, 0, 8);
+    const struct shelf_file files[] = { { "brace.gguf", { out.data, out.size } }, { 0 } };
+    open_files(&read, files, NULL);
+    if (read.good || !strstr(read.error.what, "GGUF"))
+        fail_msg("%s", read.good ? "an empty file is read" : read.error.what);
+    arena_free(&arena);
+}
+
 /* One layer of attention with experts, one of a state: what no list of architectures knows. */
 static struct text novel_gguf(struct arena *arena)
 {
@@ -496,7 +515,7 @@ int main(void)
         cmocka_unit_test(blocks_of_experts_are_packed),
         cmocka_unit_test(lies_are_refused),
         cmocka_unit_test(nesting_has_an_end),
-        cmocka_unit_test(any_architecture_of_gguf_is_read),
+        cmocka_unit_test(gguf_of_123_tensors_is_gguf), cmocka_unit_test(any_architecture_of_gguf_is_read),
     };
     return cmocka_run_group_tests_name("tensors", tests, NULL, NULL);
 }
