@@ -604,15 +604,23 @@ static struct doubt doubt_of(const struct calibrated *calibrated, bool layout, c
     return doubt;
 }
 
+static void carry_factors(const struct calibrated *calibrated, const struct calibrated_graph *graph, const double *rho,
+                        double *inputs)
+{
+    for (int k = 0; k < POSTERIOR_FACTORS; k++)
+        if (graph->factor[k] >= 0)
+            inputs[graph->factor[k]] = scalar_exp(rho[k] * calibrated->x[k]);
+}
+
 static void evaluate(struct arena *scratch, const struct calibrated *calibrated,
                      const struct calibrated_graph *graph, double *inputs, double *nodes, bool *layout)
 {
+    carry_factors(calibrated, graph, calibrated->own, inputs);
     graph_value(scratch, &graph->graph, inputs, nodes, NULL);
-    *layout = nodes[graph->graph.outputs[graph->rows]] > 0;
-    for (int k = 0; k < POSTERIOR_FACTORS; k++)
-        if (graph->factor[k] >= 0)
-            inputs[graph->factor[k]] =
-                scalar_exp((*layout ? calibrated->own : calibrated->carried)[k] * calibrated->x[k]);
+    *layout = nodes[graph->graph.outputs[graph->rows]] > 0;         /* which no factor changes */
+    if (*layout)
+        return;
+    carry_factors(calibrated, graph, calibrated->carried, inputs);
     graph_value(scratch, &graph->graph, inputs, nodes, NULL);
 }
 

@@ -137,7 +137,7 @@ static bool read_change(const struct watch *watch, const struct outlook *outlook
     size_t count = change->flag->vary == VARY_TENSOR ? 2 : 1;
     const double blocks = watch->load.blocks;
     if (blocks > 0 && changes_memory(change->flag->vary)) {
-        const double now = outlook_blocks(outlook, NULL, 0), then = outlook_blocks(outlook, settings, count);
+        const double now = outlook->blocks, then = outlook_blocks(outlook, settings, count);
         if (!(now > 0) || !(then > 0))
             return false;
         settings[count++] = (struct setting){ NAME_kv_blocks_reported, floor(blocks * then / now) };

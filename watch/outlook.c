@@ -32,9 +32,10 @@ struct interval_of interval_scaled(struct interval_of of, double by)
 bool outlook_open(struct scenario *scenario, struct outlook *outlook, struct error *error)
 {
     *outlook = (struct outlook){ .arena = scenario->arena, .calibrated = scenario->calibrated };
-    return values_known(scenario, rows, ROWS, &outlook->values, error) &&
-           (!outlook->calibrated ||
-            calibrated_graph_build(scenario, rows, OUTLOOK_COUNT, &outlook->graph, error));
+    if (!values_known(scenario, rows, ROWS, &outlook->values, error))
+        return false;
+    outlook->blocks = outlook->values.at[ROOM];
+    return !outlook->calibrated || calibrated_graph_build(scenario, rows, OUTLOOK_COUNT, &outlook->graph, error);
 }
 
 double outlook_setting(const struct outlook *outlook, const char *row)

@@ -54,6 +54,7 @@ struct outlook {
     const struct calibrated *calibrated;    /* NULL: nothing was measured */
     struct values values;
     struct calibrated_graph graph;
+    double blocks;                  /* KV blocks of a rank that fit in memory, whatever the server reports */
 };
 struct setting {
     const char *row;
@@ -65,7 +66,7 @@ double outlook_setting(const struct outlook *outlook, const char *row);
 /* The figures with some settings changed. */
 void outlook_read(const struct outlook *outlook, const struct setting *settings, size_t count,
                   struct interval_of figures[OUTLOOK_COUNT]);
-/* The KV blocks of a rank that fit in memory then, whatever the server reports. */
+/* The blocks that fit then. */
 double outlook_blocks(const struct outlook *outlook, const struct setting *settings, size_t count);
 
 /* ---- predict.c ------------------------------------------------------------------------------- */
