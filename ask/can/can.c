@@ -81,15 +81,13 @@ static void add_table(const struct can *can, const struct can_type *types, size_
     can_figures(best ? best : &types[count - 1], section);
     for (size_t i = 0; i < section->count; i++)
         section->figures[i].text_only = true;
-    section_number(section, NAME_context, can->context,
-                   types->figures->figures[CAN_context_most].unit)->text_only = true;
+    section_number(section, NAME_context, can->context, types->figures->figures[CAN_context_most].unit);
     section_number(section, NAME_prompt_tokens, can->context / 2,
-                   types->figures->figures[CAN_context_most].unit)->text_only = true;
+                   types->figures->figures[CAN_context_most].unit);
     const bool slow = best && can_at(best, CAN_speed_per_user) < can->speed;
     const bool coarse = best && count > FOUR_BITS && best > types + FOUR_BITS;
-    section_word(section, "but", slow && coarse ? "slower than --speed, and below four bits quality suffers"
-                                 : slow ? "slower than --speed" : coarse ? "but below four bits quality suffers" : "")
-        ->text_only = true;
+    section_word(section, "caveat", slow && coarse ? "slower than --speed, and below four bits quality suffers"
+                                 : slow ? "slower than --speed" : coarse ? "but below four bits quality suffers" : "");
     section_word(section, "best", best ? can_type_name(best) : "")->text_only = true;
 }
 
@@ -154,7 +152,10 @@ const struct record answer_can = { "Can", (const struct answer_field[]){
     { FIELD_TEXTS, "changes", .help = "what could be changed, and what that would give", .always = true },
     { FIELD_LIST, "choices", .help = "each file type", .record = &choice_record, .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "best", "but", NAME_context, NAME_prompt_tokens }, .count = 4 },
+    { FIELD_ROWS, .names = (const char *const[]){ NAME_context, NAME_prompt_tokens }, .count = 2, .always = true,
+      .help = "the context that was asked for, and the prompt that the speeds are of" },
+    { FIELD_TEXT, "caveat", .help = "what speaks against the best file type; empty where nothing does", .always = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "best" }, .count = 1 },
     { 0 } } };
 
 const struct verb verb_can = {
