@@ -78,6 +78,8 @@ struct text text_of(const char *string);
 struct text text_trim(struct text text);
 struct text text_line(struct text *rest);       /* removes and returns the first line, without its end */
 bool text_is(struct text text, const char *string);
+bool starts_with(const char *string, const char *start);
+bool text_starts_with(struct text text, const char *start);
 bool ends_with(const char *string, const char *end);
 bool text_number(struct text text, double *number);     /* the whole text must be a finite number */
 

@@ -315,16 +315,10 @@ static bool blank(struct text line)
     return text_trim(line).size == 0;
 }
 
-static bool starts(struct text line, const char *word)
-{
-    const size_t size = strlen(word);
-    return line.size >= size && !memcmp(line.data, word, size);
-}
-
 /* The rest of a line that begins with `word`, at the end of `out`. */
 static bool take_line(struct text line, const char *word, const char *end, struct buffer *out)
 {
-    if (!starts(line, word))
+    if (!text_starts_with(line, word))
         return false;
     const size_t size = strlen(word);
     struct text rest = text_trim((struct text){ line.data + size, line.size - size });
