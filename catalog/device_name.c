@@ -319,6 +319,24 @@ static bool choose(struct arena *arena, const char *name, const struct match *ma
     return true;
 }
 
+/* ---- cards, and machines of one memory -------------------------------------------------------- */
+
+static bool memory_begins(const struct catalog_entry *machine, const char *with)
+{
+    const char *kind = catalog_text(machine, "memory_kind");
+    return kind && starts_with(kind, with);
+}
+
+bool catalog_shares_memory(const struct catalog_entry *machine)
+{
+    return memory_begins(machine, "unified") || memory_begins(machine, "LPDDR");
+}
+
+bool catalog_is_card(const struct catalog_entry *machine)
+{
+    return memory_begins(machine, "GDDR") || memory_begins(machine, "HBM");
+}
+
 /* ---- clouds, slices, linked machines ----------------------------------------------------------- */
 
 /* "g5.xlarge" is g5, "a2-ultragpu-8g" a2-ultragpu, "gpu_1x_a10" a10. False: not so. */
@@ -401,10 +419,10 @@ static enum look look_up_linked(const struct catalog *catalog, const char *name,
     if (look != FOUND)
         return look;
     called->chips = chips;
-    if (chips < 2 || catalog_text(called->entry, NAME_scale_up_bandwidth))
+    if (chips < 2 || catalog_text(called->entry, NAME_scale_up_bandwidth) || catalog_is_card(called->entry))
         return FOUND;
     error_set(error, "'%.100s': no link between several %s is known", name, called->entry->name);
-    error_expected(error, "%s, with --gpus for how many", called->entry->name);
+    error_expected(error, "one %s, or a machine whose link is known, such as 2x gb10 or 2x rtx-3090", called->entry->name);
     return WRONG;
 }
 

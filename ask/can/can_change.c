@@ -39,8 +39,7 @@ static bool is_unified(const struct can *can, const struct can_type *type)
     struct error ignored;
     const struct catalog_entry *entry =
         catalog_find(&type->scenario.catalog, CATALOG_MACHINE, can->subject.machine, &ignored);
-    const char *kind = entry ? catalog_text(entry, "memory_kind") : NULL;
-    return kind && (!strncmp(kind, "unified", 7) || !strncmp(kind, "LPDDR", 5));
+    return entry && catalog_shares_memory(entry);
 }
 
 bool can_split(const struct can *can, const struct can_type *type, struct can_type *split, struct error *error)
