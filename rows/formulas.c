@@ -145,11 +145,12 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
     error_set(error, "unknown row '%.100s'", name);
     struct match match;
     if (near)
-        error_suggest(error, "did you mean '%s'? `chalkline list rows` lists all rows", near);
-    else if (formulas_lookup(formulas, name, NULL, &match, 1) && match.score > 1.3)
+        error_mean(error, near, " `chalkline list rows` lists all rows");
+    else if (formulas_lookup(formulas, name, NULL, &match, 1) && match.score > 1.3) {
         error_suggest(error, "did you mean '%s'? `chalkline find %.100s` lists others",
                       formulas->rows[match.row]->name, name);
-    else
+        error_similar(error, formulas->rows[match.row]->name);
+    } else
         error_suggest(error, "`chalkline list rows` lists all rows");
     arena_free(&scratch);
     return false;
