@@ -179,13 +179,13 @@ const struct record answer_can = { "Can", (const struct answer_field[]){
     { 0 } } };
 
 static const struct option context_option[] = {
-    { "context", "N", OPTION_ROW, .row = NAME_context, .otherwise = "8192", .help = "context of the conversation" },
+    { NAME_context, "N", OPTION_ROW, .row = NAME_context, .otherwise = "8192", .help = "context of the conversation" },
     { 0 } };
 static const struct option_group conversation_options = { "Load", context_option };
 static const char load_hint[] = "can answers for one conversation; `chalkline step MODEL --on CARD --engine llamacpp "
                                 "--users N` for several at once";
-static const struct instead instead[] = { { "batch", load_hint }, { "users", load_hint }, { "concurrency", load_hint },
-                                          { NULL, NULL } };
+static const struct instead instead[] = {
+    { NAME_batch, load_hint }, { NAME_users, load_hint }, { NAME_concurrency, load_hint }, { NULL, NULL } };
 
 const struct verb verb_can = {
     "can", "[MODEL]", "Say whether a model runs on one's own card, in which file type, and how fast.",
