@@ -85,6 +85,23 @@ static void add_row(struct scenario *scenario, const struct row *row, struct sec
                      : arena_print(arena, "chalkline why %s", row->name));
 }
 
+/* "throughput" is that of a server before any other: predicted_throughput stands first. */
+static size_t predicted_first(const struct formulas *formulas, const char *asked, struct match *matches,
+                              size_t count, size_t most)
+{
+    const char *name = formulas_predicted(formulas, asked);
+    const int row = name ? formulas_find(formulas, name) : -1;
+    size_t at = 0;
+    if (row < 0 || !most)
+        return count;
+    while (at < count && matches[at].row != row)
+        at++;
+    const size_t shifted = at < count ? at : count < most ? count++ : count - 1;
+    memmove(matches + 1, matches, shifted * sizeof *matches);
+    matches[0].row = row;
+    return count;
+}
+
 bool ask_find(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
     struct scenario scenario;
@@ -99,8 +116,9 @@ bool ask_find(struct arena *arena, const struct command *command, struct answer 
     struct match *matches = arena_array(arena, most + 1, sizeof *matches);
     struct section *section = section_new(arena);
     struct section *list = section_add(section, "results", SECTION_LIST);
-    const size_t count = formulas_lookup(&scenario.formulas, asked, sentences(arena, &scenario.formulas), matches,
+    const size_t found = formulas_lookup(&scenario.formulas, asked, sentences(arena, &scenario.formulas), matches,
                                          most);
+    const size_t count = predicted_first(&scenario.formulas, asked, matches, found, most);
     const char **names = arena_array(arena, count + 1, sizeof *names);
     size_t valued = 0;
     for (size_t i = 0; i < count; i++)

@@ -148,8 +148,12 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
     else if (!strcmp(what, "formats"))
         list_formats(arena, answer);
     else {
+        static const char *const lists[] = { "models", "hardware", "machines", "tiers", "prices", "rows", "renamed",
+                                             "formats" };
+        const char *near = name_nearest(what, lists, sizeof lists / sizeof *lists);
         error_set(error, *what ? "unknown list '%.60s'" : "list needs a name", what);
-        return error_expected(error, "%s", names);
+        return near ? error_mean(error, near, arena_print(arena, " The lists are %s", names))
+                    : error_expected(error, "%s", names);
     }
     return true;
 }

@@ -54,6 +54,7 @@ void *arena_push(struct arena *arena, void *array_pointer, size_t *count,
 struct error {
     char what[768];         /* where it was read and what is wrong with it: "data/hardware.csv:12: ..." */
     char hint[512];         /* the second line of the message; may be empty */
+    char similar[256];      /* names that may have been meant, each with a newline behind it */
     bool expected;          /* `hint` says what would have been accepted; otherwise it is advice */
 };
 
@@ -63,7 +64,10 @@ bool error_set(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
 /* The second line of the message: "expected: a whole number", or "hint: did you mean --batch?". */
 bool error_expected(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
 bool error_suggest(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
-/* Copy the second line of `cause` into an outer message. */
+/* "hint: did you mean 'NAME'?", and then `more`; the name becomes one of the similar ones. */
+bool error_mean(struct error *error, const char *name, const char *more);
+bool error_similar(struct error *error, const char *name);
+/* Copy the second line of `cause`, and its similar names, into an outer message. */
 bool error_hint_of(struct error *error, const struct error *cause);
 /* The word before the second line: "expected" or "hint". */
 const char *error_label(const struct error *error);
@@ -78,6 +82,8 @@ struct text text_of(const char *string);
 struct text text_trim(struct text text);
 struct text text_line(struct text *rest);       /* removes and returns the first line, without its end */
 bool text_is(struct text text, const char *string);
+bool starts_with(const char *string, const char *start);
+bool text_starts_with(struct text text, const char *start);
 bool ends_with(const char *string, const char *end);
 bool text_number(struct text text, double *number);     /* the whole text must be a finite number */
 

@@ -133,14 +133,6 @@ void doc_print(struct buffer *out, const struct doc *doc)
     buffer_print(out, "\n");
 }
 
-/* "did you mean 'llama-3.1-8b'?": what stands between the quotes. */
-static void add_similar(struct arena *arena, const char *hint, struct doc *list)
-{
-    const char *at = strstr(hint, "did you mean '"), *end;
-    if (at && (end = strchr(at + 14, '\'')))
-        doc_add_string(arena, list, NULL, arena_copy(arena, at + 14, (size_t)(end - at - 14)));
-}
-
 void error_document(struct arena *arena, const struct error *error, struct doc *object)
 {
     struct doc *said = doc_add(arena, object, "error", DOC_OBJECT);
@@ -148,5 +140,9 @@ void error_document(struct arena *arena, const struct error *error, struct doc *
     doc_add_string(arena, said, "hint", error->hint);
     if (error->expected)
         doc_add_string(arena, said, "expected", error->hint);
-    add_similar(arena, error->hint, doc_add(arena, said, "similar", DOC_ARRAY));
+    struct doc *similar = doc_add(arena, said, "similar", DOC_ARRAY);
+    for (struct text rest = text_of(error->similar), name; rest.size;) {
+        name = text_line(&rest);
+        doc_add_string(arena, similar, NULL, arena_copy(arena, name.data, name.size));
+    }
 }

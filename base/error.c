@@ -26,7 +26,7 @@ bool error_set(struct error *error, const char *format, ...)
     va_start(list, format);
     print_plain(error->what, sizeof error->what, format, list);
     va_end(list);
-    error->hint[0] = 0;
+    error->hint[0] = error->similar[0] = 0;
     error->expected = false;
     return false;
 }
@@ -37,6 +37,7 @@ bool error_expected(struct error *error, const char *format, ...)
     va_start(list, format);
     print_plain(error->hint, sizeof error->hint, format, list);
     va_end(list);
+    error->similar[0] = 0;
     error->expected = true;
     return false;
 }
@@ -47,13 +48,29 @@ bool error_suggest(struct error *error, const char *format, ...)
     va_start(list, format);
     print_plain(error->hint, sizeof error->hint, format, list);
     va_end(list);
+    error->similar[0] = 0;
     error->expected = false;
+    return false;
+}
+
+bool error_mean(struct error *error, const char *name, const char *more)
+{
+    error_suggest(error, "did you mean '%s'?%s", name, more);
+    return error_similar(error, name);
+}
+
+bool error_similar(struct error *error, const char *name)
+{
+    const size_t used = strlen(error->similar), size = strlen(name);
+    if (used + size + 2 < sizeof error->similar && text_plain(text_of(name), "") == size)
+        snprintf(error->similar + used, sizeof error->similar - used, "%s\n", name);
     return false;
 }
 
 bool error_hint_of(struct error *error, const struct error *cause)
 {
     memcpy(error->hint, cause->hint, sizeof error->hint);
+    memcpy(error->similar, cause->similar, sizeof error->similar);
     error->expected = cause->expected;
     return false;
 }

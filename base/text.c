@@ -44,6 +44,17 @@ struct text text_line(struct text *rest)
     return line;
 }
 
+bool starts_with(const char *string, const char *start)
+{
+    return !strncmp(string, start, strlen(start));
+}
+
+bool text_starts_with(struct text text, const char *start)
+{
+    const size_t size = strlen(start);
+    return text.size >= size && !memcmp(text.data, start, size);
+}
+
 bool ends_with(const char *string, const char *end)
 {
     const size_t size = strlen(string), tail = strlen(end);

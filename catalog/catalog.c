@@ -12,6 +12,7 @@
 
 #include "rows/rows.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -218,7 +219,7 @@ static bool fact_unknown(const struct catalog_sheet *sheet, const struct catalog
         formulas_unknown(formulas_built_in(FORMULAS_ALL), row->fact, &row_error);
         return error_hint_of(error, &row_error);
     }
-    return near ? error_suggest(error, "did you mean '%s'?", near)
+    return near ? error_mean(error, near, "")
                 : error_suggest(error, "data/README.md lists the facts");
 }
 
@@ -448,6 +449,55 @@ static const char *entry_names(struct arena *arena, const struct catalog_sheet *
     return all.data;
 }
 
+static const char *past_marks(const char *at)
+{
+    while (*at && !isalnum((unsigned char)*at))
+        at++;
+    return at;
+}
+
+/* Is the name, without case and marks, how the text begins? Numbers end where they end: "3" is not "33" or "3.3". */
+static bool begins_like(const char *text, const char *name)
+{
+    bool digit = false;
+    for (;; text++, name++) {
+        const char *next = past_marks(text), *wanted = past_marks(name);
+        const bool apart = digit && isdigit((unsigned char)*next) && (next == text) != (wanted == name);
+        if (!*wanted)
+            return !(digit && next == text && isdigit((unsigned char)*next));
+        if (apart || tolower((unsigned char)*next) != tolower((unsigned char)*wanted))
+            return false;
+        digit = isdigit((unsigned char)*next);
+        text = next;
+        name = wanted;
+    }
+}
+
+/* "llama3": one of several models whose names begin so. False: none does. */
+static bool suggest_family(struct arena *arena, const struct catalog_sheet *sheet, const char *name,
+                           struct error *error)
+{
+    enum { MOST = 6 };
+    const char *like[MOST];
+    struct buffer all = { .arena = arena };
+    size_t count = 0;
+    for (size_t i = 0; i < sheet->count && strlen(name) > 2; i++) {
+        if (!begins_like(sheet->entries[i].name, name))
+            continue;
+        if (count < MOST)
+            like[count] = sheet->entries[i].name;
+        count++;
+    }
+    for (size_t i = 0; i < count && i < MOST; i++)
+        buffer_print(&all, "%s'%s'", !i ? "" : i + 1 == count ? " or " : ", ", like[i]);
+    if (!count)
+        return false;
+    error_suggest(error, "did you mean %s%s?", all.data, count > MOST ? " or another" : "");
+    for (size_t i = 0; i < count && i < MOST; i++)
+        error_similar(error, like[i]);
+    return true;
+}
+
 /* `chalkline list` does not have the names of a user's sheet, so the message lists them. */
 static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet, bool built_in,
                          const char *name, struct error *error)
@@ -464,8 +514,10 @@ static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet,
     }
     const char *list = kinds[sheet->kind].list, *near = name_nearest(name, names, count);
     error_set(error, "unknown %s '%s'", kinds[sheet->kind].what, name);
+    if (suggest_family(arena, sheet, name, error))
+        return;
     if (near)
-        error_suggest(error, "did you mean '%s'?", near);
+        error_mean(error, near, "");
     else if (built_in && list)
         error_expected(error, "one of the %zu names of `chalkline list %s`, or the path of a file",
                        sheet->count, list);

@@ -94,6 +94,10 @@ struct catalog_called {
     double chips;               /* linked to each other, where the name says how many; 0: it does not */
     const char *note;           /* what was chosen where the name fits several machines; NULL */
 };
+/* Does its GPU share the memory of its host (Apple's chips, GB10, Strix Halo)? */
+bool catalog_shares_memory(const struct catalog_entry *machine);
+/* Is it a card, several of which a host takes on its PCI Express bus? */
+bool catalog_is_card(const struct catalog_entry *machine);
 /* False: no machine or several of different speed, which `error` names. */
 bool catalog_machine_called(const struct catalog *catalog, const char *name, struct catalog_called *called,
                             struct error *error);

@@ -128,6 +128,13 @@ static const char *fact_row(const struct facts *facts, const struct catalog_row 
     return formulas_name(formulas_built_in(FORMULAS_ALL), facts->arena, name);
 }
 
+/* Cards without a link of their own reach each other through the host. */
+static void set_link(const struct catalog_entry *machine, struct facts *facts)
+{
+    if (catalog_is_card(machine) && !facts_find(facts, NAME_scale_up_bandwidth))
+        facts_bind(facts, NAME_scale_up_bandwidth, NAME_host_link, ORIGIN_SHEET, "PCI Express: no faster link is known");
+}
+
 /* What the name said beside the machine: its memory, how many are linked, which of several is meant. */
 static void set_called(const struct catalog_called *called, const char *name, struct facts *facts)
 {
@@ -139,8 +146,8 @@ static void set_called(const struct catalog_called *called, const char *name, st
     if (called->chips > 0)
         facts_set(facts, NAME_scale_up_chips, called->chips, ORIGIN_SHEET, source);
     if (called->chips > 0)
-        facts_note(facts, "%.100s is %.0f of %s, linked; --gpus says how many are used", name, called->chips,
-                   called->entry->title);
+        facts_note(facts, "%.100s is %.0f of %s, linked%s; --gpus says how many are used", name, called->chips,
+                   called->entry->title, catalog_text(called->entry, NAME_scale_up_bandwidth) ? "" : " by PCI Express");
 }
 
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
@@ -164,6 +171,7 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
     }
     bind_peaks(entry, facts);
     set_topology(entry, facts);
+    set_link(entry, facts);
     note_doubts(entry, facts);
     const char *file = entry->sheet->csv.file;
     if ((file == catalog->devices.csv.file || file == catalog->sheets[CATALOG_MACHINE].csv.file) &&

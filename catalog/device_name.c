@@ -114,10 +114,15 @@ static size_t idle(const struct words *words, size_t at)
 {
     static const char *const makers[] = { "nvidia", "geforce", "amd", "radeon", "intel", "apple", "tesla",
                                           "instinct", "processor", "cpu", "gpu", "graphics", "generation" };
+    static const char *const housings[] = { "pro", "air", "studio", "mini" };
     static const char *const numbers[] = { "dual", "quad", "six", "eight", "twelve", "sixteen" };
     const char *word = words->word[at], *next = after(words, at);
     if ((counts(word, "") || among(word, numbers, sizeof numbers / sizeof *numbers)) && !strcmp(next, "core"))
         return 2;
+    if (!strcmp(word, "imac"))
+        return 1;
+    if (!strcmp(word, "macbook") || !strcmp(word, "mac"))        /* "MacBook Pro M3", "Mac Studio M3 Ultra" */
+        return 1 + among(next, housings, sizeof housings / sizeof *housings);
     const bool ordinal = counts(word, "th") || counts(word, "nd") || counts(word, "rd") || counts(word, "st");
     if (ordinal && !strcmp(next, "gen"))
         return 2;
@@ -319,6 +324,24 @@ static bool choose(struct arena *arena, const char *name, const struct match *ma
     return true;
 }
 
+/* ---- cards, and machines of one memory -------------------------------------------------------- */
+
+static bool memory_begins(const struct catalog_entry *machine, const char *with)
+{
+    const char *kind = catalog_text(machine, "memory_kind");
+    return kind && starts_with(kind, with);
+}
+
+bool catalog_shares_memory(const struct catalog_entry *machine)
+{
+    return memory_begins(machine, "unified") || memory_begins(machine, "LPDDR");
+}
+
+bool catalog_is_card(const struct catalog_entry *machine)
+{
+    return memory_begins(machine, "GDDR") || memory_begins(machine, "HBM");
+}
+
 /* ---- clouds, slices, linked machines ----------------------------------------------------------- */
 
 /* "g5.xlarge" is g5, "a2-ultragpu-8g" a2-ultragpu, "gpu_1x_a10" a10. False: not so. */
@@ -401,10 +424,10 @@ static enum look look_up_linked(const struct catalog *catalog, const char *name,
     if (look != FOUND)
         return look;
     called->chips = chips;
-    if (chips < 2 || catalog_text(called->entry, NAME_scale_up_bandwidth))
+    if (chips < 2 || catalog_text(called->entry, NAME_scale_up_bandwidth) || catalog_is_card(called->entry))
         return FOUND;
     error_set(error, "'%.100s': no link between several %s is known", name, called->entry->name);
-    error_expected(error, "%s, with --gpus for how many", called->entry->name);
+    error_expected(error, "one %s, or a machine whose link is known, such as 2x gb10 or 2x rtx-3090", called->entry->name);
     return WRONG;
 }
 
@@ -437,6 +460,29 @@ static const char *of_its_end(const struct catalog *catalog, const char *name)
     return NULL;
 }
 
+static bool same_digits(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a && !isdigit((unsigned char)*a))
+            a++;
+        while (*b && !isdigit((unsigned char)*b))
+            b++;
+        if (!*a || *a != *b)
+            return *a == *b;
+    }
+}
+
+/* There is no RTX 4090 Ti: among the keys with this number the nearest; NULL: none is near. */
+static const char *nearest_of_number(struct arena *arena, const char *key, const char *const *keys, size_t count)
+{
+    const char **same = arena_array(arena, count + 1, sizeof *same);
+    size_t found = 0;
+    for (size_t i = 0; i < count && strpbrk(key, "0123456789"); i++)
+        if (same_digits(keys[i], key))
+            same[found++] = keys[i];
+    return name_nearest(key, same, found);
+}
+
 /* The name or alias that is spelled most like it; NULL: none is near. */
 static const char *nearest(const struct catalog *catalog, const char *name)
 {
@@ -458,7 +504,8 @@ static const char *nearest(const struct catalog *catalog, const char *name)
         }
     }
     spell(name, &spelled);
-    const char *near = name_nearest(spelled.key, keys, count);
+    const char *near = nearest_of_number(arena, spelled.key, keys, count);
+    near = near ? near : name_nearest(spelled.key, keys, count);
     for (size_t i = 0; near && i < count; i++)
         if (keys[i] == near)
             return names[i];
@@ -471,8 +518,7 @@ static bool unknown(const struct catalog *catalog, const char *name, struct erro
     near = near ? near : nearest(catalog, name);
     error_set(error, "unknown machine '%.200s'", name);
     if (near)
-        return error_suggest(error, "did you mean '%s'? Or a file of your own, as `chalkline measure "
-                             "-o FILE.csv` writes it", near);
+        return error_mean(error, near, " Or a file of your own, as `chalkline measure -o FILE.csv` writes it");
     return error_expected(error, "one of the %zu names of `chalkline list hardware`, or the path of a file, as "
                           "`chalkline measure -o FILE.csv` writes it", catalog_count(catalog, CATALOG_MACHINE));
 }

@@ -280,7 +280,7 @@ void model_facts(const struct model *model, const struct format *kv)
     facts_set(facts, NAME_tower_bytes, model->apart_bytes > 0 ? model->apart_bytes / model->apart
               : model->precision.base->bytes, ORIGIN_MODEL, file);
     if (config_has(model->config, FIELD_context))
-        facts_set(facts, "max_context", config_count(model->config, FIELD_context), ORIGIN_MODEL, file);
+        facts_set(facts, NAME_max_context, config_count(model->config, FIELD_context), ORIGIN_MODEL, file);
     for (size_t i = 0; i < model->weight_count; i++)
         weight_fact(model, &model->weights[i]);
     for (size_t i = 0; i < model->cache_count; i++)

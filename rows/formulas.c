@@ -145,11 +145,12 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
     error_set(error, "unknown row '%.100s'", name);
     struct match match;
     if (near)
-        error_suggest(error, "did you mean '%s'? `chalkline list rows` lists all rows", near);
-    else if (formulas_lookup(formulas, name, NULL, &match, 1) && match.score > 1.3)
+        error_mean(error, near, " `chalkline list rows` lists all rows");
+    else if (formulas_lookup(formulas, name, NULL, &match, 1) && match.score > 1.3) {
         error_suggest(error, "did you mean '%s'? `chalkline find %.100s` lists others",
                       formulas->rows[match.row]->name, name);
-    else
+        error_similar(error, formulas->rows[match.row]->name);
+    } else
         error_suggest(error, "`chalkline list rows` lists all rows");
     arena_free(&scratch);
     return false;
@@ -315,16 +316,10 @@ static bool blank(struct text line)
     return text_trim(line).size == 0;
 }
 
-static bool starts(struct text line, const char *word)
-{
-    const size_t size = strlen(word);
-    return line.size >= size && !memcmp(line.data, word, size);
-}
-
 /* The rest of a line that begins with `word`, at the end of `out`. */
 static bool take_line(struct text line, const char *word, const char *end, struct buffer *out)
 {
-    if (!starts(line, word))
+    if (!text_starts_with(line, word))
         return false;
     const size_t size = strlen(word);
     struct text rest = text_trim((struct text){ line.data + size, line.size - size });

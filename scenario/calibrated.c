@@ -153,7 +153,7 @@ static bool read_value(struct reader *reader, const char *text)
 static bool starts(const char *text, const char *word, const char **rest)
 {
     *rest = text + strlen(word);
-    return !strncmp(text, word, strlen(word));
+    return starts_with(text, word);
 }
 
 static bool read_fact(struct reader *reader, const char *fact, const char *value)

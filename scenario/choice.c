@@ -112,6 +112,40 @@ static bool open_trial(struct choice *choice)
     return true;
 }
 
+/* ---- llama.cpp -------------------------------------------------------------------------------- */
+
+/* Is the engine llama.cpp, which splits layers over all cards? */
+static bool by_layers(const struct scenario *scenario)
+{
+    const struct fact *fact = facts_find(&scenario->facts, NAME_llama_cpp);
+    return fact && fact->value > 0;
+}
+
+/* Without a load or a limit its server is a person's own, who writes one conversation at a time. */
+static void one_conversation(struct scenario *scenario)
+{
+    static const char *const limits[] = { NAME_speed_wanted, NAME_ttft_limit, NAME_tpot_limit };
+    bool limited = false;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        limited |= settled(scenario, limits[i]);
+    for (int i = 0; i < LOAD_ROWS; i++)
+        limited |= scenario->axis && !strcmp(scenario->axis, load_rows[i]);
+    if (!limited && load_given(scenario) < 0)
+        facts_set(&scenario->facts, NAME_concurrency, 1, ORIGIN_CHOSEN, "one conversation, as usual for llama.cpp");
+}
+
+static void split_by_layers(struct choice *choice)
+{
+    struct scenario *scenario = choice->scenario;
+    struct catalog_called called;
+    struct error ignored;
+    choice->servers.by_layers = true;
+    if (!choice->tensor && !given(scenario, NAME_pipeline_parallel))
+        choice->tensor = 1;
+    if (!choice->chips && catalog_machine_called(&scenario->catalog, scenario->subject.machine, &called, &ignored))
+        choice->chips = called.chips;
+}
+
 /* ---- what is within reach ----------------------------------------------------------------------- */
 
 /* Find the best replica with `least` to `most` chips. */
@@ -212,7 +246,7 @@ static const char *rule_text(const struct choice *choice, const struct found *fo
     if (calibrated && chips && chips->source && !strcmp(chips->source, calibrated->file))
         return "that of the measured server";
     if (!found->met)
-        return arena_print(arena, "the %s nearest to %s: %.3g x of it", kind, limits_text(choice),
+        return arena_print(arena, "the %s nearest to %s, a factor of %.3g away", kind, limits_text(choice),
                            found->miss_by);
     return arena_print(arena, "the %s %s with %s", choice->priced ? "cheapest" : "smallest", kind,
                        limits_text(choice));
@@ -293,22 +327,26 @@ bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t
     if (!scenario->model || !scenario->machine || scenario->choice.made)
         return true;
     calibrated_layout(scenario);
+    if (by_layers(scenario))
+        one_conversation(scenario);
     if (!reads_open(scenario, texts, count, &open, error))
         return false;
     if (!open)
         return true;
     if (!open_trial(&choice))
         return false;
-    choice.servers = (struct servers){ .arena = scenario->arena, .scenario = &choice.trial,
-                                       .tensor = choice.tensor, .tell_rate = true,
+    choice.servers = (struct servers){ .arena = scenario->arena, .scenario = &choice.trial, .tell_rate = true,
                                        .own_rows = command_given(scenario->command, "rows") };
+    if (by_layers(scenario))
+        split_by_layers(&choice);
+    choice.servers.tensor = choice.tensor;
     given_number(scenario, NAME_draft_tokens, &choice.servers.draft_most);
     if (!servers_read(&choice.servers, error) || !choose_of(&choice, &found))
         return false;
     /* A usual TTFT gives way, the speed does not; of requests in flight, which may wait for each
-     * other as long as they like, neither does. */
+     * other as long as they like, neither does; but a person waits for llama.cpp. */
     if (found.any && !found.met && !given(scenario, NAME_ttft_limit) &&
-        (choice.load < 0 || choice.load > PER_REPLICA)) {
+        (choice.load < 0 || choice.load > PER_REPLICA || by_layers(scenario))) {
         choice.ttft_missed = choice.servers.ttft;
         choice.servers.ttft = INFINITY;
         if (!choose_of(&choice, &found))

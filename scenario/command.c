@@ -430,9 +430,8 @@ static bool verb_meant(const struct command *command, struct error *error)
         return true;
     error_set(error, "unknown command '%.60s'", command->words[0]);
     if (command->word_count > 1)
-        return error_suggest(error, "did you mean '%s'? `chalkline help` lists the commands", near);
-    return error_suggest(error, "did you mean '%s'? A model needs a machine: MODEL --on HARDWARE",
-                         near);
+        return error_mean(error, near, " `chalkline help` lists the commands");
+    return error_mean(error, near, " A model needs a machine: MODEL --on HARDWARE");
 }
 
 bool command_complete(const struct command *command, struct error *error)

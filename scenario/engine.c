@@ -19,11 +19,6 @@ static bool engine_unknown(const struct scenario *scenario, struct error *error)
     return !file && named > 0 && named < 16 ? error_expected(error, "one of: %s", all.data) : false;
 }
 
-static bool starts(const char *name, const char *with)
-{
-    return name && !strncmp(name, with, strlen(with));
-}
-
 /* GGUF files, Apple's chips and processors: what people run there is llama.cpp, whose times follow a law of
  * their own. */
 static void assume_llama_cpp(struct scenario *scenario, const char *family)
@@ -31,7 +26,7 @@ static void assume_llama_cpp(struct scenario *scenario, const char *family)
     struct subject *subject = &scenario->subject;
     const bool type = subject->precision && file_type_find(scenario->arena, subject->precision);
     const bool gguf = type || name_within(subject->model, "gguf");
-    if (!gguf && !starts(family, "apple") && !starts(family, "cpu-"))
+    if (!gguf && !(family && (starts_with(family, "apple") || starts_with(family, "cpu-"))))
         return;
     subject->engine = "llamacpp";
     facts_note(&scenario->facts, "engine llama.cpp, as usual for %s; --engine names another",

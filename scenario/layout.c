@@ -20,6 +20,20 @@ static bool load_agrees(const struct scenario *scenario, struct error *error)
     return true;
 }
 
+/* Several machines that are no cards work together only over a link that is known. */
+static bool link_known(const struct scenario *scenario, struct error *error)
+{
+    struct error ignored;
+    const struct fact *chips = facts_find(&scenario->facts, NAME_chips);
+    const struct catalog_entry *machine = scenario->subject.machine
+        ? catalog_find(&scenario->catalog, CATALOG_MACHINE, scenario->subject.machine, &ignored) : NULL;
+    if (!machine || !fact_given(chips) || !(chips->value > 1) || !catalog_shares_memory(machine) ||
+        facts_find(&scenario->facts, NAME_scale_up_bandwidth))
+        return true;
+    error_set(error, "%s %.12g: no link between several %s is known", chips->source, chips->value, machine->title);
+    return error_expected(error, "1, or their link: --set scale_up_bandwidth=5GB/s");
+}
+
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error)
 {
     static const char *const rows[] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
@@ -27,7 +41,7 @@ bool scenario_layout_agrees(const struct scenario *scenario, struct error *error
     enum { ROWS = sizeof rows / sizeof *rows };
     const struct fact *fact[ROWS];
     double number[ROWS];
-    if (!load_agrees(scenario, error))
+    if (!load_agrees(scenario, error) || !link_known(scenario, error))
         return false;
     for (int i = 0; i < ROWS; i++) {
         fact[i] = facts_find(&scenario->facts, rows[i]);

@@ -176,6 +176,8 @@ static void add_setting(struct settings *settings, const double values[SERVERS_I
             return;
     if (tensor > 0 && values[0] / values[1] / values[2] != tensor)
         return;                     /* chips, attention_dp, pipeline_parallel */
+    if (settings->servers->by_layers && values[1] > 1)
+        return;
     for (size_t i = 0; i < SERVERS_INPUTS; i++)
         *(double *)arena_push(settings->servers->arena, &settings->at, &settings->count,
                               &settings->room, sizeof(double)) = values[i];

@@ -29,6 +29,7 @@ struct servers {
     double replica_least, replica_most;     /* limits of the chips of one replica; most 0: `chips` */
     double ttft, tpot;              /* limits, in s; INFINITY: none */
     double tensor;                  /* tensor parallelism as given; 0: any */
+    bool by_layers;                 /* pipeline stages alone, as llama.cpp splits a model over cards */
     double draft_most;              /* largest number of draft tokens */
     bool by_cost;                   /* the worth is tokens per USD, not tokens/s per chip */
     bool by_demand;                 /* the worth is the fewest chips, or least rent, that serve the

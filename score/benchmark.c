@@ -24,12 +24,6 @@ struct opening {
 enum text_kind { TEXT_CSV, TEXT_JSON, TEXT_LOG, TEXT_YAML, TEXT_MARKDOWN, TEXT_SQL, TEXT_LABELS, TEXT_METRICS,
                  TEXT_REFUSED };
 
-static bool begins(struct text text, const char *with)
-{
-    const size_t size = strlen(with);
-    return text.size >= size && !memcmp(text.data, with, size);
-}
-
 /* Files that are told, and not read. */
 static const struct { const char *begins, *what, *expected; } refusals[] = {
     { "# HELP", "metrics of a live server", "a benchmark's result" },
@@ -76,17 +70,17 @@ static enum text_kind kind_of(struct text text)
 {
     const struct text start = text_trim(text), line = first_line(text);
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
-        if (begins(start, refusals[i].begins))
+        if (text_starts_with(start, refusals[i].begins))
             return TEXT_REFUSED;
-    if (begins(start, "{") || begins(start, "["))
+    if (text_starts_with(start, "{") || text_starts_with(start, "["))
         return TEXT_JSON;
-    if (begins(line, "|"))
+    if (text_starts_with(line, "|"))
         return TEXT_MARKDOWN;
-    if (begins(line, "CREATE TABLE") || begins(line, "INSERT INTO"))
+    if (text_starts_with(line, "CREATE TABLE") || text_starts_with(line, "INSERT INTO"))
         return TEXT_SQL;
-    if (begins(line, "Metric,"))
+    if (text_starts_with(line, "Metric,"))
         return TEXT_METRICS;
-    if (begins(line, "==========") && !memchr(line.data, ',', line.size))
+    if (text_starts_with(line, "==========") && !memchr(line.data, ',', line.size))
         return TEXT_LABELS;
     if (memchr(line.data, ',', line.size))
         return TEXT_CSV;
@@ -94,13 +88,13 @@ static enum text_kind kind_of(struct text text)
         return TEXT_LOG;
     if (has_line(text, "|"))
         return TEXT_MARKDOWN;
-    return is_key(line) || begins(line, "---") || begins(line, "- ") ? TEXT_YAML : TEXT_CSV;
+    return is_key(line) || text_starts_with(line, "---") || text_starts_with(line, "- ") ? TEXT_YAML : TEXT_CSV;
 }
 
 static bool refuse_kind(struct opening *opening, struct text text)
 {
     size_t i = 0;
-    while (!begins(text_trim(text), refusals[i].begins))
+    while (!text_starts_with(text_trim(text), refusals[i].begins))
         i++;
     error_set(opening->error, "%s: %s", opening->path, refusals[i].what);
     return error_expected(opening->error, "%s", refusals[i].expected);
@@ -138,7 +132,7 @@ static bool read_json(struct opening *opening, struct text text, bool log, struc
             return true;
         add_doc(opening, docs, doc);
         const struct text after = text_trim(rest);
-        if (log && !begins(after, "{") && !begins(after, "["))
+        if (log && !text_starts_with(after, "{") && !text_starts_with(after, "["))
             return true;
     }
     return true;
@@ -486,7 +480,7 @@ static void keep_lines(struct arena *arena, struct csv *csv)
 static struct text without_mark(struct text text)
 {
     static const char mark[] = "\xef\xbb\xbf";             /* byte order mark */
-    const size_t size = begins(text, mark) ? strlen(mark) : 0;
+    const size_t size = text_starts_with(text, mark) ? strlen(mark) : 0;
     return (struct text){ text.data + size, text.size - size };
 }
 

@@ -189,11 +189,6 @@ struct layout *layout_read(struct arena *arena, const char *path, struct text te
     return names_apart(layout, error) ? layout : NULL;
 }
 
-static bool begins(struct text text, const char *with)
-{
-    return text.size >= strlen(with) && !memcmp(text.data, with, strlen(with));
-}
-
 /* Every layout of this program, with the lines alone that say what it is a layout of. */
 static struct layouts read_heads(struct arena *arena)
 {
@@ -207,7 +202,7 @@ static struct layouts read_heads(struct arena *arena)
         *layout = (struct layout){ .path = file->path };
         while (rest.size) {
             const struct text line = text_line(&rest);
-            if (begins(line, "has ") || begins(line, "lacks ") || begins(line, "tool "))
+            if (text_starts_with(line, "has ") || text_starts_with(line, "lacks ") || text_starts_with(line, "tool "))
                 read_line(arena, layout, text_trim(line), 0, &room);
         }
         *(struct layout **)arena_push(arena, &layouts.layouts, &layouts.count, &layouts.room, sizeof layout) =

@@ -93,7 +93,7 @@ static void setup_make(struct predictor *predictor, const struct measured *point
     struct error error;
     if (!read_scenario(predictor, point, scenario, &error) ||
         !setup_list(predictor, point, scenario, setup, &error)) {
-        const bool similar = !strncmp(error.hint, "did you mean", strlen("did you mean"));
+        const bool similar = *error.similar != 0;
         setup->refused = arena_print(arena, "%s%s%s", error.what, similar ? ", " : "", similar ? error.hint : "");
         return;
     }

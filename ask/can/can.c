@@ -8,9 +8,10 @@
 #include "build/row_names.h"
 #include "scenario/server.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { TYPES_MOST = 12, USUAL_CONTEXT = 8192 };
+enum { TYPES_MOST = 12 };
 
 /* What people download, largest first; of a checkpoint whose experts have four bits, only the last. */
 static const char *const usual[] = { "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS",
@@ -31,18 +32,23 @@ static bool needs_names(const struct command *command, const struct subject *sub
 static bool read_question(struct can *can, struct can_type *types, size_t *count, struct error *error)
 {
     struct scenario scenario;
-    double four, llama_cpp;
+    double four, llama_cpp, filled;
     if (!scenario_open(&scenario, can->arena, can->command, can->subject, error) ||
         !value_of(&scenario, NAME_four_bit_weights, &four, error) ||
         !value_of(&scenario, NAME_llama_cpp, &llama_cpp, error) ||
+        !value_of(&scenario, NAME_conversation_filled, &filled, error) ||
+        !value_of(&scenario, NAME_conversation_answer, &can->answer, error) ||
+        !value_of(&scenario, NAME_max_context, &can->window, error) ||
         !value_of(&scenario, NAME_speed_wanted, &can->speed, error))
         return false;
     if (llama_cpp <= 0) {
         error_set(error, "can answers for llama.cpp, and --engine names another engine");
         return error_expected(error, "llamacpp, llamacpp-vulkan, llamacpp-rocm or localscore; `chalkline step` has others");
     }
-    const struct fact *context = facts_find(&scenario.facts, NAME_context);
-    can->context = context && context->origin == ORIGIN_GIVEN ? context->value : USUAL_CONTEXT;
+    const bool given = fact_given(facts_find(&scenario.facts, NAME_context));
+    if (!value_of(&scenario, given ? NAME_context : NAME_conversation_context, &can->context, error))
+        return false;
+    can->prompt = fmax(1, floor(can->context * filled));
     if (can->subject.precision || name_within(can->subject.model, ".gguf"))
         types[(*count)++] = (struct can_type){ .precision = can->subject.precision };
     else if (four > 0)
@@ -65,6 +71,21 @@ static const struct can_type *best_of(const struct can *can, const struct can_ty
     return best;
 }
 
+/* What speaks against the best type; empty: nothing. */
+static const char *caveat_of(const struct can *can, const struct can_type *types, size_t count,
+                             const struct can_type *best)
+{
+    struct buffer out = { .arena = can->arena };
+    if (best && can_at(best, CAN_speed_per_user) < can->speed)
+        buffer_print(&out, "slower than --speed");
+    if (best && count > FOUR_BITS && best > types + FOUR_BITS)
+        buffer_print(&out, "%sbelow four bits quality suffers", out.size ? ", and " : "but ");
+    if (can->context > can->window)
+        buffer_print(&out, "%sthe model was made for %s tokens at most", out.size ? ", and " : "but ",
+                     count_text(can->arena, can->window, 7));
+    return out.size ? out.data : "";
+}
+
 /* The text's words: what was asked, and the answer in a sentence. */
 static void add_table(const struct can *can, const struct can_type *types, size_t count, const struct can_type *best,
                       struct section *section)
@@ -74,6 +95,7 @@ static void add_table(const struct can *can, const struct can_type *types, size_
     for (size_t i = 0; i < count; i++) {
         struct section *one = section_add(list, NULL, SECTION_RECORD);
         can_figures(&types[i], one);
+        section_number(one, NAME_chips, can_cards(&types[i]), unit_one);
         section_word(one, "mark", &types[i] == best ? "<" : "");
     }
     section_word(section, "model", types->scenario.model)->text_only = true;
@@ -81,15 +103,11 @@ static void add_table(const struct can *can, const struct can_type *types, size_
     can_figures(best ? best : &types[count - 1], section);
     for (size_t i = 0; i < section->count; i++)
         section->figures[i].text_only = true;
-    section_number(section, NAME_context, can->context,
-                   types->figures->figures[CAN_context_most].unit)->text_only = true;
-    section_number(section, NAME_prompt_tokens, can->context / 2,
-                   types->figures->figures[CAN_context_most].unit)->text_only = true;
-    const bool slow = best && can_at(best, CAN_speed_per_user) < can->speed;
-    const bool coarse = best && count > FOUR_BITS && best > types + FOUR_BITS;
-    section_word(section, "but", slow && coarse ? "slower than --speed, and below four bits quality suffers"
-                                 : slow ? "slower than --speed" : coarse ? "but below four bits quality suffers" : "")
-        ->text_only = true;
+    section_number(section, NAME_context, can->context, types->figures->figures[CAN_context_most].unit);
+    section_number(section, NAME_prompt_tokens, can->prompt,
+                   types->figures->figures[CAN_context_most].unit);
+    section_word(section, "caveat", caveat_of(can, types, count, best));
+    section_number(section, NAME_chips, can_cards(types), unit_one)->text_only = true;
     section_word(section, "best", best ? can_type_name(best) : "")->text_only = true;
 }
 
@@ -145,7 +163,7 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
     FIGURE(NAME_context_most, "longest context that fits")
 
 static const struct record choice_record = { "CanChoice", (const struct answer_field[]){
-    TYPE_FIELDS, { FIELD_TEXT_ONLY, .names = (const char *const[]){ "mark" }, .count = 1 }, { 0 } } };
+    TYPE_FIELDS, { FIELD_TEXT_ONLY, .names = (const char *const[]){ "mark", NAME_chips }, .count = 2 }, { 0 } } };
 
 const struct record answer_can = { "Can", (const struct answer_field[]){
     { FIELD_TEXT, "model", .always = true }, { FIELD_TEXT, "machine", .always = true },
@@ -154,8 +172,20 @@ const struct record answer_can = { "Can", (const struct answer_field[]){
     { FIELD_TEXTS, "changes", .help = "what could be changed, and what that would give", .always = true },
     { FIELD_LIST, "choices", .help = "each file type", .record = &choice_record, .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "best", "but", NAME_context, NAME_prompt_tokens }, .count = 4 },
+    { FIELD_ROWS, .names = (const char *const[]){ NAME_context, NAME_prompt_tokens }, .count = 2, .always = true,
+      .help = "the context that was asked for, and the prompt that the speeds are of" },
+    { FIELD_TEXT, "caveat", .help = "what speaks against the best file type; empty where nothing does", .always = true },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "best", NAME_chips }, .count = 2 },
     { 0 } } };
+
+static const struct option context_option[] = {
+    { NAME_context, "N", OPTION_ROW, .row = NAME_context, .otherwise = "8192", .help = "context of the conversation" },
+    { 0 } };
+static const struct option_group conversation_options = { "Load", context_option };
+static const char load_hint[] = "can answers for one conversation; `chalkline step MODEL --on CARD --engine llamacpp "
+                                "--users N` for several at once";
+static const struct instead instead[] = {
+    { NAME_batch, load_hint }, { NAME_users, load_hint }, { NAME_concurrency, load_hint }, { NULL, NULL } };
 
 const struct verb verb_can = {
     "can", "[MODEL]", "Say whether a model runs on one's own card, in which file type, and how fast.",
@@ -163,5 +193,7 @@ const struct verb verb_can = {
       "chalkline can llama-3.1-8b --on m3-max --context 32768",
       "chalkline can qwen3-30b-a3b --on rtx-4090 --precision Q8_0 --set host_memory_bandwidth=72GB/s" },
     { &model_options, &machine_options, &chip_options, &weight_options, &cache_options, &engine_options,
-      &calibration_options, &assume_options, &point_options, &limit_options, &row_options, &output_options },
+      &calibration_options, &assume_options, &conversation_options, &limit_options, &row_options,
+      &output_options },
+    .instead = instead,
     .ask = ask_can };

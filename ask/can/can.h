@@ -26,7 +26,9 @@ struct can {
     struct arena *arena;
     const struct command *command;
     struct subject subject;         /* model and machine, and llama.cpp unless another engine is named */
-    double context;                 /* tokens of one conversation */
+    double context;                 /* tokens of one conversation, */
+    double prompt, answer;          /* those before an answer, and of it at most */
+    double window;                  /* tokens that the model was made for */
     double speed;                   /* tokens per second that are enough */
 };
 
@@ -45,6 +47,7 @@ struct can_type {
 bool can_read(const struct can *can, struct can_type *type, struct error *error);
 double can_at(const struct can_type *type, enum can_row row);
 const char *can_type_name(const struct can_type *type);
+double can_cards(const struct can_type *type);
 const char *can_machine(const struct can_type *type);       /* "2 x RTX 3090" */
 /* The figures of a type under the keys of the answer: for people, and for programs. */
 void can_figures(const struct can_type *type, struct section *section);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { CONTEXT_DIGITS = 7 };            /* a context is told to the token */
+
 static double row_value(const struct can_type *type, const char *row)
 {
     struct scenario scenario = type->scenario;
@@ -37,8 +39,7 @@ static bool is_unified(const struct can *can, const struct can_type *type)
     struct error ignored;
     const struct catalog_entry *entry =
         catalog_find(&type->scenario.catalog, CATALOG_MACHINE, can->subject.machine, &ignored);
-    const char *kind = entry ? catalog_text(entry, "memory_kind") : NULL;
-    return kind && (!strncmp(kind, "unified", 7) || !strncmp(kind, "LPDDR", 5));
+    return entry && catalog_shares_memory(entry);
 }
 
 bool can_split(const struct can *can, const struct can_type *type, struct can_type *split, struct error *error)
@@ -83,9 +84,9 @@ static void say_cache(const struct can *can, const struct can_type *best, struct
     smaller.cache = "q8_0";
     if (!can->subject.kv_precision && can_read(can, &smaller, &ignored) &&
         can_at(&smaller, CAN_context_most) > can_at(best, CAN_context_most))
-        section_word(changes, NULL, arena_print(can->arena, "KV cache in q8_0: a context of %.0f tokens instead of %.0f (`%s`)",
-            can_at(&smaller, CAN_context_most), can_at(best, CAN_context_most),
-            can_flags(can, &smaller)));
+        section_word(changes, NULL, arena_print(can->arena, "KV cache in q8_0: a context of %s tokens instead of %s (`%s`)",
+            count_text(can->arena, can_at(&smaller, CAN_context_most), CONTEXT_DIGITS),
+            count_text(can->arena, can_at(best, CAN_context_most), CONTEXT_DIGITS), can_flags(can, &smaller)));
 }
 
 static void say_faster(const struct can *can, const struct can_type *type, const struct can_type *best,
@@ -113,8 +114,9 @@ void can_changes(const struct can *can, const struct can_type *types, size_t cou
     if (best)
         say_cache(can, best, changes);
     if (!best && can_at(&types[count - 1], CAN_context_most) > 1)
-        section_word(changes, NULL, arena_print(can->arena, "%s fits with a context of at most %.0f tokens",
-            can_type_name(&types[count - 1]), can_at(&types[count - 1], CAN_context_most)));
+        section_word(changes, NULL, arena_print(can->arena, "%s fits with a context of at most %s tokens",
+            can_type_name(&types[count - 1]),
+            count_text(can->arena, can_at(&types[count - 1], CAN_context_most), CONTEXT_DIGITS)));
     if (larger && (!best || (larger < best && best > &types[CAN_LARGEST])))
         say_split(can, larger, changes);
 }

@@ -1,13 +1,12 @@
 /* One file type of a model on a machine: the scenario of one conversation with llama.cpp, read at one
- * point. The prompt is half of the context, so that the answer starts where a chat usually is. */
+ * point. The prompt fills half of the context, so that the answer starts where a chat usually is. */
 #include "ask/can/can.h"
 
 #include "build/row_names.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { OUTPUT_TOKENS = 256 };
 
 static const char *const rows[CAN_ROW_COUNT] = {
 #define X(name) NAME_##name,
@@ -47,20 +46,8 @@ static void set_load(const struct can *can, struct scenario *scenario)
     assume(scenario, NAME_pipeline_parallel, cards);
     assume(scenario, NAME_concurrency, 1);
     assume(scenario, NAME_context, can->context);
-    assume(scenario, NAME_prompt_tokens, can->context / 2);
-    assume(scenario, NAME_output_tokens, can->context < 2 * OUTPUT_TOKENS ? can->context / 2 : OUTPUT_TOKENS);
-}
-
-/* No longer than the model was made for. */
-static void cap_context(struct can_type *type)
-{
-    const struct fact *most = facts_find(&type->scenario.facts, "max_context");
-    struct figure *figure = &type->figures->figures[CAN_context_most];
-    if (!most || !(most->value < figure->value))
-        return;
-    type->values.at[CAN_context_most] = figure->value = most->value;
-    figure->origin = most->origin;
-    figure->source = most->source;
+    assume(scenario, NAME_prompt_tokens, can->prompt);
+    assume(scenario, NAME_output_tokens, fmax(1, fmin(can->answer, can->context - can->prompt)));
 }
 
 bool can_read(const struct can *can, struct can_type *type, struct error *error)
@@ -79,7 +66,6 @@ bool can_read(const struct can *can, struct can_type *type, struct error *error)
     type->figures = section_new(can->arena);
     if (!figures_read(&type->scenario, rows, CAN_ROW_COUNT, &type->values, type->figures, error))
         return false;
-    cap_context(type);
     type->fits = can_at(type, CAN_memory_needed) <= can_at(type, CAN_memory_usable);
     return true;
 }
@@ -94,9 +80,14 @@ const char *can_type_name(const struct can_type *type)
     return type->precision ? type->precision : "the file's own type";
 }
 
+double can_cards(const struct can_type *type)
+{
+    return facts_find(&type->scenario.facts, NAME_chips)->value;
+}
+
 const char *can_machine(const struct can_type *type)
 {
-    const double chips = facts_find(&type->scenario.facts, NAME_chips)->value;
+    const double chips = can_cards(type);
     return chips > 1 ? arena_print(type->scenario.arena, "%.0f x %s", chips, type->scenario.machine)
                      : type->scenario.machine;
 }

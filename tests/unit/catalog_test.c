@@ -244,7 +244,7 @@ static void names_that_people_have(void **state)
         { "RedHatAI/Llama-3.2-3B-Instruct-FP8", "llama-3.2-3b", "fp8" },
         { "qwen2.5-coder:7b-instruct-q4_K_M", "qwen2.5-coder-7b", "Q4_K_M" },
         { "HuggingFaceTB/SmolLM3-3B", "smollm3-3b", NULL },
-        { "no-such-7b", NULL, NULL }, { "deepseek-r1:14b", NULL, NULL }, { "-GGUF", NULL, NULL } };
+        { "no-such-7b", NULL, NULL }, { "deepseek-r1:14b", "deepseek-r1-distill-qwen-14b", NULL }, { "deepseek-r1:13b", NULL, NULL }, { "-GGUF", NULL, NULL } };
     for (size_t i = 0; i < COUNT(names); i++) {
         const char *precision;
         const struct catalog_entry *entry = catalog_model_called(&world->arena, &world->catalog, names[i].name,

@@ -183,6 +183,28 @@ static void can_is_consistent(void **state)
     assert_true(figure(world, arena_print(&world->arena, "%s --context %.0f", needed, most + 1), "memory_needed") > memory);
 }
 
+/* What is said of one scenario is the same whoever is asked: layers are split over all cards, and one conversation
+ * is written where no load is given. */
+static void step_and_can_agree(void **state)
+{
+    static const char *const machines[] = { "2x3090", "rtx-3090 --gpus 2", "m3-ultra", "2x5090" };
+    struct world *world = *state;
+    for (size_t i = 0; i < COUNT(machines); i++) {
+        assert_true(ask(world, arena_print(&world->arena, "can llama-3.3-70b --precision IQ3_XXS --on %s", machines[i])));
+        const double speed = value_in(world->answer.doc, "decode_speed"), needed = value_in(world->answer.doc, "memory_needed");
+        assert_true(ask(world, arena_print(&world->arena, "step llama-3.3-70b --precision IQ3_XXS --on %s --context 8192 "
+                                           "--isl 4096 --osl 256", machines[i])));
+        assert_true(1 / doc_get(world->answer.doc, "predicted_tpot")->number == speed);
+        assert_true(doc_get(world->answer.doc, "concurrency")->number == 1);
+        const char *words = arena_print(&world->arena, "--model llama-3.3-70b --precision IQ3_XXS --context 8192 --on %s",
+                                        machines[i]);
+        assert_true(figure(world, words, "memory_needed") == needed);
+        assert_true(figure(world, words, "tensor_parallel") == 1);
+    }
+    assert_false(ask(world, "step llama-3.3-70b --on m3-ultra --gpus 2"));
+    assert_non_null(strstr(world->error.what, "no link between several M3 Ultra"));
+}
+
 static void can_says_no(void **state)
 {
     struct world *world = *state;
@@ -202,6 +224,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(layers_on_the_host, world_open, world_close),
         cmocka_unit_test_setup_teardown(published_runs, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_is_consistent, world_open, world_close),
+        cmocka_unit_test_setup_teardown(step_and_can_agree, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_says_no, world_open, world_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,8 @@ import { Numbers } from "./numbers";
 import { type Action, begin, type History, type Known, open, record, redo, type Refusal, type Scenario, type Side, START, type State, toHash, undo } from "./state";
 import { modelQuestions } from "./model_asks";
 import { MODEL_ROWS, RUN_ROWS } from "./rows_shown";
-import { runQuestions } from "./run_asks";
+import { ownGpu } from "./own_gpu";
+import { bestOf, cardScenario, runQuestions } from "./run_asks";
 import { lectureQuestions } from "./lecture_asks";
 
 const REST = 90, IDLE = 150;            // ms without a move: the board is opened anew, the worker is asked
@@ -70,7 +71,7 @@ export class App {
 
   /* Which scenario the numbers on the screen are of. */
   shown(state: State = this.state): Scenario {
-    return state.entry === "run" ? state.card : state.entry === "model" ? this.whole(state.A) : lectureScenario(state);
+    return state.entry === "run" ? this.cardWhole(state.card) : state.entry === "model" ? this.whole(state.A) : lectureScenario(state);
   }
   /* One value a scenario, so that an unchanged one is seen to be. */
   private readonly wholes = new WeakMap<Scenario, Scenario>();
@@ -78,6 +79,14 @@ export class App {
     let made = this.wholes.get(of);
     if (!made) this.wholes.set(of, made = wholeDomain(of));
     return made;
+  }
+  /* The card's scenario in the best file type, once that is known. */
+  best: { model: string; on: string; type: string } | null = null;
+  private cardMade: { of: Scenario; type: string; made: Scenario } | null = null;
+  private cardWhole(of: Scenario): Scenario {
+    const type = bestOf(this, of);
+    if (this.cardMade?.of !== of || this.cardMade.type !== type) this.cardMade = { of, type, made: cardScenario(of, type) };
+    return this.cardMade.made;
   }
 
   /* Which part of the state a number on the screen changes. */
@@ -160,6 +169,11 @@ export class App {
       void this.client.post(lane, question).then(data => {
         if (!data || this.wanted.get(lane) !== key) return;           // of a state that is no longer there
         this.answers.set(lane, { key, data: broken(data) ?? (question.kind === "ask" ? data.reply : question.kind === "asks" ? data.replies : data) });
+        if (lane === "can" && this.state.entry === "run") {
+          const { model, on } = this.state.card, type = (data.reply as Reply | undefined)?.answer?.precision as string | undefined;
+          if (type) this.best = { model, on, type };
+          this.compute(this.state, false);
+        }
         this.ask();                                                   // what follows from it
       });
     }
@@ -167,7 +181,7 @@ export class App {
   }
 
   private settle(): void {
-    const waits = !this.begun || this.idle !== 0 || this.frame !== 0 || this.numbers.stale || [...this.wanted].some(([lane, key]) => this.answers.get(lane)?.key !== key);
+    const waits = !this.begun || this.looking || this.idle !== 0 || this.frame !== 0 || this.numbers.stale || [...this.wanted].some(([lane, key]) => this.answers.get(lane)?.key !== key);
     this.settled = !waits;
     if (this.settled && !this.settledOnce) { this.settledOnce = true; this.draw(); }
     if (this.settled) document.documentElement.dataset.settled = "1";
@@ -219,8 +233,24 @@ export class App {
     if (!this.take({ ...this.history, now: state, past: [...this.history.past, this.history.now], future: [], last: "" }, false)) this.start(this.refused!);
     else if (this.history.past.length === 1 && !this.opened) this.history = begin(state);
     this.opened = true;
+    this.turned = false;                    // the address is there already
+    if (state.entry === "run" && !/[?&]on=/.test(hash)) await this.takeOwn();
   }
   private opened = false;
+
+  own = "";                     // the card that the browser draws with, where it is one of the catalog's
+  private looking = false;
+  /* Where no card was named, the reader's own, if the browser tells it and its name is a machine's. */
+  private async takeOwn(): Promise<void> {
+    this.looking = true;
+    const names = await ownGpu(), name = names.find(one => !this.engine.ask(["eval", "hbm_capacity", "--on", one]).error);
+    this.looking = false;
+    if (name && this.state.entry === "run" && this.state.card.on === START.card.on) {
+      this.own = name;
+      if (!this.dispatch({ do: "own", on: name })) this.refused = null;
+    }
+    this.draw();
+  }
 
   /* Refused at the beginning: there is no old board, so the first one is opened beside the refusal. */
   private start(refusal: Refusal): void {

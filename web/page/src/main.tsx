@@ -9,7 +9,8 @@ import { LectureScreen, useNarrow } from "./lecture";
 import { ModelScreen } from "./model";
 import { Slider } from "./num";
 import { Assumed, Inputs, Quiz, Results, Traffic } from "./panels";
-import { predictedRate, RunScreen } from "./run";
+import { decodeRate, RunScreen } from "./run";
+import { canCommand } from "./run_asks";
 import { command, fromWords, scenario, START, travels, words } from "./state";
 import { WhyPanel } from "./why";
 import { chosen, front, planCommand, speedOf } from "./model_asks";
@@ -53,7 +54,7 @@ function Bar({ app }: { app: App }) {
     const points = front(app, "A").points, at = chosen(points, state.speed), end = points.length ? speedOf(points[points.length - 1]) : 500, input = { name: "", value: state.speed, unit: "", low: 5, high: Math.max(end, 6), whole: false, log: true, meaning: "", source: "", assumed: false, free: true };
     return <aside class="bar" aria-label="wanted speed"><span>{two(state.speed)} token/s</span><input type="range" min={0} max={1000} value={Math.round(place(Math.max(5, state.speed), input))} aria-label="wanted speed of the bar" aria-valuetext={`${two(state.speed)} token/s`} onInput={event => { const v = worth(Number(event.currentTarget.value), input); app.dispatch({ do: "speed", value: Math.min(Math.max(end, 6), Number(v.toPrecision(v < 100 ? 2 : 3))) }, true); }} /><span class="bar-result">{at ? `${two(1e6 * at.cost)} USD` : "…"}</span></aside>;
   }
-  const row = state.entry === "run" ? "context" : app.chapter.hand.row, result = state.entry === "run" ? `${two(predictedRate(app) > 0 ? predictedRate(app) : n.value("user_speed"))} token/s` : n.write(app.chapter.hand.result);
+  const row = state.entry === "run" ? "context" : app.chapter.hand.row, result = state.entry === "run" ? `${two(decodeRate(app) > 0 ? decodeRate(app) : n.value("user_speed"))} token/s` : n.write(app.chapter.hand.result);
   return <aside class="bar" aria-label={state.entry === "run" ? "context" : app.chapter.hand.words}><span>{n.write(row)}</span><Slider app={app} row={row} name={state.entry === "run" ? "tokens of context, bar" : `${app.chapter.hand.words}, bar`} /><span class="bar-result">{result}</span></aside>;
 }
 
@@ -63,8 +64,10 @@ async function copied(button: HTMLElement, text: string, done = "copied"): Promi
   setTimeout(() => { button.textContent = was; }, 900);
 }
 
+const asked = (app: App): [string, string[]] => app.state.entry === "run" ? canCommand(app) : ["step", words(app.shown()).filter(w => w !== "--model")];
+
 function Foot({ app }: { app: App }) {
-  const { state } = app, line = state.entry === "model" ? command("plan", planCommand(state.A, state.speed)) : command("step", words(app.shown()).filter(w => w !== "--model"));
+  const { state } = app, line = state.entry === "model" ? command("plan", planCommand(state.A, state.speed)) : command(...asked(app));
   return <footer><p class="acts"><button type="button" class="word" onClick={event => void copied(event.currentTarget, location.href, travels(state) ? "copied" : "copied, but the file is too large to travel")}>copy the link</button>{" "}
       <button type="button" class="word" onClick={event => void copied(event.currentTarget, line)}>copy the command</button>{" "}
       <button type="button" class="word" aria-expanded={state.panel === "traffic"} onClick={() => app.dispatch({ do: "panel", panel: state.panel === "traffic" ? null : "traffic" })}>replay traffic</button>{" "}

@@ -1,93 +1,90 @@
-/* Can I run it? One card, one user: yes or no, how fast, with how much context. */
+/* Can I run it? One's own card: yes or no, in which file type, how fast, with how much context, and what to change. */
 import type { App } from "./app";
-import type { BoardReply } from "./client";
+import type { Reply } from "./engine";
 import { Figure } from "./figure";
 import { Num } from "./num";
 import { lin, type Line, log, nice, path, type Picture, tableOf } from "./picture_type";
-import { commas, plain, three, two } from "./plain";
-import { cardOf, nearest, RUN_CONTEXTS, speedsOf, weightsOf } from "./run_asks";
+import { commas, three, two } from "./plain";
+import { type Amount, type Can, type CanType, canCommand, chosenOf, contextsOf, speedsOf, typesOf } from "./run_asks";
+import { command } from "./state";
 import { nameMachine, nameModel, Pick } from "./words";
 
-/* Of the prediction: now, and along the context. */
-function served(reply: BoardReply | null): { now(of: string): number; along(of: string): number[] | null; refused: string } {
-  const side = reply?.doc?.server, at = (of: string): number => side?.outputs.findIndex(o => o.of === of) ?? -1;
-  return { now: of => { const i = at(of); return i < 0 ? NaN : reply!.values.server[i]; }, refused: reply?.doc?.refused ?? "",
-           along: of => { const i = at(of), curve = reply?.curves["server:prompt_tokens"]; return i < 0 || !curve ? null : Array.from(curve[i]); } };
+/* The answers that the screen is of: every type, and the one that was chosen or is the best. */
+function answered(app: App): { all: Can | undefined; one: Can | undefined; fresh: boolean; refused: string } {
+  const every = app.answer<Reply>("can", typesOf(app)), question = chosenOf(app), own = question ? app.answer<Reply>("one", question) : every, error = own.data?.error;
+  return { all: every.data?.answer, one: own.data?.answer, fresh: own.fresh && !!own.data, refused: own.fresh && error ? `${error.what}${error.hint ? `: ${error.hint}` : ""}` : "" };
 }
-
-/* The formats people ask for, by bits; the list is the catalog's. */
-const BITS: readonly [string, string][] = [["bf16", "16 bits"], ["fp8", "8 bits"], ["q8_0", "8 bits (Q8_0)"], ["q6_k", "6 bits (Q6_K)"], ["q5_k", "5 bits (Q5_K)"], ["q4_k", "4 bits"], ["nvfp4", "4 bits (NVFP4)"], ["mxfp4", "4 bits (MXFP4)"], ["q3_k", "3 bits"], ["q2_k", "2 bits"]];
-const bitsOf = (format: string): string => BITS.find(b => b[0] === format)?.[1] ?? format;
 
 function memoryPicture(app: App): Picture {
-  const n = app.numbers, gb = (v: number): number => v / 1e9, weights = gb(n.value("weights_stored")), kv = gb(n.value("kv_stored")), all = gb(n.value("hbm_capacity")), reserve = all * n.value("hbm_reserve");
-  const each = gb(n.value("kv_per_token")) * 1000, fits = weights + kv + reserve <= all, end = nice(Math.max(all, weights + kv + reserve) * 1.05);
-  return { title: fits ? `Each thousand tokens of context takes ${app.engine.write(each * 1e9, "B")} beside the weights` : `${three(weights + kv + reserve)} GB are needed, the card has ${three(all)}`,
-    x: lin("GB of the card's memory", "", end), y: lin("", "", 1), lines: [],
-    bars: [{ name: "needed", total: true, parts: [{ kind: "weights", value: weights, name: `weights ${three(weights)}` }, { kind: "cache", value: kv, name: `cache ${three(kv)}` }], text: `${three(weights + kv)} GB` }, { name: "the card", total: true, role: "bound", parts: [{ kind: "host", value: all }], text: `${three(all)} GB` }],
-    table: { columns: ["what", "GB"], rows: [["weights", weights], ["cache", kv], ["kept free", reserve], ["memory of the card", all]] } };
+  const n = app.numbers, gb = (row: string): number => n.value(row) / 1e9, needed = gb("memory_needed"), usable = gb("memory_usable"), weights = gb("replica_weights_per_chip"), kv = Math.min(gb("kv_stored") / n.value("chips"), needed - weights), buffers = needed - weights - kv;
+  const end = nice(Math.max(usable, needed) * 1.1), chips = n.value("chips") > 1 ? "a card" : "the card";
+  return { title: needed <= usable ? `Each thousand tokens of context takes ${app.engine.write(n.value("kv_per_token") * 1000, "B")} beside the weights` : `${three(needed)} GB are needed, an engine may fill ${three(usable)} of ${chips}`,
+    x: lin(`GB of ${chips}’s memory`, "", end), y: lin("", "", 1), lines: [],
+    bars: [{ name: "needed", total: true, parts: [{ kind: "weights", value: weights, name: `weights ${three(weights)}` }, { kind: "cache", value: kv, name: `cache ${three(kv)}` }, { kind: "host", value: buffers }], text: `${three(needed)} GB` }, { name: "usable", total: true, role: "bound", parts: [{ kind: "host", value: usable }], text: `${three(usable)} GB` }],
+    table: { columns: ["what", "GB"], rows: [["weights", weights], ["cache", kv], ["buffers", buffers], ["usable by an engine", usable]] } };
 }
 
-/* Most tokens of context that fit: the weights and the cache in all of the memory. */
-export function mostContext(app: App): number {
-  const n = app.numbers, per = n.value("kv_stored") / n.value("context");
-  return (n.value("hbm_capacity") * (1 - n.value("hbm_reserve")) - n.value("weights_stored")) / per;
+/* The bound of contexts that are half full, as `can` has them. */
+const halfFull = (app: App, contexts: number[]): number[] => app.numbers.sweep("context", contexts.map(v => v / 2))("user_speed");
+
+/* Speeds of the points of `speeds` that fit, by context. */
+function speedPoints(app: App, c: Can): { context: number; at: Amount }[] {
+  const said = app.answer<Reply[]>("speeds", speedsOf(app, c)), x = contextsOf(c);
+  return (said.data ?? []).flatMap((reply, i) => reply.answer?.fits ? [{ context: said.fresh ? x[i] : reply.answer.context as number, at: reply.answer.decode_speed as Amount }] : []);
 }
 
-function speedPicture(app: App, reply: BoardReply | null): Picture {
-  const n = app.numbers, most = mostContext(app), s = served(reply), x = RUN_CONTEXTS, bound = n.sweep("context", x)("user_speed"), lines: Line[] = [{ name: "bound", kind: "result", role: "bound", of: "A", points: path(x, bound) }];
-  const tpot = s.along("predicted_tpot"), low = s.along("tpot_band_low"), high = s.along("tpot_band_high");
-  if (tpot && low && high) {
-    const c = x.map(p => p + s.now("output_tokens") / 2), at = x.map((_, i) => i).filter(i => c[i] <= most && tpot[i] > 0);       /* half of the answer is there on average */
-    if (at.length) lines.push({ name: "predicted", kind: "result", role: "predicted", of: "A", points: at.map(i => [c[i], 1 / tpot[i]]), band: at.map(i => [c[i], 1 / (tpot[i] * high[i]), 1 / (tpot[i] * low[i])]) });
-  }
-  const here = n.value("context"), now = here <= most ? predictedRate(app) : NaN, full = Math.min(most, x[x.length - 1]);
-  const last = lines[1]?.points[lines[1].points.length - 1];
-  return { title: lines[1] && last ? `One user gets ${two(lines[1].points[0][1])} token/s at short contexts, ${two(last[1])} ${most < x[x.length - 1] ? "when the card is full" : "at the longest"}` : "What the card's bandwidth allows, at each context",
-    x: log("tokens of context", "", x[0], x[x.length - 1]), y: lin("token/s", "", nice(1.05 * Math.max(...bound))), lines,
-    ...(most > x[0] && most < x[x.length - 1] ? { areas: [{ name: "memory is full", of: "x" as const, from: full }] } : {}),
-    here: { x: here, y: Number.isFinite(now) && now > 0 ? now : n.value("user_speed"), sets: "context", name: here > most ? "does not fit" : `you: ${two(Number.isFinite(now) && now > 0 ? now : n.value("user_speed"))}` }, table: tableOf("context", lines) };
+function speedPicture(app: App, c: Can | undefined): Picture {
+  const n = app.numbers, points = c ? speedPoints(app, c) : [], most = c?.context_most.value ?? 0, end = Math.max(32768, most * 1.25), x = [512, ...Array.from({ length: 40 }, (_, i) => 512 * (end / 512) ** ((i + 1) / 40))], bound = halfFull(app, x), lines: Line[] = [{ name: "bound", kind: "result", role: "bound", of: "A", points: path(x, bound) }];
+  if (points.length) lines.push({ name: "predicted", kind: "result", role: "predicted", of: "A", points: points.map(p => [p.context, p.at.value]), band: points.map(p => [p.context, p.at.low ?? p.at.value, p.at.high ?? p.at.value]) });
+  const here = n.value("context"), rate = decodeRate(app), y = rate > 0 ? rate : halfFull(app, [here])[0], last = points[points.length - 1];
+  return { title: last ? `Half full, a short context writes ${two(points[0].at.value)} token/s, the longest that fits ${two(last.at.value)}` : "What the memory’s bandwidth allows, at each context half full",
+    x: log("tokens of context, half of them used", "", x[0], end), y: lin("token/s", "", nice(1.05 * Math.max(...bound))), lines,
+    ...(most > x[0] && most < end ? { areas: [{ name: "no more fit", of: "x" as const, from: most }] } : {}),
+    here: { x: Math.min(end, Math.max(x[0], here)), y, sets: "context", name: c && here > most ? "does not fit" : `you: ${two(y)}` }, table: tableOf("context", lines.slice(1).concat(lines.slice(0, points.length ? 0 : 1))) };
+}
+
+/* Of one conversation: exact where the answer is of this context, between the points of its curve while it moves. */
+export function decodeRate(app: App): number {
+  const { one, fresh } = answered(app), context = app.numbers.value("context");
+  if (!one || fresh) return one?.fits ? one.decode_speed.value : NaN;
+  if (context > one.context_most.value) return NaN;
+  const points = speedPoints(app, one), i = Math.max(1, points.findIndex(p => p.context >= context)), a = points[i - 1], b = points[i];
+  return b ? a.at.value + (b.at.value - a.at.value) * Math.min(1, Math.max(0, (context - a.context) / (b.context - a.context))) : one.decode_speed.value;
+}
+
+/* A sentence with its flags between backticks. */
+const marked = (text: string) => text.split("`").map((part, i) => i % 2 ? <code key={i}>{part}</code> : part);
+
+function Types({ app, all, one, fresh }: { app: App; all: Can; one: Can; fresh: boolean }) {
+  const write = (a: Amount): string => app.engine.write(a.value, a.unit), chips = app.numbers.value("chips") > 1 ? "each" : "card", choose = (type: string): void => { app.dispatch({ do: "option", side: "card", name: "precision", text: type === app.state.card.options.precision ? "" : type }); };
+  return <table class={`fits${fresh ? "" : " old"}`}><thead><tr><th scope="col">file type</th><th scope="col">file, GB</th><th scope="col">{chips} needs, GB</th><th scope="col">token/s</th><th scope="col">TTFT</th><th scope="col">most context</th></tr></thead>
+    <tbody>{all.choices.map((t: CanType) => <tr key={t.precision} class={t.precision === one.precision ? "own" : ""}><th scope="row"><button type="button" class="word" aria-pressed={t.precision === one.precision} onClick={() => choose(t.precision)}>{t.precision}</button></th>
+      <td>{three(t.weights_stored.value / 1e9)}</td><td>{three(t.memory_needed.value / 1e9)}</td>{t.fits ? <><td>{three(t.decode_speed.value)}</td><td>{write(t.ttft)}</td><td>{commas(t.context_most.value)}</td></> : <td colSpan={3}>does not fit</td>}</tr>)}</tbody></table>;
 }
 
 export function RunScreen({ app }: { app: App }) {
-  const { state, numbers: n } = app, question = cardOf(app), reply = app.board("card", question), s = served(reply.data);
-  const model = n.live.doc.model ?? state.card.model, machine = n.live.doc.machine ?? state.card.on, format = state.card.options.precision ?? "";
-  const most = mostContext(app), fits = most >= n.value("context"), any = most >= 1;
-  const rate = predictedRate(app), known = reply.data && Number.isFinite(rate) && rate > 0;
-  const all = weightsOf(app), weighed = app.answer<any[]>("weights", all), list = weighed.data && weighed.fresh ? nearest(app, weighed.data) : [], speeds = app.answer<any[]>("speeds", list.length ? speedsOf(app, list) : null);
-  const index = new Map(app.list("models").map((m, i) => [m.name, i]));
-  const needed = n.value("weights_stored") + n.value("kv_stored"), larger = app.list("hardware").filter((m: any) => m.scale_up_chips === "1" || /Max|Ultra|M\d/.test(m.title)).map((m: any) => ({ title: m.title as string, name: m.name as string, gb: Number.parseFloat(m.hbm_capacity) })).filter(m => m.gb * 1e9 * 0.95 >= needed).sort((p, q) => p.gb - q.gb)[0];
-  const host = needed - n.value("hbm_capacity") * (1 - n.value("hbm_reserve"));
-  const fewer = BITS.filter(b => bytesOf(app, b[0]) / bytesOf(app, format) * n.value("weights_stored") + n.value("kv_stored") <= n.value("hbm_capacity") * (1 - n.value("hbm_reserve"))).filter(b => bytesOf(app, b[0]) < bytesOf(app, format))[0];
+  const { state, numbers: n } = app, { all, one, fresh, refused } = answered(app), chosen = state.card.options.precision ?? "", write = (a: Amount): string => app.engine.write(a.value, a.unit);
+  const model = n.live.doc.model ?? state.card.model, machine = n.live.doc.machine ?? state.card.on, rate = decodeRate(app), most = one?.context_most.value ?? 0;
+  const types = [...new Set([...(all?.choices.map(t => t.precision) ?? []), ...(chosen ? [chosen] : [])])];
+  const larger = one && !one.fits && app.list("hardware").filter((m: any) => m.scale_up_chips === "1" || /Max|Ultra|M\d/.test(m.title)).map((m: any) => ({ title: m.title as string, name: m.name as string, gb: Number.parseFloat(m.hbm_capacity) })).filter(m => m.gb * 1.02e9 >= one.memory_needed.value).sort((p, q) => p.gb - q.gb)[0];
   return <>
     <p class="query">Can I run <Pick app={app} list="models" value={state.card.model} shown={model} label="model" field="model" take={nameModel(app, "card")} /> in{" "}
-      <span class={`pick sized${app.refused?.field === "precision" ? " guilty" : ""}`} data-text={bitsOf(format)}><select aria-label="format of the weights" value={format} onChange={event => { app.dispatch({ do: "option", side: "card", name: "precision", text: event.currentTarget.value }); }}>
-        {!BITS.some(b => b[0] === format) && <option value={format}>{format || "the checkpoint's format"}</option>}{BITS.map(b => <option key={b[0]} value={b[0]}>{b[1]}</option>)}</select></span> on{" "}
-      <Pick app={app} list="hardware" value={state.card.on} shown={machine} label="card" field="on" take={nameMachine(app, "card")} /> with{" "}
+      <span class={`pick sized${app.refused?.field === "precision" ? " guilty" : ""}`} data-text={chosen || "the best file type"}><select aria-label="file type" value={chosen} onChange={event => { app.dispatch({ do: "option", side: "card", name: "precision", text: event.currentTarget.value }); }}>
+        <option value="">the best file type</option>{types.map(t => <option key={t}>{t}</option>)}</select></span> on{" "}
+      <Pick app={app} list="hardware" value={state.card.on} shown={machine} label="machine" field="on" take={nameMachine(app, "card")} /> with{" "}
       <Num app={app} row="context" name="tokens of context" text={commas(n.value("context"))} /> tokens of context?</p>
-    <h1 class="answer" aria-live="polite">{fits ? known ? <>Yes, at <b data-first>{two(rate)} token/s</b>.</> : <>Yes: <b data-first>{n.write("weights_stored")}</b> of {n.write("hbm_capacity")} are weights.</>
-      : any ? <>Not with so much context: <b data-first>{two(most)} tokens</b> fit.</> : <>No: the weights alone are <b data-first>{n.write("weights_stored")}</b>.</>}</h1>
-    <p class={`detail${reply.fresh ? "" : " old"}`}>{fits ? <>{known ? <>80 % between {two(rate / s.now("tpot_band_high"))} and {two(rate / s.now("tpot_band_low"))}; no software is faster than {two(n.value("user_speed"))} on this bandwidth. First token after {app.engine.write(s.now("predicted_ttft"), "s")}. </> : s.refused ? `${s.refused}. ` : ""}Up to {two(most)} tokens of context fit.</>
-      : <>It would do {fewer && <>in <button type="button" class="word" onClick={() => app.dispatch({ do: "option", side: "card", name: "precision", text: fewer[0] })}>{fewer[1]}</button>, </>}{larger && <>on <button type="button" class="word" onClick={() => nameMachine(app, "card")(larger.name)}>{larger.title}</button>, </>}or with {app.engine.write(host, "B")} of it in the host's memory.</>}</p>
+    <h1 class="answer" aria-live="polite">{refused ? "No answer." : !one ? "…" : rate > 0 ? <>Yes{chosen ? "" : `, in ${one.precision}`}, at <b data-first>{two(rate)} token/s</b>.</>
+      : most > 1 ? <>Not with so much context: <b data-first>{two(most)} tokens</b> fit in {one.precision}.</> : <>No: in {one.precision} it needs <b data-first>{write(one.memory_needed)}</b> of {write(one.memory)}.</>}</h1>
+    <p class={`detail${fresh ? "" : " old"}`}>{refused ? `${refused}.` : !one ? "" : one.fits ? <>80 % between {two(one.decode_speed.low!)} and {two(one.decode_speed.high!)}; no software is faster than {two(halfFull(app, [n.value("context")])[0])} on this bandwidth. After a prompt of {commas(one.prompt_tokens)} tokens the first of the answer comes in {write(one.ttft)}, 80 % between {app.engine.write(one.ttft.low!, "s")} and {app.engine.write(one.ttft.high!, "s")}. Up to <b>{commas(most)}</b> tokens of context fit.{one.caveat && ` ${one.caveat[0].toUpperCase()}${one.caveat.slice(1)}.`}</>
+      : larger ? <>It would fit on <button type="button" class="word" onClick={() => nameMachine(app, "card")(larger.name)}>{larger.title}</button>.</> : ""}
+      {app.own && app.own === state.card.on && <span class="from"> The machine was read from this browser, which draws with “{app.own}”.</span>}</p>
     <div class="two">
       <div class="pane">{app.begun ? <Figure app={app} id="memory" low picture={memoryPicture(app)} /> : <div class="drawn low" />}
-        <h2 class="small">In {bitsOf(format)} on this card</h2>
-        <table class="fits"><thead><tr><th scope="col">model</th><th scope="col">weights</th><th scope="col">share of memory</th><th scope="col">token/s</th></tr></thead><tbody>{(list.length ? list : []).map((m, i) => {
-          const w = weighed.data![index.get(m.name)!]?.answer, step = speeds.fresh ? speeds.data?.[i] : null, tpot = step?.answer?.predicted_tpot;
-          const own = plain(m.name) === plain(state.card.model);
-          return <tr key={m.name} class={own ? "own" : ""}><th scope="row">{own ? m.title : <button type="button" class="word" onClick={() => nameModel(app, "card")(m.name)}>{m.title}</button>}</th><td>{w ? app.engine.write(w.weights_stored.value, "B") : ""}</td><td>{w ? `${two(100 * w.hbm_share.value)} %` : ""}</td><td>{!step ? "" : tpot > 0 && !(w.hbm_share.value > 1) ? two(1 / tpot) : "does not fit"}</td></tr>; })}</tbody></table></div>
-      <div class="pane">{!app.begun ? <div class="reserved" /> : <Figure app={app} id="speed" picture={speedPicture(app, reply.data)} old={!reply.fresh && !!reply.data} moves={{ drag: (x, _y, done) => { const c = Math.round(Math.min(262144, Math.max(256, x))); app.dispatch({ do: "set", side: "card", row: "context", text: String(Number(c.toPrecision(3))) }, !done); } }} />}</div>
+        {all && one && <Types app={app} all={all} one={one} fresh={fresh} />}</div>
+      <div class="pane">{!app.begun ? <div class="reserved" /> : <Figure app={app} id="speed" picture={speedPicture(app, one)} old={!fresh && !!one} moves={{ drag: (x, _y, done) => { const c = Math.round(Math.min(1048576, Math.max(512, x))); app.dispatch({ do: "set", side: "card", row: "context", text: String(Number(c.toPrecision(3))) }, !done); } }} />}
+        {one && one.changes.length > 0 && <><h2 class="small">What to change</h2><ul class="changes">{one.changes.map(text => <li key={text}>{marked(text)}</li>)}</ul></>}
+        {one?.command && <><h2 class="small">To start it</h2><p class="code"><code>{one.command}</code></p></>}
+        <p class="note">The same on the command line: <code class="point">{command(...canCommand(app))}</code></p></div>
     </div>
   </>;
 }
-
-/* Of one user: exact where the answer is of this context, between the points of its curve while it moves. */
-export function predictedRate(app: App): number {
-  const reply = app.board("card", cardOf(app)), s = served(reply.data), tpot = s.along("predicted_tpot"), context = app.numbers.value("context");
-  if (reply.fresh || !tpot) return 1 / s.now("predicted_tpot");
-  const c = RUN_CONTEXTS.map(p => p + s.now("output_tokens") / 2), i = Math.max(1, c.findIndex(v => v >= context)), t = (context - c[i - 1]) / (c[i] - c[i - 1]);
-  return 1 / (tpot[i - 1] + (tpot[i] - tpot[i - 1]) * Math.min(1, Math.max(0, t)));
-}
-
-const bytesOf = (app: App, format: string): number => Number((app.list("formats") as any[]).find(f => f.name === format)?.bytes ?? 2);
-

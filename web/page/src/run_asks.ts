@@ -1,32 +1,38 @@
-/* What the card's screen asks of the worker. */
+/* What the card's screen asks of the worker: `can`, as the command line does. */
 import type { App } from "./app";
 import type { Question } from "./client";
+import type { Reply } from "./engine";
 import { panelQuestions } from "./model_asks";
 import { evenLog } from "./picture_type";
-import { scenario, words } from "./state";
+import { type Scenario, words } from "./state";
 
-export const RUN_CONTEXTS = evenLog(256, 262144, 41).map(Math.round);
-export const SERVED = ["predicted_tpot", "speed_per_user", "predicted_ttft", "tpot_band_low", "tpot_band_high", "output_tokens"];
-export const cardOf = (app: App): Question => ({ kind: "board", words: words(app.state.card), quantities: SERVED.map(q => "server: " + q), sweeps: { prompt_tokens: RUN_CONTEXTS } });
+export interface Amount { value: number; unit: string; low?: number; high?: number }
+export interface CanType { precision: string; fits: boolean; weights_stored: Amount; memory_needed: Amount; memory: Amount; decode_speed: Amount; prefill_speed: Amount; ttft: Amount; context_most: Amount }
+export interface Can extends CanType { model: string; machine: string; command: string; caveat: string; prompt_tokens: number; changes: string[]; choices: CanType[]; assumed: string[] }
 
-export interface Known { name: string; title: string }
-export const models = (app: App): Known[] => app.list("models");
+const without = (of: Scenario, name: string): Scenario => ({ ...of, options: Object.fromEntries(Object.entries(of.options).filter(o => o[0] !== name)) });
+const can = (of: Scenario): string[] => ["can", ...words(of)];
+export const canCommand = (app: App): [string, string[]] => ["can", words(app.state.card).filter(w => w !== "--model")];
 
-/* Weights of every model of the catalog on this card; then the speed of those whose size is near. */
-export const weightsOf = (app: App): Question => ({ kind: "asks", list: models(app).map(m => ["eval", "weights_stored", "hbm_share", ...words({ ...app.state.card, model: m.name })]) });
-export function nearest(app: App, replies: any[]): Known[] {
-  const list = models(app).map((m, i) => ({ ...m, share: replies[i]?.answer?.hbm_share?.value as number })).filter(m => m.share > 0);
-  const seen = new Set<number>(), other = list.filter(m => { const size = Number(m.share.toPrecision(3)), fresh = !seen.has(size); seen.add(size); return fresh; });
-  const fit = other.filter(m => m.share <= 1).sort((a, b) => b.share - a.share).slice(0, 4), over = other.filter(m => m.share > 1).sort((a, b) => a.share - b.share).slice(0, 1);
-  const own = list.find(m => m.name === app.state.card.model);
-  return [...new Map([...fit.reverse(), ...(own ? [own] : []), ...over].map(m => [m.name, m])).values()].sort((a, b) => (a as any).share - (b as any).share);
-}
-export const speedsOf = (app: App, list: Known[]): Question => ({ kind: "asks", list: list.map(m => ["step", m.name, ...words({ ...scenario("", app.state.card.on), options: app.state.card.options, given: app.state.card.given })]) });
+/* Every file type; that which was chosen; how the speed falls with the context. */
+export const typesOf = (app: App): Question => ({ kind: "ask", words: can(without(app.state.card, "precision")) });
+export const chosenOf = (app: App): Question | null => app.state.card.options.precision ? { kind: "ask", words: can(app.state.card) } : null;
+const POINTS = 13;
+export const contextsOf = (c: Can): number[] => evenLog(512, Math.max(1024, c.context_most.value), POINTS).map(Math.round);
+export const speedsOf = (app: App, c: Can): Question => ({ kind: "asks", list: contextsOf(c).map(context => can({ ...app.state.card, options: { ...app.state.card.options, precision: c.precision, context: String(context) } })) });
+
+export const TYPE_USUAL = "Q4_K_M";
+const isFile = (of: Scenario): boolean => of.model.endsWith(".gguf");
+
+/* The type of the numbers on the screen: the reader's, or the best of the last answer of this model and card. */
+export const bestOf = (app: App, of: Scenario): string =>
+  of.options.precision ?? (isFile(of) ? "" : app.best?.model === of.model && app.best.on === of.on ? app.best.type : TYPE_USUAL);
+export const cardScenario = (of: Scenario, type: string): Scenario => ({ ...of, options: { engine: "llamacpp", users: "1", ...of.options, ...(type ? { precision: type } : {}) } });
 
 export function runQuestions(app: App): [string, Question][] {
-  const list: [string, Question][] = [["card", cardOf(app)]];
-  const all = weightsOf(app), replies = app.answer<any[]>("weights", all);
-  list.push(["weights", all]);
-  if (replies.data && replies.fresh) list.push(["speeds", speedsOf(app, nearest(app, replies.data))]);
+  const list: [string, Question][] = [["can", typesOf(app)]], one = chosenOf(app);
+  if (one) list.push(["one", one]);
+  const said = one ? app.answer<Reply>("one", one) : app.answer<Reply>("can", typesOf(app)), c = said.data?.answer as Can | undefined;
+  if (c && said.fresh && c.context_most.value >= 1024) list.push(["speeds", speedsOf(app, c)]);
   return [...list, ...panelQuestions(app)];
 }

@@ -42,7 +42,7 @@ export const scenario = (model: string, on: string, options = none, given = none
 export const START: State = {
   entry: "model", chapter: "batch", mine: false,
   A: scenario("deepseek-v3", "gb200-nvl72", { isl: "1024", osl: "1024" }), B: null,
-  card: scenario("qwen3-30b-a3b", "rtx-4090", { gpus: "1", batch: "1", precision: "q4_k", context: "8192" }),
+  card: scenario("qwen3-30b-a3b", "rtx-4090", { context: "8192" }),
   deck: scenario("", ""), statement: "", statementDeck: "", speed: 40, why: null, panel: null, words: "", files: {},
 };
 
@@ -53,6 +53,7 @@ export type Action =
   | { do: "unset"; side: Side; row: string }
   | { do: "option"; side: Side; name: string; text: string }
   | { do: "name"; side: Side; of: "model" | "on"; text: string }
+  | { do: "own"; on: string }                             // the card that the browser names
   | { do: "beside"; on: string | null }
   | { do: "speed"; value: number }
   | { do: "go"; entry: Entry; chapter?: ChapterId }
@@ -107,6 +108,7 @@ export function step(state: State, action: Action): State {
     case "option": return put(state, action.side, of =>
       action.text ? giveOption(of, action.name, action.text) : { ...of, options: without(of.options, action.name) });
     case "name": return put(state, action.side, of => of[action.of] === action.text ? of : { ...of, [action.of]: action.text });
+    case "own": return { ...state, card: { ...state.card, on: action.on } };
     case "beside": return { ...state, B: action.on === null ? null : { ...state.A, on: action.on } };
     case "speed": return { ...state, speed: action.value };
     case "go": return { ...state, entry: action.entry, chapter: action.chapter ?? state.chapter, why: null, panel: null,
@@ -218,7 +220,7 @@ export const travels = (state: State): boolean => Object.values(state.files).eve
 /* "#model?on=h100-sxm&gpus=8&speed=40", "#lecture/batch?batch=512". */
 export async function toHash(state: State): Promise<string> {
   const to = new URLSearchParams();
-  if (state.entry === "run") putScenario(to, "", state.card, START.card);
+  if (state.entry === "run") putScenario(to, "", state.card, { ...START.card, on: "" });
   else if (state.entry === "model" || state.mine) putScenario(to, "", state.A, START.A);
   if (state.entry === "model") {
     if (state.B) {

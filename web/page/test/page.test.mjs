@@ -160,12 +160,65 @@ on("the first screen's answer is plan's", "#model", async () => {
   assert.match(await text("h1"), /^No layout gives 10,000 token\/s; the fastest is \d/);
 });
 
-on("can I run it is step's", "#run", async () => {
-  const said = await answer(["step", "qwen3-30b-a3b", "--on", "rtx-4090", "--gpus", "1", "--batch", "1", "--precision", "q4_k", "--context", "8192"]);
-  assert.equal(await text("h1 b"), `${Number((1 / said.predicted_tpot).toPrecision(2))} token/s`);
-  await go(page, "#run?model=llama-3.3-70b");
-  assert.match(await text("h1"), /^No: the weights alone are 42\.7 GB/);
-  assert.match(await text(".detail"), /It would do/);
+/* The renderer's name that WebGL gives, in a browser of its own; null: no WebGL. */
+async function drawnBy(renderer, hash, act) {
+  const own = await browser.newContext({ viewport: { width: 1440, height: 900 }, offline: true });
+  await own.addInitScript(name => {
+    const made = HTMLCanvasElement.prototype.getContext, told = 37446;
+    HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+      if (kind !== "webgl") return made.call(this, kind, ...rest);
+      return name && { RENDERER: 7937, getParameter: of => of === told ? name : "WebKit WebGL", getExtension: of => of === "WEBGL_debug_renderer_info" ? { UNMASKED_RENDERER_WEBGL: told } : null };
+    };
+  }, renderer);
+  const fresh = await open(own, hash);
+  await settled(fresh);
+  await act(fresh);
+  assert.deepEqual(fresh.errors, []);
+  await own.close();
+}
+
+on("can I run it is can's, figure by figure", "#run?on=rtx-4090", async () => {
+  const write = a => page.evaluate(([v, u]) => window.chalkline.engine.write(v, u), [a.value, a.unit]), two = v => Number(v.toPrecision(2)).toLocaleString("en"), three = v => Number(v.toPrecision(3)).toLocaleString("en");
+  for (const [hash, words] of [["#run?on=rtx-4090", ["qwen3-30b-a3b", "--on", "rtx-4090"]], ["#run?model=qwen3-14b&on=m3-pro&context=16384", ["qwen3-14b", "--on", "m3-pro", "--context", "16384"]], ["#run?model=qwen3-14b&on=rtx-3060&precision=Q4_K_M", ["qwen3-14b", "--on", "rtx-3060", "--precision", "Q4_K_M"]]]) {
+    await go(page, hash);
+    const said = await answer(["can", ...words]), precision = words.indexOf("--precision"), all = await answer(["can", ...(precision < 0 ? words : words.slice(0, precision))]);
+    assert.equal(await text("h1 b"), `${two(said.decode_speed.value)} token/s`);
+    const detail = await text(".detail");
+    for (const part of [`80 % between ${two(said.decode_speed.low)} and ${two(said.decode_speed.high)}`, `comes in ${await write(said.ttft)}`, `Up to ${said.context_most.value.toLocaleString("en")} tokens`]) assert.ok(detail.includes(part), `${detail}: ${part}`);
+    const rows = await page.locator(".fits tbody tr").evaluateAll(list => list.map(tr => [...tr.children].map(cell => cell.textContent)));
+    const cells = await Promise.all(all.choices.map(async t => [t.precision, three(t.weights_stored.value / 1e9), three(t.memory_needed.value / 1e9), ...(t.fits ? [three(t.decode_speed.value), await write(t.ttft), t.context_most.value.toLocaleString("en")] : ["does not fit"])]));
+    assert.deepEqual(rows, cells);
+    assert.deepEqual(await page.locator(".changes li").allTextContents(), said.changes.map(c => c.replaceAll("`", "")));
+    assert.equal(await page.evaluate(() => window.chalkline.numbers.value("memory_needed")), said.memory_needed.value, "the picture's");
+    assert.ok((await page.locator(".code").allTextContents()).includes(said.command));
+  }
+});
+
+on("what does not fit is told with what would do; a type of the table is chosen by a click", "#run?model=llama-3.1-405b&on=rtx-4090", async () => {
+  assert.match(await text("h1"), /^No: in IQ2_XXS it needs 112 GB of 24\.7 GB/);
+  assert.match(await text(".detail"), /It would fit on/);
+  await go(page, "#run?on=rtx-4090");
+  await after(page, () => page.locator(".fits button", { hasText: "Q4_K_M" }).click());
+  assert.equal((await state()).card.options.precision, "Q4_K_M");
+  assert.match(await text("h1"), /^Yes, at/);
+});
+
+test("the card that the browser draws with fills the field, and is said to be read from it", { timeout: 120000 }, async () => {
+  const machine = fresh => fresh.evaluate(() => window.chalkline.numbers.live.doc.machine);
+  await drawnBy("ANGLE (NVIDIA, NVIDIA GeForce RTX 3060 (0x00002503) Direct3D11 vs_5_0 ps_5_0, D3D11)", "#run", async fresh => {
+    assert.match(await machine(fresh), /^RTX 3060/);
+    assert.match(await fresh.textContent(".detail"), /read from this browser, which draws with “NVIDIA GeForce RTX 3060”/);
+    assert.equal(await fresh.evaluate(() => window.chalkline.history.past.length), 0, "nothing to undo");
+  });
+  await drawnBy("ANGLE (NVIDIA, NVIDIA GeForce RTX 3060 (0x00002503) Direct3D11 vs_5_0 ps_5_0, D3D11)", "#run?on=m3-max", async fresh => {
+    assert.match(await machine(fresh), /^M3 Max/, "a link's machine stays");
+    assert.doesNotMatch(await fresh.textContent(".detail"), /browser/);
+  });
+  for (const masked of [null, "Apple GPU", "ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (Subzero) (0x0000C0DE)), SwiftShader driver)", "GeForce GTX 980, or similar"])
+    await drawnBy(masked, "#run", async fresh => {
+      assert.equal(await machine(fresh), "RTX 4090", String(masked));
+      assert.doesNotMatch(await fresh.textContent(".detail"), /browser/);
+    });
 });
 
 /* ---- state -------------------------------------------------------------------------------------- */

@@ -74,6 +74,9 @@ const QUESTIONS = [
   "why bound_step --model deepseek-v3 --on gb200-nvl72 --deep",
   "curve bound_step batch=1..4096 --model deepseek-v3 --on gb200-nvl72",
   "check --by hardware",
+  "can qwen3-14b --on rtx-4090",
+  "can llama-3.1-8b --on m3-max --context 32768",
+  "can qwen3-30b-a3b --on rtx-4090 --precision Q8_0",
 ];
 
 for (const question of QUESTIONS) test(`${question.split(" ")[0]} says what the command line says`, async () => {
