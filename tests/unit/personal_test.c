@@ -194,6 +194,113 @@ static void can_says_no(void **state)
     assert_non_null(strstr(world->error.what, "which machine"));
 }
 
+/* ---- --emit ---------------------------------------------------------------------------------------------- */
+
+/* The words that start the server of `step LINE --emit ENGINE`, with one space between two. */
+static const char *started(struct world *world, const char *line, const char *engine)
+{
+    struct buffer out = { .arena = &world->arena };
+    if (!ask(world, arena_print(&world->arena, "step %s --emit %s", line, engine)))
+        fail_msg("%s: %s (%s)", line, world->error.what, world->error.hint);
+    const struct doc *server = doc_get(doc_get(world->answer.doc, "emit"), "servers")->first;
+    for (const struct doc *word = doc_get(server, "command")->first; word; word = word->next)
+        buffer_print(&out, "%s%s", word == doc_get(server, "command")->first ? "" : " ", word->string);
+    return out.data;
+}
+
+/* Both verbs write the same command for the same conversation. */
+static void can_and_step_start_alike(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        const char *card, *model, *type;
+        double context;
+    } cases[] = { { "rtx-3060", "qwen3-14b", "Q5_K_M", 8192 }, { "m3-max", "llama-3.1-8b", "Q8_0", 32768 },
+                  { "ryzen-9-7950x", "gpt-oss-20b", "MXFP4_MOE", 8192 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(ask(world, arena_print(&world->arena, "can %s --on %s --precision %s --context %.0f", cases[i].model,
+                                           cases[i].card, cases[i].type, cases[i].context)));
+        const char *command = doc_get(world->answer.doc, "command")->string;
+        assert_string_equal(command, started(world, arena_print(&world->arena, "%s --on %s --precision %s --isl %.0f "
+            "--osl 256 --concurrency 1 --set engine_max_model_len=%.0f", cases[i].model, cases[i].card, cases[i].type,
+            cases[i].context / 2, cases[i].context), "llamacpp"));
+    }
+}
+
+/* What a scenario states, as flags: counted by hand. Qwen3-14B has 40 layers, DeepSeek-V3 61 of which the first
+ * three are dense; 5,440 is a quarter more than 4,096 + 256 tokens. */
+static const struct {
+    const char *line, *engine, *command;
+} emitted[] = {
+    { "qwen3-14b --on rtx-3060 --precision Q6_K --set host_layers=4 --isl 4096 --osl 256 --concurrency 1", "llamacpp",
+      "llama-server -m Qwen3-14B-Q6_K.gguf -c 5440 -np 1 -ngl 37" },
+    { "qwen3-14b --on rtx-4090 --precision Q4_K_M --kv-precision Q8_0 --isl 4096 --osl 256 --concurrency 2 "
+      "--set chunked_prefill_size=1024 --set ubatch_size=256 --set host_cores=6", "llamacpp",
+      "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 10880 -np 2 -ngl 999 -t 6 -b 1024 -ub 256 -fa on -ctk q8_0 -ctv q8_0" },
+    { "deepseek-v3 --on rtx-5090 --precision IQ2_XXS --set host_expert_layers=58 --isl 4096 --osl 256 --concurrency 1",
+      "llamacpp", "llama-server -m DeepSeek-V3-IQ2_XXS.gguf -c 5440 -np 1 -ngl 999 --n-cpu-moe 61" },
+    { "llama-3.3-70b --on rtx-3090 --gpus 4 --tp 4 --precision Q4_K_M --isl 4096 --osl 256 --concurrency 1", "llamacpp",
+      "llama-server -m Llama-3.3-70B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -sm tensor" },
+    { "qwen3-14b --on m3-max --engine llamacpp --isl 4096 --osl 256 --concurrency 2", "mlx",
+      "mlx_lm.server --model Qwen/Qwen3-14B --decode-concurrency 2" },
+    { "qwen3-14b --on rtx-3060 --precision Q6_K --set host_layers=4 --isl 4096 --osl 256 --concurrency 1", "ollama",
+      "ollama serve" },
+};
+
+static void flags_say_the_scenario(void **state)
+{
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof emitted / sizeof *emitted; i++)
+        assert_string_equal(started(world, emitted[i].line, emitted[i].engine), emitted[i].command);
+}
+
+static void ollama_has_a_file(void **state)
+{
+    struct world *world = *state;
+    started(world, "qwen3-14b --on rtx-3060 --precision Q5_K_M --kv-precision q8_0 --set host_layers=4 --isl 4096 "
+            "--osl 256 --concurrency 2", "ollama");
+    const struct doc *server = doc_get(doc_get(world->answer.doc, "emit"), "servers")->first;
+    const struct doc *file = doc_get(server, "file"), *environment = doc_get(server, "environment");
+    assert_string_equal(doc_get(file, "FROM")->string, "./Qwen3-14B-Q5_K_M.gguf");
+    assert_true(doc_get(file, "PARAMETER num_ctx")->number == 5440);
+    assert_true(doc_get(file, "PARAMETER num_gpu")->number == 37);
+    assert_string_equal(doc_get(environment, "OLLAMA_NUM_PARALLEL")->string, "2");
+    assert_string_equal(doc_get(environment, "OLLAMA_KV_CACHE_TYPE")->string, "q8_0");
+    assert_string_equal(doc_get(environment, "OLLAMA_FLASH_ATTENTION")->string, "1");
+    assert_string_equal(doc_get(server, "then")->last->string, "Modelfile");
+    assert_non_null(strstr(world->answer.text.data, "cat > Modelfile <<'END'\nFROM ./Qwen3-14B-Q5_K_M.gguf\n"
+                           "PARAMETER num_ctx 5440\nPARAMETER num_gpu 37\nEND\n"));
+}
+
+/* What an engine of one's own cannot do is refused, with what to change. */
+static void own_engines_refuse(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        const char *line, *what, *hint;
+    } refused[] = {
+        { "llama-3.1-8b --on h100-sxm --precision fp8 --emit llamacpp", "fp8 is no type", "Q4_K_M" },
+        { "llama-3.1-8b --on h100-sxm --emit llamacpp", "of which type", "Q4_K_M" },
+        { "llama-3.1-8b --on h100-sxm --engine vllm --precision Q4_K_M --emit llamacpp", "engine for servers",
+          "--engine llamacpp" },
+        { "llama-3.1-8b --on h100-sxm --precision Q4_K_M --emit vllm", "does not match", "--engine vllm" },
+        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --kv-precision fp8 --emit llamacpp", "no KV cache in fp8", "q8_0" },
+        { "llama-3.1-8b --on rtx-3060 --engine llamacpp --emit mlx", "not known to run on", "another --emit" },
+        { "llama-3.1-8b --on m3-max --precision Q4_K_M --emit mlx", "reads no GGUF files", "int4" },
+        { "gpt-oss-120b --on rtx-5090 --precision MXFP4_MOE --set host_expert_layers=18 --concurrency 1 --emit ollama",
+          "not experts alone", "--emit llamacpp" },
+        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set draft_tokens=3 --emit llamacpp", "guess ahead", "--draft" },
+        { "llama-3.3-70b --on rtx-3060 --gpus 1 --precision Q8_0 --emit llamacpp", "nothing to start", "serves its load" },
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (ask(world, arena_print(&world->arena, "step %s", refused[i].line)))
+            fail_msg("%s: not refused", refused[i].line);
+        if (!strstr(world->error.what, refused[i].what) || !strstr(world->error.hint, refused[i].hint))
+            fail_msg("%s: %s (%s)", refused[i].line, world->error.what, world->error.hint);
+    }
+    assert_false(ask(world, "can llama-3.1-8b --on rtx-3060 --kv-precision fp8"));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -203,6 +310,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(published_runs, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_is_consistent, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_says_no, world_open, world_close),
+        cmocka_unit_test_setup_teardown(can_and_step_start_alike, world_open, world_close),
+        cmocka_unit_test_setup_teardown(flags_say_the_scenario, world_open, world_close),
+        cmocka_unit_test_setup_teardown(ollama_has_a_file, world_open, world_close),
+        cmocka_unit_test_setup_teardown(own_engines_refuse, world_open, world_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
