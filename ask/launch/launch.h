@@ -32,6 +32,7 @@ struct launch_flag {                /* a row of data/flags.csv */
 struct launch_pool {                /* the replicas of one role, which are equal */
     double count, chips, rank_chips, ranks;
     double *values;                 /* [flag_count] values of flags that take a row; else NAN */
+    double *seconds;                /* [flag_count] of flags that take two rows, the other's */
     size_t parts;                   /* parts of one replica */
     bool by_ranks;                  /* each part is told which attention ranks it runs */
 };

@@ -66,10 +66,15 @@ const struct launch_flag *launch_about(const struct launch *launch, const char *
 
 /* ---- rows of a pool ---------------------------------------------------------------------- */
 
+static bool takes_two(const struct launch_flag *flag)
+{
+    return !strcmp(flag->form, "pair");
+}
+
 static bool takes_row(const struct launch_flag *flag)
 {
     return !strcmp(flag->form, "count") || !strcmp(flag->form, "share") ||
-           !strcmp(flag->form, "need");
+           !strcmp(flag->form, "need") || takes_two(flag);
 }
 
 /* Conditions that no row decides. */
@@ -119,9 +124,9 @@ bool launch_values(struct launch *launch, enum launch_role role, const char **re
 {
     static const char *const sizes[] = { NAME_chips, NAME_launch_rank_chips,
                                          NAME_attention_dp };
-    enum { SIZES = sizeof sizes / sizeof *sizes };
+    enum { SIZES = sizeof sizes / sizeof *sizes, EACH = 3 };
     struct launch_pool *pool = &launch->pool[role];
-    const size_t count = SIZES + 2 * launch->flag_count;
+    const size_t count = SIZES + EACH * launch->flag_count;
     const char **texts = arena_array(launch->arena, count, sizeof *texts);
     struct values values;
     for (int i = 0; i < SIZES; i++)
@@ -129,16 +134,19 @@ bool launch_values(struct launch *launch, enum launch_role role, const char **re
     for (size_t i = 0; i < launch->flag_count; i++) {
         const struct launch_flag *flag = &launch->flags[i];
         const char *when = condition_row(launch, flag);
-        texts[SIZES + 2 * i] = takes_row(flag) ? text_at(launch, role, flag->takes) : "1";
-        texts[SIZES + 2 * i + 1] = when ? text_at(launch, role, when) : "1";
+        texts[SIZES + EACH * i] = takes_row(flag) ? text_at(launch, role, flag->takes) : "1";
+        texts[SIZES + EACH * i + 1] = when ? text_at(launch, role, when) : "1";
+        texts[SIZES + EACH * i + 2] = takes_two(flag) ? text_at(launch, role, flag->value) : "1";
     }
     if (!values_of(&launch->deployment->scenario, texts, count, &values, error))
         return false;
     pool->chips = values.at[0], pool->rank_chips = values.at[1], pool->ranks = values.at[2];
     pool->values = arena_array(launch->arena, launch->flag_count, sizeof *pool->values);
+    pool->seconds = arena_array(launch->arena, launch->flag_count, sizeof *pool->seconds);
     for (size_t i = 0; i < launch->flag_count; i++) {
-        const double value = values.at[SIZES + 2 * i];
-        pool->values[i] = values.at[SIZES + 2 * i + 1] > 0 ? value : NAN;
+        const double value = values.at[SIZES + EACH * i];
+        pool->values[i] = values.at[SIZES + EACH * i + 1] > 0 ? value : NAN;
+        pool->seconds[i] = values.at[SIZES + EACH * i + 2];
         if (!strcmp(launch->flags[i].form, "need") && !(value > 0) && !*reason)
             *reason = launch->flags[i].value, *way_out = way_of(launch, role, launch->flags[i].note);
     }
@@ -221,7 +229,7 @@ const char *launch_file(const struct launch *launch, enum launch_role role)
 static const char *place_text(const struct launch *launch, const struct launch_part *part,
                               const char *what)
 {
-    enum { CHANNEL = 5600, BOOTSTRAP = 8998, MEETING = 20000, RPC = 29550, MASTER = 29501 };
+    enum { CHANNEL = 5600, BOOTSTRAP = 8998, MEETING = 20000, RPC = 29550, MASTER = 29501, LAYERS = 50052 };
     const struct { const char *what; double number; } numbers[] = {
         { "port", LAUNCH_PORT + (double)part->index },
         { "channel", CHANNEL + (double)part->first_chip },
@@ -234,6 +242,8 @@ static const char *place_text(const struct launch *launch, const struct launch_p
             return whole_text(launch, numbers[i].number);
     if (!strcmp(what, "meeting"))
         return arena_print(launch->arena, "%s:%d", part->leader, MEETING + (int)part->index);
+    if (!strcmp(what, "rpc_server"))
+        return arena_print(launch->arena, "$HOST_2:%d", LAYERS);
     if (!strcmp(what, "listen"))
         return arena_print(launch->arena, "0.0.0.0:%zu", (size_t)LAUNCH_PORT + part->index);
     if (!strcmp(what, "path"))          /* Ollama takes a bare name for one of its library */
@@ -250,6 +260,9 @@ static const char *flag_text(const struct launch *launch, const struct launch_pa
                                                          : launch->deployment->cache;
     if (!strcmp(flag->form, "count"))
         return whole_text(launch, launch->pool[part->role].values[at]);
+    if (takes_two(flag))
+        return arena_print(launch->arena, "%s,%s", whole_text(launch, launch->pool[part->role].values[at]),
+                           whole_text(launch, launch->pool[part->role].seconds[at]));
     if (!strcmp(flag->form, "share"))
         return share_text(launch, launch->pool[part->role].values[at]);
     if (!strcmp(flag->form, "fixed"))

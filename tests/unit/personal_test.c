@@ -129,6 +129,35 @@ static void layers_on_the_host(void **state)
     assert_true(before > figure(world, words, "macs_per_token*0.5B/host_memory_bandwidth"));
 }
 
+/* Layers on a second machine, by hand: half of Llama-3.1-8B's 32 layers; the machine reads at half the rate and
+ * computes at a quarter. Vectors of 4,096 fp32 numbers go there and back at 125 MB/s, 0.2 ms each way. */
+static void layers_on_a_second_machine(void **state)
+{
+    struct world *world = *state;
+    static const char words[] = NOW "llama-3.1-8b --precision F16 --concurrency 1 --isl 500 --osl 300 --on rtx-4090";
+    static const char away[] = "--set remote_layers=16 --set remote_memory_bandwidth=504GB/s "
+                               "--set remote_peak_fp32=20TFLOP/s --set remote_link=125MB/s --set remote_latency=0.2ms";
+    const char *more = arena_print(&world->arena, "%s %s", words, away);
+    const double whole = figure(world, words, "gpu_decode_gemm_time");
+    const double bytes = 32 * 218103808.0 * 2, head = 128256 * 4096 * 2.0, rate = 1008e9, efficiency =
+        figure(world, words, "stream_efficiency"), unpack = figure(world, words, "decode_unpack_work"),
+        fp32 = figure(world, words, "peak_fp32");
+    const double here = hypot((bytes / 2 + head) / (rate * efficiency), bytes / 2 * unpack / fp32);
+    const double there = hypot(bytes / 2 / (504e9 * efficiency), bytes / 2 * unpack / 20e12);
+    assert_true(fabs(hypot((bytes + head) / (rate * efficiency), bytes * unpack / fp32) / whole - 1) < 1e-3);
+    assert_true(fabs(here / figure(world, more, "gpu_decode_gemm_time") - 1) < 1e-3);
+    assert_true(fabs(there / figure(world, more, "remote_decode_gemm_time") - 1) < 1e-3);
+    assert_true(fabs(figure(world, more, "own_link_time") / (2 * (0.2e-3 + 4096 * 4 / 125e6)) - 1) < 1e-12);
+    assert_true(figure(world, more, "predicted_tpot") > here + there + 2 * 0.2e-3);
+    assert_true(fabs(figure(world, more, "weights_on_remote") / (bytes / 2) - 1) < 1e-3);
+    assert_true(figure(world, more, "memory_needed") < figure(world, words, "memory_needed") - bytes / 2);
+    /* An equal machine over a perfect link costs nothing but the two parts that no longer overlap. */
+    const char *equal = arena_print(&world->arena, "%s --set remote_layers=16 --set remote_link=10TB/s "
+                                    "--set remote_latency=0s", words);
+    assert_true(fabs(figure(world, equal, "steady_prefill_time") / figure(world, words, "steady_prefill_time") - 1) < 1e-3);
+    assert_true(fabs(figure(world, equal, "predicted_tpot") / figure(world, words, "predicted_tpot") - 1) < 0.01);
+}
+
 /* ---- published runs ---------------------------------------------------------------------------------- */
 
 /* Medians of the errors, and the share of all rows, suspect and repeated ones among them, that is answered:
@@ -241,6 +270,8 @@ static const struct {
       "llamacpp", "llama-server -m DeepSeek-V3-IQ2_XXS.gguf -c 5440 -np 1 -ngl 999 --n-cpu-moe 61" },
     { "llama-3.3-70b --on rtx-3090 --gpus 4 --tp 4 --precision Q4_K_M --isl 4096 --osl 256 --concurrency 1", "llamacpp",
       "llama-server -m Llama-3.3-70B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -sm tensor" },
+    { "llama-3.3-70b --on gb10 --precision Q8_0 --set remote_layers=40 --isl 4096 --osl 256 --concurrency 1", "llamacpp",
+      "llama-server -m Llama-3.3-70B-Q8_0.gguf -c 5440 -np 1 -ngl 999 --rpc $HOST_2:50052 -ts 40,41" },
     { "qwen3-14b --on m3-max --engine llamacpp --isl 4096 --osl 256 --concurrency 2", "mlx",
       "mlx_lm.server --model Qwen/Qwen3-14B --decode-concurrency 2" },
     { "qwen3-14b --on rtx-3060 --precision Q6_K --set host_layers=4 --isl 4096 --osl 256 --concurrency 1", "ollama",
@@ -289,6 +320,7 @@ static void own_engines_refuse(void **state)
         { "llama-3.1-8b --on m3-max --precision Q4_K_M --emit mlx", "reads no GGUF files", "int4" },
         { "gpt-oss-120b --on rtx-5090 --precision MXFP4_MOE --set host_expert_layers=18 --concurrency 1 --emit ollama",
           "not experts alone", "--emit llamacpp" },
+        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set remote_layers=8 --emit ollama", "one machine", "remote_layers=0" },
         { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set draft_tokens=3 --emit llamacpp", "guess ahead", "--draft" },
         { "llama-3.3-70b --on rtx-3060 --gpus 1 --precision Q8_0 --emit llamacpp", "nothing to start", "serves its load" },
     };
@@ -307,6 +339,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_law_as_another_computes_it, world_open, world_close),
         cmocka_unit_test_setup_teardown(parts_add_up, world_open, world_close),
         cmocka_unit_test_setup_teardown(layers_on_the_host, world_open, world_close),
+        cmocka_unit_test_setup_teardown(layers_on_a_second_machine, world_open, world_close),
         cmocka_unit_test_setup_teardown(published_runs, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_is_consistent, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_says_no, world_open, world_close),
