@@ -158,6 +158,31 @@ static void layers_on_a_second_machine(void **state)
     assert_true(fabs(figure(world, equal, "predicted_tpot") / figure(world, words, "predicted_tpot") - 1) < 0.01);
 }
 
+/* A draft model, by hand: Qwen3-0.6B in Q8_0 drafts three tokens. Four vectors
+ * are verified at once, and the geometric series of the acceptance is what a step yields. */
+static void a_draft_model(void **state)
+{
+    struct world *world = *state;
+    static const char words[] = NOW "qwen3-14b --precision Q4_K_M --concurrency 1 --isl 500 --osl 300 --on rtx-3090";
+    const char *drafted = arena_print(&world->arena, "%s --set draft_tokens=3 --set acceptance_rate=0.8 "
+        "--set draft_model_bytes=0.47GB --set draft_model_macs=0.44e9 --set draft_model_layers=28", words);
+    const double rate = figure(world, words, "hbm_bandwidth"), fp32 = figure(world, words, "peak_fp32"),
+                 efficiency = figure(world, words, "stream_efficiency"), unpack = figure(world, words, "unpack_work"),
+                 batch = figure(world, words, "unpack_work_batch"), layer = figure(world, words, "layer_overhead");
+    const double draft = hypot(0.47e9 / (rate * efficiency), 2 * 0.44e9 * unpack / fp32) + 28 * layer;
+    assert_true(fabs(figure(world, drafted, "draft_time") / (3 * draft) - 1) < 1e-9);
+    const double bytes = figure(world, words, "streamed_bytes"), macs = figure(world, words, "macs_per_token");
+    const double verified = hypot(bytes / (rate * efficiency), 2 * macs * batch * 2 / fp32);    /* sqrt(4) */
+    assert_true(fabs(figure(world, drafted, "gpu_decode_gemm_time") / verified - 1) < 1e-9);
+    const double yield = 1 + 0.8 + 0.64 + 0.512, step = figure(world, drafted, "server_step");
+    assert_true(fabs(figure(world, drafted, "acceptance_length") / yield - 1) < 1e-12);
+    assert_true(fabs(figure(world, drafted, "predicted_tpot") / (step / yield) - 1) < 0.02);
+    assert_true(fabs(figure(world, drafted, "memory_needed") - figure(world, words, "memory_needed") - 0.47e9) < 1);
+    /* Without drafts nothing of it counts but the memory. */
+    const char *off = arena_print(&world->arena, "%s --set draft_model_macs=0.44e9 --set draft_model_layers=28", words);
+    assert_true(figure(world, off, "predicted_tpot") == figure(world, words, "predicted_tpot"));
+}
+
 /* ---- published runs ---------------------------------------------------------------------------------- */
 
 /* Medians of the errors, and the share of all rows, suspect and repeated ones among them, that is answered:
@@ -270,6 +295,9 @@ static const struct {
       "llamacpp", "llama-server -m DeepSeek-V3-IQ2_XXS.gguf -c 5440 -np 1 -ngl 999 --n-cpu-moe 61" },
     { "llama-3.3-70b --on rtx-3090 --gpus 4 --tp 4 --precision Q4_K_M --isl 4096 --osl 256 --concurrency 1", "llamacpp",
       "llama-server -m Llama-3.3-70B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -sm tensor" },
+    { "qwen3-14b --on rtx-3090 --precision Q4_K_M --set draft_tokens=4 --set draft_model_bytes=0.5GB --isl 4096 --osl 256 "
+      "--concurrency 1", "llamacpp", "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -md DRAFT.gguf "
+      "--spec-type draft-simple --spec-draft-n-max 4" },
     { "llama-3.3-70b --on gb10 --precision Q8_0 --set remote_layers=40 --isl 4096 --osl 256 --concurrency 1", "llamacpp",
       "llama-server -m Llama-3.3-70B-Q8_0.gguf -c 5440 -np 1 -ngl 999 --rpc $HOST_2:50052 -ts 40,41" },
     { "qwen3-14b --on m3-max --engine llamacpp --isl 4096 --osl 256 --concurrency 2", "mlx",
@@ -321,7 +349,7 @@ static void own_engines_refuse(void **state)
         { "gpt-oss-120b --on rtx-5090 --precision MXFP4_MOE --set host_expert_layers=18 --concurrency 1 --emit ollama",
           "not experts alone", "--emit llamacpp" },
         { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set remote_layers=8 --emit ollama", "one machine", "remote_layers=0" },
-        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set draft_tokens=3 --emit llamacpp", "guess ahead", "--draft" },
+        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set draft_tokens=3 --emit llamacpp", "guess ahead", "draft_model_bytes" },
         { "llama-3.3-70b --on rtx-3060 --gpus 1 --precision Q8_0 --emit llamacpp", "nothing to start", "serves its load" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -339,6 +367,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_law_as_another_computes_it, world_open, world_close),
         cmocka_unit_test_setup_teardown(parts_add_up, world_open, world_close),
         cmocka_unit_test_setup_teardown(layers_on_the_host, world_open, world_close),
+        cmocka_unit_test_setup_teardown(a_draft_model, world_open, world_close),
         cmocka_unit_test_setup_teardown(layers_on_a_second_machine, world_open, world_close),
         cmocka_unit_test_setup_teardown(published_runs, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_is_consistent, world_open, world_close),
