@@ -3,8 +3,9 @@
  *
  * Every number is a row, read from one graph at the scenario's point: rows of the bound, rows of
  * the prediction (scenario/server.c), the waterfall between them, and two times of each operator.
- * Parts of TPOT below one per cent are shown together. */
+ * Parts of TPOT below one per cent are shown together. With --emit the text is what starts the replica. */
 #include "ask/ask.h"
+#include "ask/launch/launch.h"
 #include "build/row_names.h"
 #include "scenario/server.h"
 #include "scenario/waterfall.h"
@@ -132,6 +133,43 @@ static void add_words(const struct scenario *scenario, const struct server_choic
         ->text_only = true;
 }
 
+/* --emit: what starts the deployment that was predicted, in place of the text. */
+static bool emit(struct server *server, const struct command *command, struct answer *answer, struct error *error)
+{
+    struct scenario *scenario = &server->scenario;
+    const char *verdict = server_verdict(server), *reason, *way_out;
+    struct subject subject;
+    struct launch launch;
+    struct buffer out = { .arena = scenario->arena };
+    if (verdict) {
+        error_set(error, "--emit: nothing to start: %s", verdict);
+        return error_expected(error, "a deployment that serves its load; without --emit the answer says more");
+    }
+    command_models(command, &subject);
+    facts_set(&scenario->facts, NAME_rank_running_target, server_at(server, SERVER_rank_running_mean), ORIGIN_CHOSEN,
+              "the load");
+    struct deployment deployment = {
+        .scenario = *scenario, .model = subject.model, .machine = subject.machine, .weights = subject.precision,
+        .experts = subject.experts_precision, .cache = subject.kv_precision, .gpus = server_at(server, SERVER_deployment_chips),
+        .title = arena_print(scenario->arena, "%s, concurrency %s", server_layout(server),
+                             server_text(server, SERVER_concurrency, 3)),
+        .predicted = arena_print(scenario->arena, "%s per user, TTFT %s, TPOT %s",
+                                 server_text(server, SERVER_speed_per_user, 3),
+                                 server_text(server, SERVER_predicted_ttft, 3),
+                                 server_text(server, SERVER_predicted_tpot, 3)) };
+    deployment.count[LAUNCH_TOGETHER] = server_at(server, SERVER_replicas);
+    if (!launch_open(&launch, scenario->arena, &deployment, command_text(command, "emit"), subject.engine, error) ||
+        !launch_take(&launch, &deployment, &reason, &way_out, error))
+        return false;
+    if (reason) {
+        error_set(error, "--emit: %s cannot run %s: %s", launch.title, deployment.title, reason);
+        return error_expected(error, "%s", way_out);
+    }
+    const bool written = launch_write(&launch, &out, doc_add(scenario->arena, answer->doc, "emit", DOC_OBJECT), error);
+    answer->text = out;
+    return written;
+}
+
 bool ask_step(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
@@ -167,7 +205,7 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     if (command_draws(command))
         answer->picture = waterfall_picture(section, "From the lower bound of a step to a token of a server");
     answer->status = server_infeasible(&server, answer->doc);
-    return true;
+    return !command_given(command, "emit") || emit(&server, command, answer, error);
 }
 
 static const struct record share_record = { "StepShare", (const struct answer_field[]){
@@ -195,11 +233,18 @@ const struct record answer_step = { "Step", (const struct answer_field[]){
     { FIELD_TEXTS, "assumed", .help = "assumptions and defaults, with notes", .always = true },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "hardware", "missed" }, .count = 2 },
     { FIELD_TEXT_ONLY, "shares", .record = &share_record },
+    { FIELD_RECORD, "emit", .help = "--emit: commands or manifests that start the deployment" },
     { 0 } } };
+
+static const struct option emit_list[] = {
+    { "emit", "WHAT", OPTION_CHOICE, .choices = launch_targets,
+      .help = "print commands or manifests that start the deployment" },
+    { 0 } };
+static const struct option_group emit_options = { "Launch", emit_list };
 
 const struct verb verb_step = {
     "step", "MODEL --on HARDWARE", "Bound and predict one forward pass: time, binding limit, throughput, cost, memory.",
     { "chalkline step llama-3.3-70b --on h100-sxm --batch 64",
       "chalkline step deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --engine sglang",
       "chalkline step qwen3-32b --on h200-sxm --gpus 8 --precision fp8 --json" },
-    { SERVING_OPTIONS, &plot_options, &output_options }, .ask = ask_step };
+    { SERVING_OPTIONS, &emit_options, &plot_options, &output_options }, .ask = ask_step };

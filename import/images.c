@@ -20,6 +20,9 @@ static const struct kind {
     { "llava", 14, 1, 336, 0, 0 }, { "gemma3", 0, 0, 0, 256, 256 },
 };
 
+/* The tower of Gemma 3 pools the patches of a square image of this size into a fixed number of tokens. */
+enum { pooled_image = 896, pooled_patch = 14 };
+
 /* Seconds of the sound that an encoder of 1,500 positions takes, and its positions to one token. */
 enum { sound_seconds = 30, voxtral_group = 4 };
 
@@ -49,6 +52,9 @@ static void images_fact(struct config *config, const struct kind *kind)
         least = most = pow(floor(count_in(vision, "image_size", kind->image) / patch), 2);
     if (kind->patch > 0)
         facts_set(config->facts, NAME_image_token_side, patch * merge, ORIGIN_MODEL, config->file);
+    const double side = floor(count_in(vision, "image_size", pooled_image) / count_in(vision, "patch_size", pooled_patch));
+    facts_set(config->facts, NAME_image_token_patches, kind->patch > 0 ? merge * merge : side * side / most,
+              ORIGIN_MODEL, config->file);
     facts_set(config->facts, NAME_image_tokens_least, least, ORIGIN_MODEL, config->file);
     facts_set(config->facts, NAME_image_tokens_most, most, ORIGIN_MODEL, config->file);
 }

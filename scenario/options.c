@@ -68,6 +68,9 @@ GROUP(length_options, point_title,
       .help = "standard deviation of output tokens over their mean" },
     { "prefix-hit", "SHARE", OPTION_ROW, .row = NAME_prefix_hit_share,
       .help = "share of prompt tokens found in the KV cache" })
+GROUP(image_options, point_title,
+    { "images", "N", OPTION_ROW, .row = NAME_images, .otherwise = "0",
+      .help = "images of a request, beside the text of --isl" })
 GROUP(users_options, point_title,
     { "users", "N", OPTION_ROW, .row = NAME_users, .otherwise = "as many as the limits allow",
       .help = "requests in flight in all replicas" },

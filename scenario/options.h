@@ -19,6 +19,7 @@ extern const struct option_group
     rank_options,                   /* --dp */
     replica_options,                /* --replicas */
     length_options,                 /* --isl, --osl, --prefix-hit */
+    image_options,                  /* --images */
     users_options,                  /* --users, --concurrency */
     demand_options,                 /* --rate, --tokens-per-day */
     limit_options,                  /* --speed, --ttft, --tpot */
@@ -35,7 +36,7 @@ extern const struct option_group
 #define SERVING_OPTIONS                                                                        \
     &model_options, &machine_options, &chip_options, &layout_options, &rank_options,           \
     &replica_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,  \
-    &point_options, &length_options, &users_options, &demand_options, &limit_options,          \
+    &point_options, &length_options, &image_options, &users_options, &demand_options, &limit_options,          \
     &tier_options, &row_options
 /* The same, and the training run: verbs that take any row. */
 #define ANSWER_OPTIONS SERVING_OPTIONS, &deck_options, &run_options, &served_options

@@ -30,7 +30,7 @@ static struct unit unit_of(const struct server *server, enum server_row row)
     return formulas->rows[formulas_find(formulas, server_rows[row])]->unit;
 }
 
-static const char *row_text(const struct server *server, enum server_row row, int digits)
+const char *server_text(const struct server *server, enum server_row row, int digits)
 {
     return quantity_text(server->scenario.arena, server_at(server, row), unit_of(server, row),
                          digits);
@@ -39,11 +39,11 @@ static const char *row_text(const struct server *server, enum server_row row, in
 const char *server_layout(const struct server *server)
 {
     struct buffer out = { .arena = server->scenario.arena };
-    buffer_print(&out, "TP %s", row_text(server, SERVER_tensor_parallel, 4));
+    buffer_print(&out, "TP %s", server_text(server, SERVER_tensor_parallel, 4));
     if (server_at(server, SERVER_attention_dp) > 1)
-        buffer_print(&out, " x attention DP %s", row_text(server, SERVER_attention_dp, 6));
+        buffer_print(&out, " x attention DP %s", server_text(server, SERVER_attention_dp, 6));
     if (server_at(server, SERVER_pipeline_parallel) > 1)
-        buffer_print(&out, " x PP %s", row_text(server, SERVER_pipeline_parallel, 4));
+        buffer_print(&out, " x PP %s", server_text(server, SERVER_pipeline_parallel, 4));
     return out.data;
 }
 
@@ -53,10 +53,10 @@ const char *server_verdict(const struct server *server)
     const double ranks = server_at(server, SERVER_attention_dp);
     if (ranks != floor(ranks))
         return arena_print(server->scenario.arena, "no such layout: %s attention ranks",
-                           row_text(server, SERVER_attention_dp, 4));
+                           server_text(server, SERVER_attention_dp, 4));
     if (width < 1 || width != floor(width))
         return arena_print(server->scenario.arena, "no such layout: %s GPUs per attention rank of a "
-                           "stage", row_text(server, SERVER_tensor_parallel, 4));
+                           "stage", server_text(server, SERVER_tensor_parallel, 4));
     if (!(server_at(server, SERVER_replica_fits) > 0))
         return "out of memory: no request fits beside the weights";
     if (!(server_at(server, SERVER_stable) > 0))
@@ -67,7 +67,7 @@ const char *server_verdict(const struct server *server)
                                          server_at(server, SERVER_arrival_rate) *
                                          server_at(server, SERVER_output_tokens),
                                          unit_of(server, SERVER_saturated_throughput), 4),
-                           row_text(server, SERVER_saturated_throughput, 4));
+                           server_text(server, SERVER_saturated_throughput, 4));
     return NULL;
 }
 
@@ -266,7 +266,7 @@ static bool open_as(struct server *server, const struct scenario *scenario,
                                                                     : SERVER_KNOWN;
     if (!(server_at(server, SERVER_heads_divisible) > 0))
         facts_note(&server->scenario.facts, "no engine runs this layout: TP %s does not divide the heads "
-                   "evenly", row_text(server, SERVER_tensor_parallel, 4));
+                   "evenly", server_text(server, SERVER_tensor_parallel, 4));
     scenario_note_length(&server->scenario);
     if (server_at(server, SERVER_band_exponent) > 1)
         facts_note(&server->scenario.facts, "few or no measurements of such GPUs: the prediction "

@@ -48,6 +48,8 @@ bool server_open_parts(struct server *server, const struct scenario *scenario,
 /* The values of `more` alone. */
 struct values server_more(const struct server *server);
 double server_at(const struct server *server, enum server_row row);
+/* The value with its unit, to so many digits. */
+const char *server_text(const struct server *server, enum server_row row, int digits);
 /* "TP 8 x attention DP 9" */
 const char *server_layout(const struct server *server);
 /* Why the replica serves nothing (out of memory, overloaded), or NULL. */

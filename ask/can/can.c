@@ -112,13 +112,13 @@ static void add_table(const struct can *can, const struct can_type *types, size_
 }
 
 static void add_document(const struct can *can, const struct can_type *types, size_t count,
-                         const struct can_type *shown, struct doc *doc)
+                         const struct can_type *shown, const char *start, struct doc *doc)
 {
     struct arena *arena = can->arena;
     doc_add_string(arena, doc, "model", types->scenario.model);
     doc_add_string(arena, doc, "machine", can_machine(types));
     can_document(shown, doc);
-    doc_add_string(arena, doc, "command", shown->fits ? can_launch(can, shown) : "");
+    doc_add_string(arena, doc, "command", shown->fits ? start : "");
     struct doc *choices = doc_add(arena, doc, "choices", DOC_ARRAY);
     for (size_t i = 0; i < count; i++)
         can_document(&types[i], doc_add(arena, choices, NULL, DOC_OBJECT));
@@ -139,10 +139,13 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
     const struct can_type *best = best_of(&can, types, count);
     struct can_type shown = best ? *best : types[count - 1];
     struct section *section = section_new(arena);
-    add_document(&can, types, count, &shown, answer->doc);
+    const char *start = can_launch(&can, &shown, error);
+    if (!start)
+        return false;
+    add_document(&can, types, count, &shown, start, answer->doc);
     add_table(&can, types, count, best, section);
     can_changes(&can, types, count, best, section_add(section, "changes", SECTION_TEXTS));
-    section_word(section, "command", can_launch(&can, &shown))->text_only = true;
+    section_word(section, "command", start)->text_only = true;
     figures_notes(&shown.scenario, section);
     section_document(section, answer->doc);
     answer->status = !best;

@@ -2,6 +2,7 @@
  * point. The prompt fills half of the context, so that the answer starts where a chat usually is. */
 #include "ask/can/can.h"
 
+#include "ask/launch/launch.h"
 #include "build/row_names.h"
 
 #include <math.h>
@@ -46,6 +47,7 @@ static void set_load(const struct can *can, struct scenario *scenario)
     assume(scenario, NAME_pipeline_parallel, cards);
     assume(scenario, NAME_concurrency, 1);
     assume(scenario, NAME_context, can->context);
+    assume(scenario, NAME_engine_max_model_len, can->context);
     assume(scenario, NAME_prompt_tokens, can->prompt);
     assume(scenario, NAME_output_tokens, fmax(1, fmin(can->answer, can->context - can->prompt)));
 }
@@ -120,29 +122,41 @@ void can_document(const struct can_type *type, struct doc *doc)
                         doc_add(arena, doc, keys[i] ? keys[i] : rows[i], DOC_OBJECT));
 }
 
-const char *can_flags(const struct can *can, const struct can_type *type)
+/* The words of llama.cpp's server, by the rows that `--emit llamacpp` reads; NULL with an error: it cannot run
+ * the type so. */
+static const struct doc *server_words(const struct can *can, const struct can_type *type, struct error *error)
 {
-    struct buffer out = { .arena = can->arena };
-    struct scenario scenario = type->scenario;
-    const char *cache = type->cache ? type->cache : can->subject.kv_precision;
-    const double layers = value_or_nan(&scenario, NAME_layers);
+    struct doc *words;
+    struct deployment deployment = {
+        .scenario = type->scenario, .model = can->subject.model, .machine = can->subject.machine,
+        .weights = type->precision, .cache = type->cache ? type->cache : can->subject.kv_precision, .gpus = 1,
+        .count[LAUNCH_TOGETHER] = 1, .title = can_type_name(type), .predicted = "" };
+    return launch_words(can->arena, &deployment, "llamacpp", &words, error) ? words->first : NULL;
+}
+
+static const char *joined(struct arena *arena, const struct doc *word)
+{
+    struct buffer out = { .arena = arena };
     buffer_print(&out, "%s", "");
-    if (type->host_layers > 0)                      /* llama.cpp counts the output layer as one more */
-        buffer_print(&out, "-ngl %.0f", layers + 1 - type->host_layers);
-    else if (!(value_or_nan(&scenario, NAME_cpu_cores) > 0))
-        buffer_print(&out, "-ngl 999");
-    if (type->host_expert_layers > 0)               /* it counts from the first layer; dense layers come first */
-        buffer_print(&out, "%s--n-cpu-moe %.0f", out.size ? " " : "",
-                     layers - value_or_nan(&scenario, NAME_moe_layers) + type->host_expert_layers);
-    if (cache && file_type_find(can->arena, cache)) /* llama.cpp has no cache in fp8 */
-        buffer_print(&out, "%s-ctk %s -ctv %s", out.size ? " " : "", cache, cache);
+    for (; word; word = word->next) {
+        buffer_print(&out, "%s", out.size ? " " : "");
+        launch_word(&out, word->string);
+    }
     return out.data;
 }
 
-const char *can_launch(const struct can *can, const struct can_type *type)
+const char *can_flags(const struct can *can, const struct can_type *type)
 {
-    const char *flags = can_flags(can, type);
-    const char *file = type->precision ? arena_print(can->arena, "%s-%s.gguf", type->scenario.model, type->precision)
-                                       : can->subject.model;
-    return arena_print(can->arena, "llama-server -m %s -c %.0f%s%s", file, can->context, *flags ? " " : "", flags);
+    enum { SAME = 7 };                  /* llama-server -m FILE -c N -np N */
+    struct error ignored;
+    const struct doc *word = server_words(can, type, &ignored);
+    for (int i = 0; i < SAME && word; i++)
+        word = word->next;
+    return joined(can->arena, word);
+}
+
+const char *can_launch(const struct can *can, const struct can_type *type, struct error *error)
+{
+    const struct doc *words = server_words(can, type, error);
+    return words ? joined(can->arena, words) : NULL;
 }

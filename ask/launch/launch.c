@@ -8,35 +8,44 @@
 #include "ask/launch/launch.h"
 
 #include "build/row_names.h"
+#include "import/import.h"
 
 #include <math.h>
 #include <string.h>
 
-const char *const launch_targets[] = { "vllm", "sglang", "trtllm", "k8s", NULL };
+const char *const launch_targets[] = { "vllm", "sglang", "trtllm", "llamacpp", "mlx", "ollama", "k8s", NULL };
 static const char manifest[] = "k8s";
 
 /* ---- engine, model ----------------------------------------------------------------------- */
 
-/* Commands of one engine of a plan that was made for another would not do what it says. */
+static bool name_engine(struct launch *launch, struct error *error)
+{
+    const struct launch_flag *title = launch_about(launch, "title", NULL);
+    const struct catalog_entry *entry =
+        title ? NULL : catalog_find(&launch->deployment->scenario.catalog, CATALOG_ENGINE, launch->engine, error);
+    launch->title = title ? title->value : entry ? entry->title : NULL;
+    return launch->title;
+}
+
+/* Commands of one engine of a plan that was made for another would not do what it says; whether an engine of
+ * one's own machine was meant, its needs say. */
 static bool choose_engine(struct launch *launch, const char *name, const char *engine,
                           struct error *error)
 {
-    const struct catalog *catalog = &launch->deployment->scenario.catalog;
+    struct scenario *scenario = &launch->deployment->scenario;
+    const struct catalog *catalog = &scenario->catalog;
     launch->manifest = !strcmp(name, manifest);
-    const struct catalog_entry *entry =
-        catalog_find(catalog, CATALOG_ENGINE,
-                     engine ? engine : launch->manifest ? launch_targets[0] : name, error);
-    if (!entry)
-        return false;
-    launch->engine = entry->name;
-    launch->title = entry->title;
-    if (!launch->manifest && strcmp(entry->name, name)) {
-        error_set(error, "--emit %s does not match --engine %s", name, engine);
-        return error_expected(error, "--engine %s", name);
-    }
+    launch->engine = launch->manifest ? catalog_engine_name(catalog, engine ? engine : launch_targets[0]) : name;
     launch_read_flags(launch);
+    launch->own = launch_about(launch, "predicted", NULL);
+    const bool usual = !engine && value_or_nan(scenario, NAME_llama_cpp) > 0;      /* chosen by machine or type */
+    const bool other = engine && !launch->manifest && strcmp(catalog_engine_name(catalog, engine), name);
+    if (!launch->own && (usual || other)) {
+        error_set(error, "--emit %s does not match --engine %s", name, usual ? "llamacpp" : engine);
+        return error_expected(error, "--engine %s", launch->engine);
+    }
     if (launch->flag_count)
-        return true;
+        return name_engine(launch, error);
     error_set(error, "--emit k8s: no flags of '%s' are known", engine);
     return error_expected(error, "--engine vllm, sglang or trtllm");
 }
@@ -52,8 +61,39 @@ static const char *public_name(const struct catalog_entry *entry)
     return NULL;
 }
 
+/* Does it read GGUF files? Then the deployment's weights are of a type of theirs, or its model is a file. */
+static bool reads_gguf(const struct launch *launch)
+{
+    const struct launch_flag *files = launch_about(launch, "files", NULL);
+    return files && !strcmp(files->value, "gguf");
+}
+
+static bool is_gguf_type(const struct launch *launch, const char *type)
+{
+    return file_type_find(launch->arena, type) || name_same(type, "BF16") || name_same(type, "F16");
+}
+
+static bool name_file(struct launch *launch, struct error *error)
+{
+    const struct deployment *deployment = launch->deployment;
+    const char *word = deployment->model, *type = deployment->weights, *title = deployment->scenario.model;
+    const char *slash = strrchr(title, '/');
+    launch->model = word;
+    if (name_within(word, ".gguf"))
+        return true;
+    if (type && is_gguf_type(launch, type)) {
+        launch->model = arena_print(launch->arena, "%s-%s.gguf", slash ? slash + 1 : title, type);
+        return true;
+    }
+    error_set(error, type ? "--emit: %s reads GGUF files, and %.60s is no type of theirs"
+                          : "--emit: %s reads GGUF files: of which type?", launch->title, type);
+    return error_expected(error, "--precision Q4_K_M, Q8_0, BF16 or another GGUF file type");
+}
+
 static bool name_model(struct launch *launch, struct error *error)
 {
+    if (reads_gguf(launch))
+        return name_file(launch, error);
     const char *word = launch->deployment->model;
     struct error ignored;
     const struct catalog_entry *entry = catalog_find(&launch->deployment->scenario.catalog,
@@ -89,8 +129,8 @@ static bool machine_known(const struct launch *launch, struct error *error)
         return true;
     error_set(error, runs ? "--emit k8s: no image of %s for %s is known"
                           : "--emit: %s is not known to run on %s", launch->title, machine);
-    return error_expected(error, runs ? "--emit vllm or sglang: the commands"
-                                      : "a machine with GPUs that it runs on, or another --emit");
+    return error_expected(error, runs ? "--emit %s: the commands"
+                                      : "a machine with GPUs that it runs on, or another --emit", launch->engine);
 }
 
 /* ---- formats ----------------------------------------------------------------------------- */
@@ -98,15 +138,23 @@ static bool machine_known(const struct launch *launch, struct error *error)
 /* Is there a flag that makes weights or cache be in this format? */
 static bool made_by_flag(const struct launch *launch, const char *takes, const char *format)
 {
-    const size_t size = strlen(format);
     for (size_t i = 0; i < launch->flag_count; i++)
-        if (!strcmp(launch->flags[i].form, "format") && !strcmp(launch->flags[i].takes, takes))
-            for (const char *at = launch->flags[i].value; *at; at += strspn(at, " ")) {
-                if (!strncmp(at, format, size) && at[size] == '=')
-                    return true;
-                at += strcspn(at, " ");
-            }
+        if (!strcmp(launch->flags[i].form, "format") && !strcmp(launch->flags[i].takes, takes) &&
+            launch_format(launch, &launch->flags[i], format))
+            return true;
     return false;
+}
+
+/* An engine of one's own machine that reads no GGUF files has none of their types. */
+static bool weights_known(const struct launch *launch, struct error *error)
+{
+    const char *format = launch->deployment->weights;
+    const bool type = format && file_type_find(launch->arena, format) &&
+                      !formats_find(&launch->deployment->scenario.formats, format);
+    if (!type || !launch->own || reads_gguf(launch))
+        return true;
+    error_set(error, "--emit: %s reads no GGUF files, and %s is a type of theirs", launch->title, format);
+    return error_expected(error, "--precision int4, int8 or bf16; --emit llamacpp reads GGUF files");
 }
 
 static bool cache_known(const struct launch *launch, struct error *error)
@@ -116,7 +164,8 @@ static bool cache_known(const struct launch *launch, struct error *error)
         return true;
     error_set(error, "--emit: %s %s has no KV cache in %s", launch->title,
               launch_about(launch, "version", NULL)->value, format);
-    return error_expected(error, "--kv-precision fp8, or another --emit");
+    return error_expected(error, launch->own ? "--kv-precision q8_0 of llama.cpp and Ollama, or none"
+                                             : "--kv-precision fp8, or another --emit");
 }
 
 /* ---- what stands above ------------------------------------------------------------------- */
@@ -125,7 +174,7 @@ static bool cache_known(const struct launch *launch, struct error *error)
 static void format_lines(const struct launch *launch, struct buffer *out)
 {
     const struct deployment *deployment = launch->deployment;
-    if (deployment->weights && !made_by_flag(launch, "weights", deployment->weights))
+    if (deployment->weights && !reads_gguf(launch) && !made_by_flag(launch, "weights", deployment->weights))
         launch_comment(out, "weights in %s: serve a checkpoint that has them so, no flag of %s "
                        "makes them", deployment->weights, launch->title);
     if (deployment->experts)
@@ -150,6 +199,9 @@ static void head_lines(const struct launch *launch, struct buffer *out)
     launch_comment(out, "predicted: %s", deployment->predicted);
     launch_comment(out, "flags of %s %s (%s, %s)", launch->title, version->value,
                    version->source, version->date);
+    const struct launch_flag *predicted = launch_about(launch, "predicted", NULL);
+    if (predicted && *predicted->note)
+        launch_comment(out, "figures %s", predicted->note);
     format_lines(launch, out);
     router_note(launch, out);
 }
@@ -157,6 +209,8 @@ static void head_lines(const struct launch *launch, struct buffer *out)
 static void host_lines(const struct launch *launch, struct buffer *out)
 {
     bool names = launch->pools;
+    if (launch->own && launch->part_count < 2)
+        return;
     for (int role = 0; role < LAUNCH_ROUTER; role++)
         names |= launch->pool[role].count > 0 && launch->pool[role].parts > 1;
     const bool known = facts_find(&launch->deployment->scenario.facts, NAME_host_chips);
@@ -191,7 +245,8 @@ bool launch_open(struct launch *launch, struct arena *arena, struct deployment *
 {
     *launch = (struct launch){ .arena = arena, .deployment = deployment };
     return choose_engine(launch, name, engine, error) && name_model(launch, error) &&
-           machine_known(launch, error) && cache_known(launch, error) && read_host(launch, error);
+           machine_known(launch, error) && weights_known(launch, error) && cache_known(launch, error) &&
+           read_host(launch, error);
 }
 
 bool launch_take(struct launch *launch, struct deployment *deployment, const char **reason,
@@ -200,6 +255,10 @@ bool launch_take(struct launch *launch, struct deployment *deployment, const cha
     *reason = *way_out = NULL;
     launch->deployment = deployment;
     launch->pools = deployment->count[LAUNCH_DECODE] > 0;
+    if (launch->pools && !launch_about(launch, "router", NULL)) {
+        *reason = "it has no servers for prompts alone", *way_out = "--aggregated";
+        return true;
+    }
     for (int role = 0; role < LAUNCH_ROUTER; role++) {
         launch->pool[role].count = deployment->count[role];
         if (deployment->count[role] > 0 &&
@@ -222,5 +281,24 @@ bool launch_write(struct launch *launch, struct buffer *out, struct doc *doc, st
         return launch_manifest(launch, family_of(launch), out, doc, error);
     host_lines(launch, out);
     launch_shell(launch, out, doc);
+    return true;
+}
+
+bool launch_words(struct arena *arena, struct deployment *deployment, const char *name, struct doc **words,
+                  struct error *error)
+{
+    const char *reason, *way_out;
+    struct launch launch;
+    struct launch_start start;
+    if (!launch_open(&launch, arena, deployment, name, NULL, error) ||
+        !launch_take(&launch, deployment, &reason, &way_out, error))
+        return false;
+    if (reason) {
+        error_set(error, "%s cannot run %s: %s", launch.title, deployment->title, reason);
+        return error_expected(error, "%s", way_out);
+    }
+    launch_place(&launch);
+    launch_start(&launch, launch.parts, &start);
+    *words = start.words;
     return true;
 }

@@ -32,6 +32,7 @@ struct launch_flag {                /* a row of data/flags.csv */
 struct launch_pool {                /* the replicas of one role, which are equal */
     double count, chips, rank_chips, ranks;
     double *values;                 /* [flag_count] values of flags that take a row; else NAN */
+    double *seconds;                /* [flag_count] of flags that take two rows, the other's */
     size_t parts;                   /* parts of one replica */
     bool by_ranks;                  /* each part is told which attention ranks it runs */
 };
@@ -49,10 +50,12 @@ struct launch_part {
 struct launch {
     struct deployment *deployment;
     struct arena *arena;
-    const char *engine, *title, *model;
+    const char *engine, *title;
+    const char *model;              /* as the engine finds it: a name, a folder, a file */
     struct launch_flag *flags;      /* of the engine, in the order of the sheet */
     size_t flag_count, flag_room;
     bool manifest, pools;
+    bool own;                       /* an engine of one's own machine: one server, with no hosts to fill */
     double host_chips;
     struct launch_pool pool[LAUNCH_ROLES];  /* count 0: there is none */
     struct launch_part *parts;
@@ -63,10 +66,10 @@ struct launch_start {               /* what starts a part */
     struct doc *words;              /* array of strings */
     struct doc *file;               /* object, or NULL */
     struct doc *environment;        /* object of strings, maybe empty */
+    struct doc *then;               /* array of strings: what follows once it listens; or NULL */
 };
 
-/* Is it an engine or a form that --emit knows? */
-extern const char *const launch_targets[];      /* what can be written, then NULL */
+extern const char *const launch_targets[];      /* what --emit can write, then NULL */
 /* The engine of `name` (--emit) and `engine` (--engine, or NULL), and whether it can serve the
  * model, its formats and its machine at all. */
 bool launch_open(struct launch *launch, struct arena *arena, struct deployment *deployment,
@@ -77,9 +80,14 @@ bool launch_take(struct launch *launch, struct deployment *deployment, const cha
                  const char **way_out, struct error *error);
 /* Write what starts the deployment that was taken, as text and into `doc`. */
 bool launch_write(struct launch *launch, struct buffer *out, struct doc *doc, struct error *error);
+/* The words of `name` (--emit) that start the one server of a deployment. */
+bool launch_words(struct arena *arena, struct deployment *deployment, const char *name, struct doc **words,
+                  struct error *error);
 
 /* ---- flags --------------------------------------------------------------------------- */
 void launch_read_flags(struct launch *launch);
+/* "fp8=fp8_e4m3 bf16=": what the engine calls a format; "": its default; NULL: it cannot. */
+const char *launch_format(const struct launch *launch, const struct launch_flag *flag, const char *format);
 /* The fact of an engine: "version"; of several that which says `family`; NULL: none. */
 const struct launch_flag *launch_about(const struct launch *launch, const char *name,
                                        const char *family);
@@ -88,6 +96,8 @@ bool launch_values(struct launch *launch, enum launch_role role, const char **re
                    const char **way_out, struct error *error);
 void launch_start(const struct launch *launch, const struct launch_part *part,
                   struct launch_start *start);
+/* The name of a server's file, without a folder. */
+const char *launch_file(const struct launch *launch, enum launch_role role);
 
 /* ---- hosts --------------------------------------------------------------------------- */
 /* Divide pools into parts and place the parts on hosts. */

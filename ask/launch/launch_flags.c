@@ -3,6 +3,7 @@
  *     --tp-size               a flag                      --tp-size 8
  *     --config.a, --config.b  one flag that takes JSON    --config '{"a": 1, "b": 2}'
  *     a.b                     a key of the engine's file  a: {b: 1}
+ *     A_B                     a variable of the environment
  *     (no name)               a word that stands alone */
 #include "ask/launch/launch.h"
 
@@ -65,16 +66,21 @@ const struct launch_flag *launch_about(const struct launch *launch, const char *
 
 /* ---- rows of a pool ---------------------------------------------------------------------- */
 
+static bool takes_two(const struct launch_flag *flag)
+{
+    return !strcmp(flag->form, "pair");
+}
+
 static bool takes_row(const struct launch_flag *flag)
 {
     return !strcmp(flag->form, "count") || !strcmp(flag->form, "share") ||
-           !strcmp(flag->form, "need");
+           !strcmp(flag->form, "need") || takes_two(flag);
 }
 
 /* Conditions that no row decides. */
 static bool is_place_word(const char *word, size_t size)
 {
-    static const char *const words[] = { "first", "others", "parts", "nodes", "ranks" };
+    static const char *const words[] = { "first", "others", "parts", "nodes", "ranks", "several" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == size && !memcmp(words[i], word, size))
             return true;
@@ -118,9 +124,9 @@ bool launch_values(struct launch *launch, enum launch_role role, const char **re
 {
     static const char *const sizes[] = { NAME_chips, NAME_launch_rank_chips,
                                          NAME_attention_dp };
-    enum { SIZES = sizeof sizes / sizeof *sizes };
+    enum { SIZES = sizeof sizes / sizeof *sizes, EACH = 3 };
     struct launch_pool *pool = &launch->pool[role];
-    const size_t count = SIZES + 2 * launch->flag_count;
+    const size_t count = SIZES + EACH * launch->flag_count;
     const char **texts = arena_array(launch->arena, count, sizeof *texts);
     struct values values;
     for (int i = 0; i < SIZES; i++)
@@ -128,16 +134,19 @@ bool launch_values(struct launch *launch, enum launch_role role, const char **re
     for (size_t i = 0; i < launch->flag_count; i++) {
         const struct launch_flag *flag = &launch->flags[i];
         const char *when = condition_row(launch, flag);
-        texts[SIZES + 2 * i] = takes_row(flag) ? text_at(launch, role, flag->takes) : "1";
-        texts[SIZES + 2 * i + 1] = when ? text_at(launch, role, when) : "1";
+        texts[SIZES + EACH * i] = takes_row(flag) ? text_at(launch, role, flag->takes) : "1";
+        texts[SIZES + EACH * i + 1] = when ? text_at(launch, role, when) : "1";
+        texts[SIZES + EACH * i + 2] = takes_two(flag) ? text_at(launch, role, flag->value) : "1";
     }
     if (!values_of(&launch->deployment->scenario, texts, count, &values, error))
         return false;
     pool->chips = values.at[0], pool->rank_chips = values.at[1], pool->ranks = values.at[2];
     pool->values = arena_array(launch->arena, launch->flag_count, sizeof *pool->values);
+    pool->seconds = arena_array(launch->arena, launch->flag_count, sizeof *pool->seconds);
     for (size_t i = 0; i < launch->flag_count; i++) {
-        const double value = values.at[SIZES + 2 * i];
-        pool->values[i] = values.at[SIZES + 2 * i + 1] > 0 ? value : NAN;
+        const double value = values.at[SIZES + EACH * i];
+        pool->values[i] = values.at[SIZES + EACH * i + 1] > 0 ? value : NAN;
+        pool->seconds[i] = values.at[SIZES + EACH * i + 2];
         if (!strcmp(launch->flags[i].form, "need") && !(value > 0) && !*reason)
             *reason = launch->flags[i].value, *way_out = way_of(launch, role, launch->flags[i].note);
     }
@@ -163,6 +172,8 @@ static bool holds(const struct launch *launch, const struct launch_part *part, c
         return part->part > 0;
     if (!strcmp(word, "parts"))
         return pool->chips > part->chips || spans;
+    if (!strcmp(word, "several"))
+        return launch->part_count > 1;
     return spans && pool->by_ranks == !strcmp(word, "ranks");
 }
 
@@ -198,24 +209,27 @@ static const char *share_text(const struct launch *launch, double share)
     return arena_print(launch->arena, "%.3f", floor(share * parts + 1e-6) / parts);
 }
 
-/* "fp8=fp8_e4m3 bf16=": what the engine calls a format; "": its default; NULL: it cannot. */
-static const char *format_text(const struct launch *launch, const struct launch_flag *flag,
-                               const char *format)
+const char *launch_format(const struct launch *launch, const struct launch_flag *flag, const char *format)
 {
-    const size_t size = strlen(format);
     for (const char *at = flag->value; *at; at += strspn(at, " ")) {
-        size_t length = strcspn(at, " ");
-        if (length > size && at[size] == '=' && !memcmp(at, format, size))
+        const size_t length = strcspn(at, " "), size = strcspn(at, "=");
+        if (size < length && name_same(arena_copy(launch->arena, at, size), format))
             return arena_copy(launch->arena, at + size + 1, length - size - 1);
         at += length;
     }
     return NULL;
 }
 
+const char *launch_file(const struct launch *launch, enum launch_role role)
+{
+    const struct launch_flag *file = launch_about(launch, "file", NULL);
+    return file ? file->value : arena_print(launch->arena, "%s.yaml", launch_roles[role]);
+}
+
 static const char *place_text(const struct launch *launch, const struct launch_part *part,
                               const char *what)
 {
-    enum { CHANNEL = 5600, BOOTSTRAP = 8998, MEETING = 20000, RPC = 29550, MASTER = 29501 };
+    enum { CHANNEL = 5600, BOOTSTRAP = 8998, MEETING = 20000, RPC = 29550, MASTER = 29501, LAYERS = 50052 };
     const struct { const char *what; double number; } numbers[] = {
         { "port", LAUNCH_PORT + (double)part->index },
         { "channel", CHANNEL + (double)part->first_chip },
@@ -228,6 +242,12 @@ static const char *place_text(const struct launch *launch, const struct launch_p
             return whole_text(launch, numbers[i].number);
     if (!strcmp(what, "meeting"))
         return arena_print(launch->arena, "%s:%d", part->leader, MEETING + (int)part->index);
+    if (!strcmp(what, "rpc_server"))
+        return arena_print(launch->arena, "$HOST_2:%d", LAYERS);
+    if (!strcmp(what, "listen"))
+        return arena_print(launch->arena, "0.0.0.0:%zu", (size_t)LAUNCH_PORT + part->index);
+    if (!strcmp(what, "path"))          /* Ollama takes a bare name for one of its library */
+        return strchr(launch->model, '/') ? launch->model : arena_print(launch->arena, "./%s", launch->model);
     return !strcmp(what, "model") ? launch->model : !strcmp(what, "here") ? part->here
            : !strcmp(what, "leader") ? part->leader : part->rank;
 }
@@ -240,15 +260,18 @@ static const char *flag_text(const struct launch *launch, const struct launch_pa
                                                          : launch->deployment->cache;
     if (!strcmp(flag->form, "count"))
         return whole_text(launch, launch->pool[part->role].values[at]);
+    if (takes_two(flag))
+        return arena_print(launch->arena, "%s,%s", whole_text(launch, launch->pool[part->role].values[at]),
+                           whole_text(launch, launch->pool[part->role].seconds[at]));
     if (!strcmp(flag->form, "share"))
         return share_text(launch, launch->pool[part->role].values[at]);
     if (!strcmp(flag->form, "fixed"))
         return flag->value;
     if (!strcmp(flag->form, "file"))
-        return arena_print(launch->arena, "%s.yaml", launch_roles[part->role]);
+        return launch_file(launch, part->role);
     if (strcmp(flag->form, "format"))
         return place_text(launch, part, flag->takes);
-    const char *text = format ? format_text(launch, flag, format) : NULL;
+    const char *text = format ? launch_format(launch, flag, format) : NULL;
     return text && *text ? text : NULL;
 }
 
@@ -389,17 +412,47 @@ static void add_json(const struct launch *launch, const struct launch_part *part
     doc_add_string(launch->arena, words, NULL, json_text(launch, object));
 }
 
-/* "mpirun -n GPUS": words, GPUS as their number. */
+/* The model as a name of one's own: its file without folder and ending. */
+static const char *own_name(const struct launch *launch)
+{
+    const char *slash = strrchr(launch->model, '/'), *name = slash ? slash + 1 : launch->model;
+    const char *end = strrchr(name, '.');
+    char *copy = arena_copy(launch->arena, name, end && end > name ? (size_t)(end - name) : strlen(name));
+    for (char *at = copy; *at; at++)
+        if (*at >= 'A' && *at <= 'Z')
+            *at += 'a' - 'A';
+    return copy;
+}
+
+/* "mpirun -n GPUS": words; GPUS as their number, NAME and FILE as what the caller's server has. */
 static void add_command(const struct launch *launch, const struct launch_part *part, const char *text,
                         struct doc *words)
 {
     for (const char *at = text; *at; at += strspn(at, " ")) {
         size_t size = strcspn(at, " ");
         const char *word = arena_copy(launch->arena, at, size);
-        doc_add_string(launch->arena, words, NULL, strcmp(word, "GPUS") ? word
-                       : whole_text(launch, launch->pool[part->role].chips));
+        doc_add_string(launch->arena, words, NULL,
+                       !strcmp(word, "GPUS") ? whole_text(launch, launch->pool[part->role].chips)
+                       : !strcmp(word, "NAME") ? own_name(launch)
+                       : !strcmp(word, "FILE") ? launch_file(launch, part->role) : word);
         at += size;
     }
+}
+
+/* OLLAMA_NUM_PARALLEL: capitals and a bar. */
+static bool is_environment(const char *name)
+{
+    return strchr(name, '_') && name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
+}
+
+static void add_environment(const struct launch *launch, const struct launch_part *part, size_t at,
+                            struct doc *environment)
+{
+    const struct launch_flag *flag = &launch->flags[at];
+    const char *text = flag_text(launch, part, at);
+    const bool usual = text && *flag->standard && launch->own && !strcmp(text, flag->standard);
+    if (text && !usual)
+        doc_add_string(launch->arena, environment, flag->name, text);
 }
 
 void launch_start(const struct launch *launch, const struct launch_part *part,
@@ -416,17 +469,19 @@ void launch_start(const struct launch *launch, const struct launch_part *part,
                 start->words);
     for (size_t i = 0; i < launch->flag_count; i++)
         if (is_told(launch, part, i) && launch->flags[i].name[0] && launch->flags[i].name[0] != '-' &&
-            strcmp(launch->flags[i].form, "environment"))
+            !is_environment(launch->flags[i].name))
             add_key(launch, part, i, file);
     start->file = file->first ? file : NULL;
+    const struct launch_flag *then = launch_about(launch, "then", NULL);
+    if (then && !router)
+        add_command(launch, part, then->value, start->then = doc_new(launch->arena, DOC_ARRAY));
     for (size_t i = 0; i < launch->flag_count; i++) {
         const struct launch_flag *flag = &launch->flags[i];
         bool none = !strcmp(flag->form, "file") && !start->file;
         if (!is_told(launch, part, i) || none)
             continue;
-        if (!strcmp(flag->form, "environment"))
-            doc_add_string(launch->arena, start->environment, flag->name,
-                           place_text(launch, part, flag->takes));
+        if (is_environment(flag->name))
+            add_environment(launch, part, i, start->environment);
         else if (flag->name[0] == '-' && strchr(flag->name, '.'))
             add_json(launch, part, i, start->words);
         else if (flag->name[0] == '-' || !flag->name[0])

@@ -102,7 +102,17 @@ static void print_word(const struct launch *launch, struct buffer *out, const ch
     }
 }
 
-/* A flag begins a line. */
+/* A long flag begins a line. */
+static void print_words(const struct launch *launch, struct buffer *out, const struct doc *words)
+{
+    for (const struct doc *word = words->first; word; word = word->next) {
+        bool long_flag = !strncmp(word->string, "--", 2);
+        buffer_print(out, "%s", word == words->first ? "" : long_flag ? " \\\n    " : " ");
+        print_word(launch, out, word->string);
+    }
+    buffer_print(out, "\n");
+}
+
 static void print_command(const struct launch *launch, struct buffer *out,
                           const struct launch_start *start)
 {
@@ -111,12 +121,7 @@ static void print_command(const struct launch *launch, struct buffer *out,
         print_word(launch, out, kid->string);
         buffer_print(out, " ");
     }
-    for (const struct doc *word = start->words->first; word; word = word->next) {
-        bool long_flag = !strncmp(word->string, "--", 2);
-        buffer_print(out, "%s", word == start->words->first ? "" : long_flag ? " \\\n    " : " ");
-        print_word(launch, out, word->string);
-    }
-    buffer_print(out, "\n");
+    print_words(launch, out, start->words);
 }
 
 /* ---- groups ------------------------------------------------------------------------------ */
@@ -180,6 +185,10 @@ static void print_title(const struct launch *launch, struct buffer *out, const s
     const struct launch_part *part = group->first;
     const struct launch_pool *pool = &launch->pool[part->role];
     const double spread = pool->chips / launch->host_chips;
+    if (launch->own && launch->part_count < 2) {
+        buffer_print(out, "\n");
+        return;
+    }
     buffer_print(out, "\n# %s ", part->role == LAUNCH_TOGETHER ? "server" : launch_roles[part->role]);
     print_numbers(out, group->servers, group->server_count);
     buffer_print(out, " of %.0f", pool->count);
@@ -193,16 +202,34 @@ static void print_title(const struct launch *launch, struct buffer *out, const s
     buffer_print(out, "\n");
 }
 
-static void print_file(struct buffer *out, enum launch_role role,
+/* Lines "KEY VALUE", as a Modelfile has them. */
+static void print_lines(struct buffer *out, const struct doc *file)
+{
+    for (const struct doc *kid = file->first; kid; kid = kid->next) {
+        buffer_print(out, "%s ", kid->key);
+        if (kid->kind == DOC_NUMBER)
+            buffer_print(out, "%.0f", kid->number);
+        else
+            buffer_add_plain(out, text_of(kid->string), "");
+        buffer_print(out, "\n");
+    }
+}
+
+static void print_file(const struct launch *launch, struct buffer *out, enum launch_role role,
                        const struct launch_start *start)
 {
     if (!start->file)
         return;
-    if (role != LAUNCH_ROUTER)
+    if (launch->own)
+        buffer_print(out, "\n");
+    else if (role != LAUNCH_ROUTER)
         buffer_print(out, "\n# on every host of %s\n",
                      role == LAUNCH_TOGETHER ? "the servers" : launch_roles[role]);
-    buffer_print(out, "cat > %s.yaml <<'END'\n", launch_roles[role]);
-    launch_yaml(out, start->file);
+    buffer_print(out, "cat > %s <<'END'\n", launch_file(launch, role));
+    if (launch_about(launch, "file", NULL))
+        print_lines(out, start->file);
+    else
+        launch_yaml(out, start->file);
     buffer_print(out, "END\n");
 }
 
@@ -222,6 +249,8 @@ static void add_start(struct doc *doc, const struct launch_start *start)
     doc_put(doc, "command", start->words);
     if (start->file)
         doc_put(doc, "file", start->file);
+    if (start->then)
+        doc_put(doc, "then", start->then);
 }
 
 static void group_document(const struct launch *launch, struct doc *list, const struct group *group)
@@ -244,7 +273,7 @@ static void router_lines(const struct launch *launch, struct buffer *out, struct
     struct launch_start start;
     launch_start(launch, &part, &start);
     buffer_print(out, "\n# router: any host, which users ask\n");
-    print_file(out, LAUNCH_ROUTER, &start);
+    print_file(launch, out, LAUNCH_ROUTER, &start);
     print_command(launch, out, &start);
     struct doc *doc = doc_add(launch->arena, list, NULL, DOC_OBJECT);
     doc_add_string(launch->arena, doc, "role", launch_roles[LAUNCH_ROUTER]);
@@ -260,9 +289,13 @@ void launch_shell(const struct launch *launch, struct buffer *out, struct doc *d
     for (size_t i = 0; i < groups.count; i++) {
         const struct group *group = &groups.at[i];
         if (!i || group->first->role != group[-1].first->role)
-            print_file(out, group->first->role, &group->start);
+            print_file(launch, out, group->first->role, &group->start);
         print_title(launch, out, group);
         buffer_print(out, "%s", group->text);
+        if (group->start.then) {
+            buffer_print(out, "\n# %s\n", launch_about(launch, "then", NULL)->note);
+            print_words(launch, out, group->start.then);
+        }
         group_document(launch, list, group);
     }
     if (launch->pools)

@@ -362,7 +362,7 @@ const struct verb verb_plan = {
     { "chalkline plan qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms",
       "chalkline plan deepseek-v3 --on gb200-nvl72,h200-sxm --precision fp8,fp4 --rate 50",
       "chalkline plan llama-3.3-70b --on h100-sxm --gpus 8 --emit vllm" },
-    { &gpus_options, &limit_options, &length_options, &demand_options, &layout_options, &rank_options,
+    { &gpus_options, &limit_options, &length_options, &image_options, &demand_options, &layout_options, &rank_options,
       &search_options, &launch_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,
       &shard_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan,

@@ -129,6 +129,60 @@ static void layers_on_the_host(void **state)
     assert_true(before > figure(world, words, "macs_per_token*0.5B/host_memory_bandwidth"));
 }
 
+/* Layers on a second machine, by hand: half of Llama-3.1-8B's 32 layers; the machine reads at half the rate and
+ * computes at a quarter. Vectors of 4,096 fp32 numbers go there and back at 125 MB/s, 0.2 ms each way. */
+static void layers_on_a_second_machine(void **state)
+{
+    struct world *world = *state;
+    static const char words[] = NOW "llama-3.1-8b --precision F16 --concurrency 1 --isl 500 --osl 300 --on rtx-4090";
+    static const char away[] = "--set remote_layers=16 --set remote_memory_bandwidth=504GB/s "
+                               "--set remote_peak_fp32=20TFLOP/s --set remote_link=125MB/s --set remote_latency=0.2ms";
+    const char *more = arena_print(&world->arena, "%s %s", words, away);
+    const double whole = figure(world, words, "gpu_decode_gemm_time");
+    const double bytes = 32 * 218103808.0 * 2, head = 128256 * 4096 * 2.0, rate = 1008e9, efficiency =
+        figure(world, words, "stream_efficiency"), unpack = figure(world, words, "decode_unpack_work"),
+        fp32 = figure(world, words, "peak_fp32");
+    const double here = hypot((bytes / 2 + head) / (rate * efficiency), bytes / 2 * unpack / fp32);
+    const double there = hypot(bytes / 2 / (504e9 * efficiency), bytes / 2 * unpack / 20e12);
+    assert_true(fabs(hypot((bytes + head) / (rate * efficiency), bytes * unpack / fp32) / whole - 1) < 1e-3);
+    assert_true(fabs(here / figure(world, more, "gpu_decode_gemm_time") - 1) < 1e-3);
+    assert_true(fabs(there / figure(world, more, "remote_decode_gemm_time") - 1) < 1e-3);
+    assert_true(fabs(figure(world, more, "own_link_time") / (2 * (0.2e-3 + 4096 * 4 / 125e6)) - 1) < 1e-12);
+    assert_true(figure(world, more, "predicted_tpot") > here + there + 2 * 0.2e-3);
+    assert_true(fabs(figure(world, more, "weights_on_remote") / (bytes / 2) - 1) < 1e-3);
+    assert_true(figure(world, more, "memory_needed") < figure(world, words, "memory_needed") - bytes / 2);
+    /* An equal machine over a perfect link costs nothing but the two parts that no longer overlap. */
+    const char *equal = arena_print(&world->arena, "%s --set remote_layers=16 --set remote_link=10TB/s "
+                                    "--set remote_latency=0s", words);
+    assert_true(fabs(figure(world, equal, "steady_prefill_time") / figure(world, words, "steady_prefill_time") - 1) < 1e-3);
+    assert_true(fabs(figure(world, equal, "predicted_tpot") / figure(world, words, "predicted_tpot") - 1) < 0.01);
+}
+
+/* A draft model, by hand: Qwen3-0.6B in Q8_0 drafts three tokens. Four vectors
+ * are verified at once, and the geometric series of the acceptance is what a step yields. */
+static void a_draft_model(void **state)
+{
+    struct world *world = *state;
+    static const char words[] = NOW "qwen3-14b --precision Q4_K_M --concurrency 1 --isl 500 --osl 300 --on rtx-3090";
+    const char *drafted = arena_print(&world->arena, "%s --set draft_tokens=3 --set acceptance_rate=0.8 "
+        "--set draft_model_bytes=0.47GB --set draft_model_macs=0.44e9 --set draft_model_layers=28", words);
+    const double rate = figure(world, words, "hbm_bandwidth"), fp32 = figure(world, words, "peak_fp32"),
+                 efficiency = figure(world, words, "stream_efficiency"), unpack = figure(world, words, "unpack_work"),
+                 batch = figure(world, words, "unpack_work_batch"), layer = figure(world, words, "layer_overhead");
+    const double draft = hypot(0.47e9 / (rate * efficiency), 2 * 0.44e9 * unpack / fp32) + 28 * layer;
+    assert_true(fabs(figure(world, drafted, "draft_time") / (3 * draft) - 1) < 1e-9);
+    const double bytes = figure(world, words, "streamed_bytes"), macs = figure(world, words, "macs_per_token");
+    const double verified = hypot(bytes / (rate * efficiency), 2 * macs * batch * 2 / fp32);    /* sqrt(4) */
+    assert_true(fabs(figure(world, drafted, "gpu_decode_gemm_time") / verified - 1) < 1e-9);
+    const double yield = 1 + 0.8 + 0.64 + 0.512, step = figure(world, drafted, "server_step");
+    assert_true(fabs(figure(world, drafted, "acceptance_length") / yield - 1) < 1e-12);
+    assert_true(fabs(figure(world, drafted, "predicted_tpot") / (step / yield) - 1) < 0.02);
+    assert_true(fabs(figure(world, drafted, "memory_needed") - figure(world, words, "memory_needed") - 0.47e9) < 1);
+    /* Without drafts nothing of it counts but the memory. */
+    const char *off = arena_print(&world->arena, "%s --set draft_model_macs=0.44e9 --set draft_model_layers=28", words);
+    assert_true(figure(world, off, "predicted_tpot") == figure(world, words, "predicted_tpot"));
+}
+
 /* ---- published runs ---------------------------------------------------------------------------------- */
 
 /* Medians of the errors, and the share of all rows, suspect and repeated ones among them, that is answered:
@@ -216,16 +270,135 @@ static void can_says_no(void **state)
     assert_non_null(strstr(world->error.what, "which machine"));
 }
 
+/* ---- --emit ---------------------------------------------------------------------------------------------- */
+
+/* The words that start the server of `step LINE --emit ENGINE`, with one space between two. */
+static const char *started(struct world *world, const char *line, const char *engine)
+{
+    struct buffer out = { .arena = &world->arena };
+    if (!ask(world, arena_print(&world->arena, "step %s --emit %s", line, engine)))
+        fail_msg("%s: %s (%s)", line, world->error.what, world->error.hint);
+    const struct doc *server = doc_get(doc_get(world->answer.doc, "emit"), "servers")->first;
+    for (const struct doc *word = doc_get(server, "command")->first; word; word = word->next)
+        buffer_print(&out, "%s%s", word == doc_get(server, "command")->first ? "" : " ", word->string);
+    return out.data;
+}
+
+/* Both verbs write the same command for the same conversation. */
+static void can_and_step_start_alike(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        const char *card, *model, *type;
+        double context;
+    } cases[] = { { "rtx-3060", "qwen3-14b", "Q5_K_M", 8192 }, { "m3-max", "llama-3.1-8b", "Q8_0", 32768 },
+                  { "ryzen-9-7950x", "gpt-oss-20b", "MXFP4_MOE", 8192 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(ask(world, arena_print(&world->arena, "can %s --on %s --precision %s --context %.0f", cases[i].model,
+                                           cases[i].card, cases[i].type, cases[i].context)));
+        const char *command = doc_get(world->answer.doc, "command")->string;
+        assert_string_equal(command, started(world, arena_print(&world->arena, "%s --on %s --precision %s --isl %.0f "
+            "--osl 256 --concurrency 1 --set engine_max_model_len=%.0f", cases[i].model, cases[i].card, cases[i].type,
+            cases[i].context / 2, cases[i].context), "llamacpp"));
+    }
+}
+
+/* What a scenario states, as flags: counted by hand. Qwen3-14B has 40 layers, DeepSeek-V3 61 of which the first
+ * three are dense; 5,440 is a quarter more than 4,096 + 256 tokens. */
+static const struct {
+    const char *line, *engine, *command;
+} emitted[] = {
+    { "qwen3-14b --on rtx-3060 --precision Q6_K --set host_layers=4 --isl 4096 --osl 256 --concurrency 1", "llamacpp",
+      "llama-server -m Qwen3-14B-Q6_K.gguf -c 5440 -np 1 -ngl 37" },
+    { "qwen3-14b --on rtx-4090 --precision Q4_K_M --kv-precision Q8_0 --isl 4096 --osl 256 --concurrency 2 "
+      "--set chunked_prefill_size=1024 --set ubatch_size=256 --set host_cores=6", "llamacpp",
+      "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 10880 -np 2 -ngl 999 -t 6 -b 1024 -ub 256 -fa on -ctk q8_0 -ctv q8_0" },
+    { "deepseek-v3 --on rtx-5090 --precision IQ2_XXS --set host_expert_layers=58 --isl 4096 --osl 256 --concurrency 1",
+      "llamacpp", "llama-server -m DeepSeek-V3-IQ2_XXS.gguf -c 5440 -np 1 -ngl 999 --n-cpu-moe 61" },
+    { "llama-3.3-70b --on rtx-3090 --gpus 4 --tp 4 --precision Q4_K_M --isl 4096 --osl 256 --concurrency 1", "llamacpp",
+      "llama-server -m Llama-3.3-70B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -sm tensor" },
+    { "qwen3-14b --on rtx-3090 --precision Q4_K_M --set draft_tokens=4 --set draft_model_bytes=0.5GB --isl 4096 --osl 256 "
+      "--concurrency 1", "llamacpp", "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -md DRAFT.gguf "
+      "--spec-type draft-simple --spec-draft-n-max 4" },
+    { "llama-3.3-70b --on gb10 --precision Q8_0 --set remote_layers=40 --isl 4096 --osl 256 --concurrency 1", "llamacpp",
+      "llama-server -m Llama-3.3-70B-Q8_0.gguf -c 5440 -np 1 -ngl 999 --rpc $HOST_2:50052 -ts 40,41" },
+    { "qwen3-14b --on m3-max --engine llamacpp --isl 4096 --osl 256 --concurrency 2", "mlx",
+      "mlx_lm.server --model Qwen/Qwen3-14B --decode-concurrency 2" },
+    { "qwen3-14b --on rtx-3060 --precision Q6_K --set host_layers=4 --isl 4096 --osl 256 --concurrency 1", "ollama",
+      "ollama serve" },
+};
+
+static void flags_say_the_scenario(void **state)
+{
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof emitted / sizeof *emitted; i++)
+        assert_string_equal(started(world, emitted[i].line, emitted[i].engine), emitted[i].command);
+}
+
+static void ollama_has_a_file(void **state)
+{
+    struct world *world = *state;
+    started(world, "qwen3-14b --on rtx-3060 --precision Q5_K_M --kv-precision q8_0 --set host_layers=4 --isl 4096 "
+            "--osl 256 --concurrency 2", "ollama");
+    const struct doc *server = doc_get(doc_get(world->answer.doc, "emit"), "servers")->first;
+    const struct doc *file = doc_get(server, "file"), *environment = doc_get(server, "environment");
+    assert_string_equal(doc_get(file, "FROM")->string, "./Qwen3-14B-Q5_K_M.gguf");
+    assert_true(doc_get(file, "PARAMETER num_ctx")->number == 5440);
+    assert_true(doc_get(file, "PARAMETER num_gpu")->number == 37);
+    assert_string_equal(doc_get(environment, "OLLAMA_NUM_PARALLEL")->string, "2");
+    assert_string_equal(doc_get(environment, "OLLAMA_KV_CACHE_TYPE")->string, "q8_0");
+    assert_string_equal(doc_get(environment, "OLLAMA_FLASH_ATTENTION")->string, "1");
+    assert_string_equal(doc_get(server, "then")->last->string, "Modelfile");
+    assert_non_null(strstr(world->answer.text.data, "cat > Modelfile <<'END'\nFROM ./Qwen3-14B-Q5_K_M.gguf\n"
+                           "PARAMETER num_ctx 5440\nPARAMETER num_gpu 37\nEND\n"));
+}
+
+/* What an engine of one's own cannot do is refused, with what to change. */
+static void own_engines_refuse(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        const char *line, *what, *hint;
+    } refused[] = {
+        { "llama-3.1-8b --on h100-sxm --precision fp8 --emit llamacpp", "fp8 is no type", "Q4_K_M" },
+        { "llama-3.1-8b --on h100-sxm --emit llamacpp", "of which type", "Q4_K_M" },
+        { "llama-3.1-8b --on h100-sxm --engine vllm --precision Q4_K_M --emit llamacpp", "engine for servers",
+          "--engine llamacpp" },
+        { "llama-3.1-8b --on h100-sxm --precision Q4_K_M --emit vllm", "does not match", "--engine vllm" },
+        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --kv-precision fp8 --emit llamacpp", "no KV cache in fp8", "q8_0" },
+        { "llama-3.1-8b --on rtx-3060 --engine llamacpp --emit mlx", "not known to run on", "another --emit" },
+        { "llama-3.1-8b --on m3-max --precision Q4_K_M --emit mlx", "reads no GGUF files", "int4" },
+        { "gpt-oss-120b --on rtx-5090 --precision MXFP4_MOE --set host_expert_layers=18 --concurrency 1 --emit ollama",
+          "not experts alone", "--emit llamacpp" },
+        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set remote_layers=8 --emit ollama", "one machine", "remote_layers=0" },
+        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set draft_tokens=3 --emit llamacpp", "guess ahead", "draft_model_bytes" },
+        { "llama-3.3-70b --on rtx-3060 --gpus 1 --precision Q8_0 --emit llamacpp", "nothing to start", "serves its load" },
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (ask(world, arena_print(&world->arena, "step %s", refused[i].line)))
+            fail_msg("%s: not refused", refused[i].line);
+        if (!strstr(world->error.what, refused[i].what) || !strstr(world->error.hint, refused[i].hint))
+            fail_msg("%s: %s (%s)", refused[i].line, world->error.what, world->error.hint);
+    }
+    assert_false(ask(world, "can llama-3.1-8b --on rtx-3060 --kv-precision fp8"));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_law_as_another_computes_it, world_open, world_close),
         cmocka_unit_test_setup_teardown(parts_add_up, world_open, world_close),
         cmocka_unit_test_setup_teardown(layers_on_the_host, world_open, world_close),
+        cmocka_unit_test_setup_teardown(a_draft_model, world_open, world_close),
+        cmocka_unit_test_setup_teardown(layers_on_a_second_machine, world_open, world_close),
         cmocka_unit_test_setup_teardown(published_runs, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_is_consistent, world_open, world_close),
         cmocka_unit_test_setup_teardown(step_and_can_agree, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_says_no, world_open, world_close),
+        cmocka_unit_test_setup_teardown(can_and_step_start_alike, world_open, world_close),
+        cmocka_unit_test_setup_teardown(flags_say_the_scenario, world_open, world_close),
+        cmocka_unit_test_setup_teardown(ollama_has_a_file, world_open, world_close),
+        cmocka_unit_test_setup_teardown(own_engines_refuse, world_open, world_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
