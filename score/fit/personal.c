@@ -313,8 +313,7 @@ static void print_scores(const struct lefts *all)
 {
     print_lines(all, in_study, "LocalScore, all");
     print_lines(all, in_study, "llama.cpp, all");
-    for (enum group group = 0; group < CURRENT; group++)
-        print_lines(all, in_group, group_names[group]);
+    print_lines(all, in_group, group_names[LOCALSCORE_GPU]);
     print_backends(all);
 }
 
