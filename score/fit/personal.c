@@ -324,23 +324,23 @@ static void print_scores(const struct lefts *all)
 static const struct served {
     enum group group;
     int metric;
-    const char *entry, *row;
+    const char *entry, *ends[2];
     bool time;
 } served[] = {
-    { LOCALSCORE_GPU, METRIC_DECODE, "llamacpp", "decode", false },
-    { LOCALSCORE_GPU, METRIC_DECODE, "llamacpp", "throughput", false },
-    { LOCALSCORE_GPU, METRIC_DECODE, "llamacpp", "tpot", true },
-    { CURRENT, METRIC_PREFILL, "llamacpp", "prefill", false },
-    { CURRENT, METRIC_PREFILL, "llamacpp", "ttft", true },
-    { LOCALSCORE_CPU, METRIC_DECODE, "llamacpp-cpu", "decode", false },
-    { LOCALSCORE_CPU, METRIC_DECODE, "llamacpp-cpu", "throughput", false },
-    { LOCALSCORE_CPU, METRIC_DECODE, "llamacpp-cpu", "tpot", true },
-    { LOCALSCORE_CPU, METRIC_PREFILL, "llamacpp-cpu", "prefill", false },
-    { LOCALSCORE_CPU, METRIC_PREFILL, "llamacpp-cpu", "ttft", true },
-    { LOCALSCORE_GPU, METRIC_PREFILL, "localscore", "prefill", false },
-    { LOCALSCORE_GPU, METRIC_TTFT, "localscore", "ttft", false },
-    { LOCALSCORE_CPU, METRIC_PREFILL, "localscore-cpu", "prefill", false },
-    { LOCALSCORE_CPU, METRIC_TTFT, "localscore-cpu", "ttft", false },
+    { LOCALSCORE_GPU, METRIC_DECODE, "llamacpp", { NAME_decode_low, NAME_decode_high }, false },
+    { LOCALSCORE_GPU, METRIC_DECODE, "llamacpp", { NAME_throughput_low, NAME_throughput_high }, false },
+    { LOCALSCORE_GPU, METRIC_DECODE, "llamacpp", { NAME_tpot_low, NAME_tpot_high }, true },
+    { CURRENT, METRIC_PREFILL, "llamacpp", { NAME_prefill_low, NAME_prefill_high }, false },
+    { CURRENT, METRIC_PREFILL, "llamacpp", { NAME_ttft_low, NAME_ttft_high }, true },
+    { LOCALSCORE_CPU, METRIC_DECODE, "llamacpp-cpu", { NAME_decode_low, NAME_decode_high }, false },
+    { LOCALSCORE_CPU, METRIC_DECODE, "llamacpp-cpu", { NAME_throughput_low, NAME_throughput_high }, false },
+    { LOCALSCORE_CPU, METRIC_DECODE, "llamacpp-cpu", { NAME_tpot_low, NAME_tpot_high }, true },
+    { LOCALSCORE_CPU, METRIC_PREFILL, "llamacpp-cpu", { NAME_prefill_low, NAME_prefill_high }, false },
+    { LOCALSCORE_CPU, METRIC_PREFILL, "llamacpp-cpu", { NAME_ttft_low, NAME_ttft_high }, true },
+    { LOCALSCORE_GPU, METRIC_PREFILL, "localscore", { NAME_prefill_low, NAME_prefill_high }, false },
+    { LOCALSCORE_GPU, METRIC_TTFT, "localscore", { NAME_ttft_low, NAME_ttft_high }, false },
+    { LOCALSCORE_CPU, METRIC_PREFILL, "localscore-cpu", { NAME_prefill_low, NAME_prefill_high }, false },
+    { LOCALSCORE_CPU, METRIC_TTFT, "localscore-cpu", { NAME_ttft_low, NAME_ttft_high }, false },
 };
 
 static void print_bands(const struct lefts *all, const char *left_out)
@@ -350,9 +350,8 @@ static void print_bands(const struct lefts *all, const char *left_out)
         const double low = quantile_left(all, &like, NULL, false, 0.1), high = quantile_left(all, &like, NULL, false, 0.9);
         const double ends[] = { served[i].time ? -high : low, served[i].time ? -low : high };
         for (int e = 0; isfinite(low) && e < 2; e++)
-            printf("%s,%s_%s,%.3f,1,\"`make fit`, %s left out: %d %% of the residuals of %s\",%s,,\n", served[i].entry,
-                   served[i].row, e ? "high" : "low", exp(ends[e]), left_out, e ? 90 : 10, group_names[served[i].group],
-                   fit_today());
+            printf("%s,%s,%.3f,1,\"`make fit`, %s left out: %d %% of the residuals of %s\",%s,,\n", served[i].entry,
+                   served[i].ends[e], exp(ends[e]), left_out, e ? 90 : 10, group_names[served[i].group], fit_today());
     }
 }
 
