@@ -106,12 +106,15 @@ bool catalog_machine_called(const struct catalog *catalog, const char *name, str
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
                      struct error *error);
 /* Set the efficiencies of chips and engines. Later entries override earlier ones: "any", the family of
- * chips, the engine, what engines of its time have in common (`generation` names their entry), the
- * version of the engine (`version_of` names its engine), and its backends (`backend_of`) whose `families`
- * begin the name of the family or of the machine. A family without an entry was not measured. `family` and
- * `machine`, as the catalog names them, may be NULL. */
+ * chips, the engine, what engines of its time have in common (`generation` names their entry), and the
+ * version of the engine (`version_of` names its engine); after each of the last three its backend. A family
+ * without an entry was not measured. `family` and `machine`, as the catalog names them, may be NULL. */
 bool catalog_engine(const struct catalog *catalog, const char *name, const char *family,
                     const char *machine, struct facts *facts, struct error *error);
+/* The backend of an engine (`backend_of`) of whose `families` one begins the name of the family or of the
+ * machine, each of which may be NULL; NULL: it has none for them. */
+const struct catalog_entry *catalog_backend(const struct catalog *catalog, const char *engine, const char *family,
+                                            const char *machine);
 /* The name of an engine in the catalog; a name without an entry, such as a user's file, as it is; for
  * NULL "any". */
 const char *catalog_engine_name(const struct catalog *catalog, const char *name);

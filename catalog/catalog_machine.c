@@ -224,17 +224,26 @@ static bool begins(const char *list, const char *name)
     return false;
 }
 
-/* What the engine reaches on these chips where it has other kernels for them: its backends. */
-static void set_backends(const struct catalog *catalog, const struct catalog_entry *own, const char *family,
-                         const char *machine, struct facts *facts)
+/* What the engine reaches on these chips where it has other kernels for them. */
+const struct catalog_entry *catalog_backend(const struct catalog *catalog, const char *engine, const char *family,
+                                            const char *machine)
 {
     for (size_t i = 0; i < catalog_count(catalog, CATALOG_ENGINE); i++) {
         const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_ENGINE, i);
-        const char *engine = catalog_text(entry, "backend_of"), *families = catalog_text(entry, "families");
-        if (engine && families && !strcmp(engine, own->name) &&
-            (begins(families, family) || begins(families, machine)))
-            set_numbers(entry, facts);
+        const char *of = catalog_text(entry, "backend_of"), *families = catalog_text(entry, "families");
+        if (of && families && !strcmp(of, engine) && (begins(families, family) || begins(families, machine)))
+            return entry;
     }
+    return NULL;
+}
+
+static void set_with_backend(const struct catalog *catalog, const struct catalog_entry *engine, const char *family,
+                             const char *machine, struct facts *facts)
+{
+    const struct catalog_entry *backend = catalog_backend(catalog, engine->name, family, machine);
+    set_numbers(engine, facts);
+    if (backend)
+        set_numbers(backend, facts);
 }
 
 bool catalog_engine(const struct catalog *catalog, const char *name, const char *family, const char *machine,
@@ -259,10 +268,9 @@ bool catalog_engine(const struct catalog *catalog, const char *name, const char 
         set_numbers(chips, facts);
     for (size_t i = 0; i < PARENTS; i++)
         if (parents[i])
-            set_numbers(parents[i], facts);
+            set_with_backend(catalog, parents[i], family, machine, facts);
     if (own != any)
-        set_numbers(own, facts);
-    set_backends(catalog, own, family, machine, facts);
+        set_with_backend(catalog, own, family, machine, facts);
     return true;
 }
 

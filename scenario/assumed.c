@@ -167,11 +167,12 @@ void basis_values(struct scenario *scenario, const struct values *values, const 
     arena_free(&scratch);
 }
 
-/* Has the model no figures in the fit? Its intervals are wider then. */
+/* Has the model no figures in the fit, so that its intervals are wider? Those of llama.cpp are not. */
 static bool uncalibrated(const struct scenario *scenario)
 {
     const struct fact *model = facts_find(&scenario->facts, NAME_model_measured);
-    return model && !(model->value > 0);
+    const struct fact *wider = facts_find(&scenario->facts, NAME_unmeasured_band_exponent);
+    return model && !(model->value > 0) && !(wider && wider->value <= 1);
 }
 
 void basis_notes(struct scenario *scenario, struct basis *basis)

@@ -155,7 +155,8 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
 {
     const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MACHINE, name,
                                                      error);
-    if (!entry && strchr(name, ',') && !strstr(name, ".csv"))
+    const bool list = strcspn(name, ",") < strcspn(name, "(");      /* not "(Haswell, no TSX)" */
+    if (!entry && list && !strstr(name, ".csv"))
         return several_machines(scenario, name, error);
     if (!entry)
         return false;

@@ -50,12 +50,13 @@ static void row_inputs(const struct fit *fit, const struct fitted *row, const do
             inputs[row->input[k]] = bounded(fit, k, x[k]) * fit->scale[k];
 }
 
-/* soft-L1 as a residual: its square is 2 s^2 (sqrt(1 + (e/s)^2) - 1). */
-static double soften(double error, double soft, double *slope)
+/* The loss as a residual: the square of it is 2 s^2 (sqrt(1 + (e/s)^2) - 1), soft-L1, or s^2 ln(1 + (e/s)^2), the
+ * Cauchy loss, to which an outlier of any size says the less. */
+static double soften(double error, const struct problem *problem, double *slope)
 {
-    double root = sqrt(1 + error * error / (soft * soft));
-    double size = soft * sqrt(2 * (root - 1));
-    *slope = size > 1e-12 ? fabs(error) / (root * size) : 1;
+    const double soft = problem->soft, square = error * error / (soft * soft), root = sqrt(1 + square);
+    const double size = soft * sqrt(problem->cauchy ? log1p(square) : 2 * (root - 1));
+    *slope = size > 1e-12 ? fabs(error) / ((problem->cauchy ? 1 + square : root) * size) : 1;
     return error < 0 ? -size : size;
 }
 
@@ -80,7 +81,7 @@ static double error_of(const struct fitted *row, int j, double predicted)
 static double residual(const struct fit *fit, const struct fitted *row, int j, double predicted)
 {
     double weight = weight_of(fit, row, j), slope;
-    return weight > 0 ? weight * soften(error_of(row, j, predicted), fit->problem->soft, &slope) : 0;
+    return weight > 0 ? weight * soften(error_of(row, j, predicted), fit->problem, &slope) : 0;
 }
 
 static void residual_slopes(struct fit *fit, const struct fitted *row, int j, const double *x,
@@ -90,7 +91,7 @@ static void residual_slopes(struct fit *fit, const struct fitted *row, int j, co
     if (!(weight > 0))
         return;
     double predicted = predictor_gradient(&fit->scratch, row->setup, j, inputs, gradient);
-    soften(error_of(row, j, predicted), fit->problem->soft, &slope);
+    soften(error_of(row, j, predicted), fit->problem, &slope);
     for (int k = 0; k < fit->constant_count; k++) {
         int input = row->input[k];
         if (input >= 0 && inside(fit, k, x[k]))
@@ -142,7 +143,8 @@ void fit_minimise(struct fit *fit)
     double *more = calloc((size_t)m, sizeof *more);
     if (!values || !jacobian || !more)
         fit_give_up("out of memory");
-    memcpy(fit->x, fit->start, sizeof fit->x);
+    if (!fit->warm)
+        memcpy(fit->x, fit->start, sizeof fit->x);
     int reason = lmder(residuals, fit, m, n, fit->x, values, jacobian, m, 1e-5, 1e-5, 0, CALLS,
                        scales, 1, 0.1, 0, &calls, &slope_calls, pivots, work[0], work[1],
                        work[2], work[3], more);
@@ -272,9 +274,18 @@ static void read_points(struct fit *fit, const char *path)
 static int turn_of(const char *entry, const struct fitted *row)
 {
     for (int i = ENTRIES; entry && i-- > 0;)
-        if (row->entries[i] && !strcmp(row->entries[i], entry))
+        if (row->entries[i] && !strcmp(row->entries[i]->name, entry))
             return i + 1;
     return 0;
+}
+
+/* Does an entry that is read later state the row's value? */
+static bool given_later(const struct fitted *row, int turn, const char *name)
+{
+    for (int i = turn; i < ENTRIES; i++)
+        if (row->entries[i] && catalog_text(row->entries[i], name))
+            return true;
+    return false;
 }
 
 /* Whether a row reads constant k: that of its latest entry, the one for all if it has none. */
@@ -282,7 +293,7 @@ static bool applies(const struct fit *fit, int k, const struct fitted *row)
 {
     const struct constant *constants = fit->constants;
     const int turn = turn_of(constants[k].entry, row);
-    if (constants[k].entry && !turn)
+    if ((constants[k].entry && !turn) || (fit->problem->given && given_later(row, turn, constants[k].name)))
         return false;
     for (int i = 0; i < fit->constant_count; i++)
         if (!strcmp(constants[i].name, constants[k].name) && turn_of(constants[i].entry, row) > turn)
@@ -332,6 +343,12 @@ static void link_setups(struct fit *fit)
     free(done);
 }
 
+static const struct catalog_entry *engine_entry(const struct catalog *catalog, const char *name)
+{
+    struct error ignored;
+    return name ? catalog_find(catalog, CATALOG_ENGINE, name, &ignored) : NULL;
+}
+
 static void find_entries(struct fit *fit)
 {
     struct catalog *catalog = arena_alloc(&fit->arena, sizeof *catalog);
@@ -341,14 +358,16 @@ static void find_entries(struct fit *fit)
         struct fitted *row = &fit->rows[i];
         const struct catalog_entry *machine =
             catalog_find(catalog, CATALOG_MACHINE, row->point->machine, &error);
-        const struct catalog_entry *engine =
-            row->point->engine ? catalog_find(catalog, CATALOG_ENGINE, row->point->engine, &error) : NULL;
-        const char *family = machine ? catalog_text(machine, "family") : NULL;
+        const struct catalog_entry *engine = engine_entry(catalog, row->point->engine);
+        const struct catalog_entry *of = engine_entry(catalog, engine ? catalog_text(engine, "version_of") : NULL);
+        const char *family = machine ? catalog_text(machine, "family") : NULL, *name = machine ? machine->name : NULL;
+        const struct catalog_entry *const read[ENTRIES] = {
+            engine_entry(catalog, family), of, of ? catalog_backend(catalog, of->name, family, name) : NULL,
+            engine_entry(catalog, engine ? catalog_text(engine, "generation") : NULL), engine,
+            engine ? catalog_backend(catalog, engine->name, family, name) : NULL };
         row->family = family ? family : "";
-        row->entries[0] = family;
-        row->entries[1] = engine ? catalog_text(engine, "version_of") : NULL;
-        row->entries[2] = engine ? catalog_text(engine, "generation") : NULL;
-        row->entries[3] = engine ? engine->name : NULL;
+        row->machine = machine;
+        memcpy(row->entries, read, sizeof read);
     }
 }
 
@@ -542,10 +561,13 @@ int main(int count, char **words)
         fit_servers(&fit, words + 2, count - 2);
     else if (count > 2 && !strcmp(words[1], "training"))
         fit_training(&fit, words + 2, count - 2);
+    else if (count > 2 && !strcmp(words[1], "personal"))
+        fit_personal(&fit, words + 2, count - 2);
     else if (count > 2 && !strcmp(words[1], "calibration"))
         fit_calibration(&fit, words + 2, count - 2);
     else
         fit_give_up("fit servers [source|model|machine|both] FILE..., fit kernels FILE, "
-                    "fit training [source|generation] FILE, or fit calibration FILE...");
+                    "fit training [source|generation] FILE, fit personal [device|model] FILE..., or "
+                    "fit calibration FILE...");
     return 0;
 }

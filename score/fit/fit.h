@@ -3,6 +3,7 @@
  *     fit servers [source|model|machine|both] [--hold ROW=VALUE]... [--without ENTRY]... FILE...
  *     fit kernels FILE
  *     fit training [source|generation] FILE
+ *     fit personal [device|model] FILE...
  *     fit calibration FILE...
  *
  * Constants are declared under their rows in formulas/ (constants.c). --hold fixes a row, a constant in
@@ -18,7 +19,7 @@
 #include "score/predictor.h"
 #include "score/score.h"
 
-enum { CONSTANTS_MOST = 96, INPUTS_MOST = 8192, ENTRIES = 4 };
+enum { CONSTANTS_MOST = 160, INPUTS_MOST = 8192, ENTRIES = 6 };
 
 /* A constant of an engine or a family of chips, `entry` (NULL: of all that have none of their own), with
  * bounds and the median of its prior in `unit`. */
@@ -30,8 +31,10 @@ struct constant {
 /* What to fit, and with which loss. */
 struct problem {
     const char *group;              /* the word after "fit:" in the rows of the constants */
-    double soft, prior_weight;      /* scale of the soft-L1 loss; weight of the priors */
+    double soft, prior_weight;      /* scale of the loss; weight of the priors */
     double weight_of[METRICS];      /* weight of each metric; 0: not in the fit */
+    bool cauchy;                    /* that loss instead of soft-L1 */
+    bool given;                     /* a value that a later entry states, without a fit of it, holds there */
 };
 
 /* A measured point in a fit. */
@@ -39,8 +42,10 @@ struct fitted {
     const struct measured *point;
     struct setup *setup;
     const char *family;             /* family of the machine's chip; "" if it has none */
-    const char *entries[ENTRIES];   /* of data/efficiency.csv that the point reads, later ones before
-                                       earlier ones: family, version_of, generation, engine; NULL: none */
+    const struct catalog_entry *machine;
+    const struct catalog_entry *entries[ENTRIES];   /* of data/efficiency.csv that the point reads, in this
+                                       order: family, version_of and its backend, generation, engine and its
+                                       backend; NULL: none */
     double measured[MEASURED_VALUES];
     int input[CONSTANTS_MOST];      /* the graph's input for each constant; -1: does not apply here */
     double weight;
@@ -58,6 +63,7 @@ struct fit {
     size_t count, room;
     double scale[CONSTANTS_MOST];                           /* of a constant's unit */
     double start[CONSTANTS_MOST], x[CONSTANTS_MOST];        /* logarithms, in that unit */
+    bool warm;                                              /* a fit begins at x instead of at start */
     double deviation[CONSTANTS_MOST];                       /* of x, by fit_deviations; NAN: not known */
 };
 
@@ -105,6 +111,7 @@ void fit_open_servers(struct fit *fit, char **words, int count);
 void fit_servers(struct fit *fit, char **words, int count);
 void fit_kernels(struct fit *fit, char **words, int count);
 void fit_training(struct fit *fit, char **words, int count);
+void fit_personal(struct fit *fit, char **words, int count);
 void fit_calibration(struct fit *fit, char **words, int count);
 
 #endif

@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const struct problem kernels = {
-    "kernels", 0.1, 0.05, { [METRIC_KERNEL] = 1 },
+    "kernels", 0.1, 0.05, { [METRIC_KERNEL] = 1 }, false, false,
 };
 
 enum { FITS = 3 };                  /* the row's family alone, all families, all but the row's */

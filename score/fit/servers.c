@@ -12,7 +12,7 @@
 static const struct problem servers = {
     "servers", 0.15, 0.5,
     { [METRIC_TPOT] = 1, [METRIC_TTFT] = 0.35, [METRIC_THROUGHPUT] = 0.5, [METRIC_PREFILL] = 0.5,
-      [METRIC_DECODE] = 0.5, [METRIC_ENERGY] = 0.5 },
+      [METRIC_DECODE] = 0.5, [METRIC_ENERGY] = 0.5 }, false, false,
 };
 
 bool fit_for_checking(const struct measured *point)

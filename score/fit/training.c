@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const struct problem training = {
-    "training", 0.05, 0.2, { [METRIC_STEP] = 1 },
+    "training", 0.05, 0.2, { [METRIC_STEP] = 1 }, false, false,
 };
 
 /* Who published, up to the first space or comma: "MegaScale, arXiv 2402.15627 Table 2 (NSDI

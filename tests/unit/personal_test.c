@@ -54,6 +54,10 @@ static double figure(struct world *world, const char *line, const char *row)
 
 #define LS "--engine localscore --isl 1024 --osl 1625.8 --concurrency 1 --gpus 1 --model "
 #define NOW "--engine llamacpp --gpus 1 --model "
+/* The other implementation's constants, where ours were fitted again. */
+#define GB10 " --on gb10 --set stream_efficiency=0.87 --set cache_stream_efficiency=0.71 --set layer_overhead=89us " \
+             "--set layer_overhead_moe=0.72 --set unpack_work_batch=18 --set moe_batch_overhead=190us " \
+             "--set distinct_experts_share=0.6"
 
 /* A load, a row, and its value by the other implementation, in base units. Its mixtures and windows are counted
  * in round numbers, so that two agree less closely. */
@@ -76,11 +80,11 @@ static const struct {
     { LS "qwen2.5-14b --precision Q4_K_M --on rx-6800-xt", "steady_prefill_time", 1.691, 1e-3 },
     { NOW "llama-2-7b --precision Q4_0 --on rtx-4090 --isl 384 --osl 256 --concurrency 1", "decode_alone", 144.9, 1e-3 },
     { NOW "llama-2-7b --precision F16 --on m3-max --isl 384 --osl 256 --concurrency 1", "decode_alone", 25.4, 2e-3 },
-    { NOW "qwen2.5-coder-7b --precision Q8_0 --on gb10 --isl 32768 --osl 32 --concurrency 1", "decode_alone", 22.8, 2e-3 },
-    { NOW "qwen3-30b-a3b --precision Q8_0 --on gb10 --isl 8 --osl 16 --concurrency 1", "decode_alone", 59.3, 2e-3 },
-    { NOW "qwen2.5-coder-7b --precision Q8_0 --on gb10 --batch 16 --context 528", "step_time", 49.7e-3, 2e-3 },
-    { NOW "gemma-3-4b --precision Q4_0 --on gb10 --batch 8 --context 4112", "step_time", 26.7e-3, 2e-2 },
-    { NOW "qwen3-30b-a3b --precision Q8_0 --on gb10 --batch 8 --context 4112", "step_time", 69.2e-3, 2e-2 },
+    { NOW "qwen2.5-coder-7b --precision Q8_0" GB10 " --isl 32768 --osl 32 --concurrency 1", "decode_alone", 22.8, 2e-3 },
+    { NOW "qwen3-30b-a3b --precision Q8_0" GB10 " --isl 8 --osl 16 --concurrency 1", "decode_alone", 59.3, 2e-3 },
+    { NOW "qwen2.5-coder-7b --precision Q8_0" GB10 " --batch 16 --context 528", "step_time", 49.7e-3, 2e-3 },
+    { NOW "gemma-3-4b --precision Q4_0" GB10 " --batch 8 --context 4112", "step_time", 26.7e-3, 2e-2 },
+    { NOW "qwen3-30b-a3b --precision Q8_0" GB10 " --batch 8 --context 4112", "step_time", 69.2e-3, 2e-2 },
     { LS "llama-3.1-8b --precision Q4_K_M --on ryzen-7-7800x3d", "predicted_tpot", 99.33e-3, 1e-3 },
     { LS "llama-3.1-8b --precision Q4_K_M --on ryzen-7-7800x3d", "steady_prefill_time", 11.60, 1e-3 },
     { LS "qwen2.5-14b --precision Q4_K_M --on core-i7-1185g7", "predicted_tpot", 0.370, 1e-3 },
@@ -185,17 +189,18 @@ static void a_draft_model(void **state)
 
 /* ---- published runs ---------------------------------------------------------------------------------- */
 
-/* Medians of the errors, and the share of all rows, suspect and repeated ones among them, that is answered:
- * somewhat wider than docs/own-machine.md states them. */
+/* Medians of the errors, and the share of all rows, suspect and repeated ones among them, that is answered: those
+ * that docs/own-machine.md states, rounded up. Of LocalScore's 568 rows, 37 are suspect to their source. */
 static void published_runs(void **state)
 {
     static const struct {
         const char *file, *metric;
         double median, answered;
     } sheets[] = {
-        { "localscore.csv", "decode", 0.115, 0.85 }, { "localscore.csv", "prefill", 0.135, 0.85 },
-        { "dgx_spark.csv", "decode", 0.05, 0.95 }, { "strix_halo_kyuz0.csv", "decode", 0.10, 0.8 },
-        { "strix_halo_kyuz0.csv", "prefill", 0.15, 0.8 } };
+        { "localscore.csv", "decode", 0.103, 0.95 * 531 / 568 }, { "localscore.csv", "prefill", 0.12, 0.95 * 531 / 568 },
+        { "localscore.csv", "ttft", 0.12, 0.95 * 531 / 568 }, { "dgx_spark.csv", "decode", 0.04, 0.97 },
+        { "dgx_spark.csv", "prefill", 0.08, 0.97 }, { "strix_halo_kyuz0.csv", "decode", 0.085, 0.84 },
+        { "strix_halo_kyuz0.csv", "prefill", 0.125, 0.84 } };
     struct world *world = *state;
     for (size_t i = 0; i < COUNT(sheets); i++) {
         const char *path = shared_file(&world->arena, arena_print(&world->arena, "measurements/sources/%s",
@@ -208,8 +213,8 @@ static void published_runs(void **state)
         const double answered = doc_get(world->answer.doc, "scored")->number / doc_get(world->answer.doc, "rows")->number;
         printf("  %s %s: %.1f %%, %.0f %% of the rows answered\n", sheets[i].file, sheets[i].metric, 100 * median,
                100 * answered);
-        assert_true(median < sheets[i].median);
-        assert_true(answered > sheets[i].answered);
+        if (!(median < sheets[i].median) || !(answered > sheets[i].answered))
+            fail_msg("%s %s: %g, %g answered", sheets[i].file, sheets[i].metric, median, answered);
     }
 }
 
