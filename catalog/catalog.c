@@ -456,7 +456,8 @@ static const char *past_marks(const char *at)
     return at;
 }
 
-/* Is the name, without case and marks, how the text begins? Numbers end where they end: "3" is not "33" or "3.3". */
+/* Does the text begin with the name, ignoring case and marks? Digits match as whole numbers: "llama3" begins
+ * "llama-3.3", "llama33" does not. */
 static bool begins_like(const char *text, const char *name)
 {
     bool digit = false;

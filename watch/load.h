@@ -49,7 +49,7 @@ struct load {
  * an engine that is not known. */
 bool load_read(struct arena *arena, const char *file, const struct exposition *now,
                const struct exposition *since, double span, struct load *load, struct error *error);
-/* Of an engine that counts tokens and no requests, with lengths that somebody states (NAN: nobody does): requests and
+/* Of an engine that counts tokens and no requests, given the lengths (NAN: unknown): requests and
  * arrivals by the output tokens, and the time to the first token. */
 void load_assume_lengths(struct load *load, double prompt, double output);
 

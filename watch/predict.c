@@ -129,7 +129,7 @@ static void assume(struct watch *watch, const char *row, double value)
 }
 
 /* A server that runs has some prefill chunk, and no metric says which: it is that of a measurement which states none
- * (score/predictor.h), not the best one for its load. */
+ * (score/predictor.h), not the best one for its load. It has as many slots as its engine takes unless told. */
 static void assume_settings(struct watch *watch)
 {
     const char *engine = watch->load.engine->predicted;

@@ -27,14 +27,23 @@ static bool needs_names(const struct command *command, const struct subject *sub
                           command->verb->examples[0]);
 }
 
+/* "qwen3:14b-q4_K_M": the GGUF file type that the model's name states, or NULL. */
+static const char *type_named(const struct can *can)
+{
+    const char *precision = NULL;
+    catalog_model_called(can->arena, catalog_built_in(), can->subject.model, &precision);
+    return precision && file_type_find(can->arena, precision) ? precision : NULL;
+}
+
 /* The context and the speed that were asked for, and the types to try: that of --precision, or all. A
  * checkpoint whose experts have four bits is published in those alone. */
 static bool read_question(struct can *can, struct can_type *types, size_t *count, struct error *error)
 {
     struct scenario scenario;
-    double four, llama_cpp, filled;
+    double four, experts, llama_cpp, filled;
     if (!scenario_open(&scenario, can->arena, can->command, can->subject, error) ||
         !value_of(&scenario, NAME_four_bit_weights, &four, error) ||
+        !value_of(&scenario, NAME_moe_layers, &experts, error) ||
         !value_of(&scenario, NAME_llama_cpp, &llama_cpp, error) ||
         !value_of(&scenario, NAME_conversation_filled, &filled, error) ||
         !value_of(&scenario, NAME_conversation_answer, &can->answer, error) ||
@@ -49,9 +58,11 @@ static bool read_question(struct can *can, struct can_type *types, size_t *count
     if (!value_of(&scenario, given ? NAME_context : NAME_conversation_context, &can->context, error))
         return false;
     can->prompt = fmax(1, floor(can->context * filled));
+    if (!can->subject.precision)
+        can->subject.precision = type_named(can);
     if (can->subject.precision || name_within(can->subject.model, ".gguf"))
         types[(*count)++] = (struct can_type){ .precision = can->subject.precision };
-    else if (four > 0)
+    else if (four > 0 && experts > 0)
         types[(*count)++] = (struct can_type){ .precision = "MXFP4_MOE" };
     else
         for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { CONTEXT_DIGITS = 7 };            /* a context is told to the token */
+enum { CONTEXT_DIGITS = 7 };            /* contexts are printed exactly */
 
 static double row_value(const struct can_type *type, const char *row)
 {

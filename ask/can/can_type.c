@@ -6,7 +6,6 @@
 #include "build/row_names.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const rows[CAN_ROW_COUNT] = {
@@ -25,23 +24,20 @@ static void assume(struct scenario *scenario, const char *row, double value)
         facts_set(&scenario->facts, row, value, ORIGIN_CHOSEN, "one conversation");
 }
 
-/* "2x 3090" and "3090 x2" are as many cards; 1: the name has no number of them. */
-static double cards_named(const char *name)
+/* The cards that the name says are linked; 1: it says no number. */
+static double cards_named(const struct scenario *scenario)
 {
-    char *end;
-    const char *last = strrchr(name, 'x');
-    const long before = strtol(name, &end, 10);
-    if (before > 0 && end[strspn(end, " ")] == 'x')
-        return (double)before;
-    const long after = last > name && last[-1] == ' ' ? strtol(last + 1, &end, 10) : 0;
-    return after > 0 && !*end ? (double)after : 1;
+    struct catalog_called called;
+    struct error ignored;
+    return catalog_machine_called(&scenario->catalog, scenario->subject.machine, &called, &ignored) && called.chips > 0
+           ? called.chips : 1;
 }
 
 /* One conversation on all the cards that were given or named, split by layers as llama.cpp does. */
 static void set_load(const struct can *can, struct scenario *scenario)
 {
     const struct fact *chips = facts_find(&scenario->facts, NAME_chips);
-    const double cards = chips && chips->origin == ORIGIN_GIVEN ? chips->value : cards_named(can->subject.machine);
+    const double cards = chips && chips->origin == ORIGIN_GIVEN ? chips->value : cards_named(scenario);
     if (!chips || chips->origin != ORIGIN_GIVEN)
         facts_set(&scenario->facts, NAME_chips, cards, ORIGIN_CHOSEN, "the cards that were named");
     assume(scenario, NAME_pipeline_parallel, cards);
@@ -122,8 +118,8 @@ void can_document(const struct can_type *type, struct doc *doc)
                         doc_add(arena, doc, keys[i] ? keys[i] : rows[i], DOC_OBJECT));
 }
 
-/* The words of llama.cpp's server, by the rows that `--emit llamacpp` reads; NULL with an error: it cannot run
- * the type so. */
+/* The words of llama.cpp's server, by the rows that `--emit llamacpp` reads; NULL and an error if the server cannot
+ * run this type. */
 static const struct doc *server_words(const struct can *can, const struct can_type *type, struct error *error)
 {
     struct doc *words;

@@ -78,8 +78,8 @@ static void unknown_images_are_refused(void **state)
     } refused[] = {
         { "step llama-3.1-8b --on h100-sxm --isl 100 --images 1", "not known for Llama-3.1-8B", "qwen2.5-vl-7b" },
         { "step qwen2-vl-7b --on h100-sxm --images 1", "how many tokens of text", "--isl" },
-        { "step qwen2-vl-7b --on h100-sxm --isl 100 --images -1", "", "" },
-        { "simulate qwen2-vl-7b --on h100-sxm --isl 100 --images 1", "not an option of simulate", "" },
+        { "step qwen2-vl-7b --on h100-sxm --isl 100 --images -1", "out of range", "0 to 100,000" },
+        { "simulate qwen2-vl-7b --on h100-sxm --images 1", "--images is not an option of simulate", "step" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct arena arena = { 0 };

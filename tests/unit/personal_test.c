@@ -246,7 +246,7 @@ static void can_is_consistent(void **state)
  * is written where no load is given. */
 static void step_and_can_agree(void **state)
 {
-    static const char *const machines[] = { "2x3090", "rtx-3090 --gpus 2", "m3-ultra", "2x5090" };
+    static const char *const machines[] = { "2x3090", "rtx-3090 --gpus 2", "m3-ultra", "2x5090", "rtx-3090-x2", "gb10-x8" };
     struct world *world = *state;
     for (size_t i = 0; i < COUNT(machines); i++) {
         assert_true(ask(world, arena_print(&world->arena, "can llama-3.3-70b --precision IQ3_XXS --on %s", machines[i])));
@@ -267,6 +267,12 @@ static void step_and_can_agree(void **state)
 static void can_says_no(void **state)
 {
     struct world *world = *state;
+    /* A file type in the model's name is that of --precision; other formats of a dense model are no MXFP4 file. */
+    assert_true(ask(world, "can qwen3:14b-q4_K_M --on rtx-3090"));
+    assert_string_equal(doc_get(world->answer.doc, "precision")->string, "Q4_K_M");
+    assert_int_equal(doc_get(world->answer.doc, "choices")->count, 1);
+    assert_true(ask(world, "can qwen3-14b-awq --on rtx-3090"));
+    assert_string_equal(doc_get(world->answer.doc, "precision")->string, "Q8_0");
     assert_true(ask(world, "can deepseek-v3 --on rtx-3060"));
     assert_int_equal(world->answer.status, 1);
     assert_false(ask(world, "can llama-3.1-8x --on rtx-3060"));

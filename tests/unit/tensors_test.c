@@ -435,6 +435,7 @@ static void gguf_of_123_tensors_is_gguf(void **state)
     open_files(&read, files, NULL);
     if (read.good || !strstr(read.error.what, "GGUF"))
         fail_msg("%s", read.good ? "an empty file is read" : read.error.what);
+    arena_free(&read.arena);
     arena_free(&arena);
 }
 
