@@ -120,8 +120,12 @@ static void list_notes(struct watch *watch)
     if (watch->predicted && watch->no_point && !watch->single)
         add_note(watch, arena_print(watch->arena, "this interval is no point of the calibration: %s", watch->no_point));
     if (watch->predicted && fitted->left_out_why)
-        add_note(watch, arena_print(watch->arena, "%zu points are left out of the calibration: %s", fitted->left_out,
+        add_note(watch, arena_print(watch->arena, "%zu point%s left out of the calibration: %s", fitted->left_out,
+                                    fitted->left_out == 1 ? " is" : "s are",
                                     fitted->left_out_why));
+    if (load->seen[LOAD_ARRIVAL_RATE].value > watch->saturation.high && load->seen[LOAD_WAITING].value <= 0)
+        add_note(watch, "more has arrived than this prediction says can be served, and nobody waits: this is not the server "
+                        "that --model, --on and the other options state");
     for (size_t i = 0; i < watch->change_count; i++)
         if (!watch->changes[i].stated && watch->changes[i].flag->vary == VARY_DOUBLE && first_of_flag(watch, i))
             add_note(watch, arena_print(watch->arena, "%s of the server is assumed to be %.0f; --set %s=N says otherwise",
@@ -149,6 +153,12 @@ static void list_unknown(struct watch *watch)
 
 /* ---- the document -------------------------------------------------------------------------------- */
 
+/* llama.cpp sets keys and values of the cache apart. */
+static const char *flag_text(const struct flag *flag)
+{
+    return strcmp(flag->flag, "-ctk") ? flag->flag : "-ctk and -ctv";
+}
+
 static void add_flags(struct watch *watch, struct doc *doc)
 {
     struct doc *list = doc_add(watch->arena, doc, "flags", DOC_ARRAY);
@@ -158,7 +168,7 @@ static void add_flags(struct watch *watch, struct doc *doc)
         const char *none = "the server would not keep up with its arrivals";
         const char *seen = isfinite(watch->load.seen[LOAD_ARRIVAL_RATE].value) ? "predicted at the arrivals seen"
                                                                                : "predicted at the assumed load";
-        doc_add_string(watch->arena, one, "flag", change->flag->flag);
+        doc_add_string(watch->arena, one, "flag", flag_text(change->flag));
         if (change->becomes) {
             doc_add_string(watch->arena, one, "from", change->was);
             doc_add_string(watch->arena, one, "to", change->becomes);
@@ -248,7 +258,7 @@ static void print_head(const struct watch *watch, struct buffer *out)
     if (load->replicas > 1)
         buffer_print(out, "%zu replicas, ", load->replicas);
     if (isfinite(load->span))
-        buffer_print(out, "%.4g s, %.0f requests finished\n", load->span,
+        buffer_print(out, "%.4g s, %s%.0f requests finished\n", load->span, load->requests_derived ? "about " : "",
                      isfinite(load->requests) ? load->requests : 0);
     else
         buffer_print(out, "since its start\n");
@@ -258,6 +268,12 @@ static void print_range(struct buffer *out, const struct interval_of *of, double
 {
     if (isfinite(of->low) && isfinite(of->high))
         buffer_print(out, " (80 %% interval %.4g to %.4g)", scale * of->low, scale * of->high);
+}
+
+/* Are the arrivals known for which times are predicted? */
+static bool loaded(const struct watch *watch)
+{
+    return watch->load.seen[LOAD_ARRIVAL_RATE].value > 0 || watch->now.rate.value > 0;
 }
 
 static void print_prediction(const struct watch *watch, struct buffer *out)
@@ -273,7 +289,7 @@ static void print_prediction(const struct watch *watch, struct buffer *out)
     print_range(out, &watch->saturation, 1);
     buffer_print(out, "\n");
     if (isfinite(watch->tpot.value) && isfinite(watch->ttft.value)) {
-        buffer_print(out, "  TPOT here %.4g ms", 1e3 * watch->tpot.value);
+        buffer_print(out, "  TPOT %s %.4g ms", loaded(watch) ? "here" : "at a load that is assumed", 1e3 * watch->tpot.value);
         print_range(out, &watch->tpot, 1e3);
         buffer_print(out, ", TTFT %.4g ms", 1e3 * watch->ttft.value);
         print_range(out, &watch->ttft, 1e3);
@@ -314,7 +330,7 @@ static void print_flags(const struct watch *watch, struct buffer *out)
         const struct interval_of *tpot = &change->at[OUTLOOK_TPOT];
         const struct interval_of most = interval_scaled(change->at[OUTLOOK_THROUGHPUT], (double)watch->load.replicas);
         if (change->becomes)
-            buffer_print(out, "    %s %s -> %s", change->flag->flag, change->was, change->becomes);
+            buffer_print(out, "    %s %s -> %s", flag_text(change->flag), change->was, change->becomes);
         else
             buffer_print(out, "    %s %.6g -> %.6g", change->flag->flag, change->from, change->to);
         if (change->flag->vary == VARY_TENSOR)

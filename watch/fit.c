@@ -94,6 +94,7 @@ const char *fit_see(struct fit *fit, const struct load *load, double at)
     point->prompt += seen[LOAD_PROMPT].value * requests;
     point->output += seen[LOAD_OUTPUT].value * requests;
     point->ttft += seen[LOAD_TTFT].value * requests;
+    point->unqueued |= load->engine->prompt_time != NULL;
     point->gaps += gaps;
     point->tpot += tpot_of(load) * gaps;
     if (isfinite(seen[LOAD_HIT_SHARE].value)) {
@@ -233,7 +234,7 @@ void fit_make(struct arena *arena, const struct fit *fit, struct scenario *scena
     for (size_t i = 0; i < fit->count; i++) {
         const struct fit_point *of = &fit->points[i];
         const char *why = give(calibration, tpot_point(arena, of, &server, (int)i + 1));
-        if (!why && of->arrivals / of->seconds < light * rate_most)
+        if (!why && !of->unqueued && of->arrivals / of->seconds < light * rate_most)
             give(calibration, ttft_point(arena, of, &server, (int)i + 1));
         fitted->points += !why;
         fitted->left_out += why != NULL;

@@ -21,6 +21,7 @@ struct fit_point {
     double requests, prompt, output, ttft;      /* times the requests */
     double gaps, tpot;              /* times the gaps */
     double hits, queried, accepted, drafted;    /* shares, times the requests that have one */
+    bool unqueued;                  /* its times to the first token leave waiting out */
 };
 struct fit {
     struct fit_point points[FIT_POINTS_MOST];

@@ -114,11 +114,12 @@ static double other_value(struct watch *watch, const struct flag *flag, double n
 static void name_values(struct change *change)
 {
     const enum vary vary = change->flag->vary;
+    const char *standard = cell(change->flag->engine, change->flag->flag, "default");
     const bool reuse = strstr(change->flag->flag, "enable_block_reuse") != NULL;
     if (vary == VARY_OFF)
         change->was = reuse ? "true" : "off", change->becomes = reuse ? "false" : "on";
     else if (vary == VARY_CACHE)
-        change->was = "auto", change->becomes = small_cache(change->flag);
+        change->was = standard && *standard ? standard : "auto", change->becomes = small_cache(change->flag);
     else if (vary == VARY_EXPERTS && !strcmp(change->flag->engine, "vllm"))
         change->was = change->from > 1 ? "on" : "off", change->becomes = change->from > 1 ? "off" : "on";
 }

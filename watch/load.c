@@ -345,7 +345,7 @@ void load_assume_lengths(struct load *load, double prompt, double output)
         return;
     seen[LOAD_OUTPUT] = (struct seen){ output, "--osl" };
     if (isnan(load->requests) && load->output_tokens >= 0)
-        load->requests = load->output_tokens / output;
+        load->requests = load->output_tokens / output, load->requests_derived = true;
     if (isnan(seen[LOAD_TTFT].value) && load->requests > 0 && isfinite(load->prompt_seconds))
         seen[LOAD_TTFT] = (struct seen){ load->prompt_seconds / load->requests, load->engine->prompt_time };
     if (isnan(seen[LOAD_ARRIVAL_RATE].value) && load->requests > 0 && load->span > 0)

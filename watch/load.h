@@ -37,6 +37,7 @@ struct load {
     bool scaled;                    /* there were more or fewer of them before */
     double memory_share, block_tokens, blocks, tensor_parallel;     /* as labels tell; NAN: none does */
     double requests;                /* finished in the span */
+    bool requests_derived;          /* from tokens, not counted */
     double output_tokens, prompt_seconds;           /* in the span; NAN: they are not counted */
     double in_flight;               /* requests with the engine on average, by Little's law of their times to the
                                        first token and of the gaps after it; NAN: not two scrapes */

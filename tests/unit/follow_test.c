@@ -370,7 +370,7 @@ static void test_flags(void **state)
 static void test_llama_cpp(void **state)
 {
     (void)state;
-    static const char *const flags[] = { "-np", "-b", "-ub", "-ctk", "--no-cache-prompt", "--spec-draft-n-max" };
+    static const char *const flags[] = { "-np", "-b", "-ub", "-ctk and -ctv", "--no-cache-prompt", "--spec-draft-n-max" };
     static const char page[] = "llamacpp:prompt_tokens_total %d\nllamacpp:prompt_seconds_total %d\n"
         "llamacpp:tokens_predicted_total %d\nllamacpp:tokens_predicted_seconds_total %d\n";
     struct arena arena = { 0 };
