@@ -1,7 +1,7 @@
 /* Machines, engines and tiers: lines of the catalog become facts in base units.
  *
- * A peak rate for a format that the chip has no units for is bound to the next wider format that
- * it has. The topology becomes a number of torus axes, 0 for a switch. Constants are applied in
+ * A peak rate for a format that the chip has no units for is bound to the format to which engines
+ * expand it. The topology becomes a number of torus axes, 0 for a switch. Constants are applied in
  * the order: all engines, the family of chips, the engine's base version, the engine, its backend for
  * these chips; a later one replaces an earlier one. One note each names doubtful figures and figures that nobody knows. */
 #include "catalog/catalog.h"
@@ -55,12 +55,13 @@ static bool has_needed(const struct catalog_entry *entry, struct error *error)
     return error_expected(error, "a row %s,%s,...", entry->name, missing);
 }
 
-/* Numbers of a type the chip has no units for are computed in the next wider one. */
+/* Weights of a type that the chip has no units for are expanded: engines multiply 4-bit and fp8 ones as bf16
+ * (Marlin: rules F1, F4 and F5 of vLLM 0.19). */
 static void bind_peaks(const struct catalog_entry *entry, struct facts *facts)
 {
     static const struct { const char *peak, *wider; } steps[] = {
         { NAME_peak_bf16, NAME_peak_fp32 }, { NAME_peak_int8, NAME_peak_bf16 },
-        { NAME_peak_fp8, NAME_peak_bf16 }, { NAME_peak_fp4, NAME_peak_fp8 },
+        { NAME_peak_fp8, NAME_peak_bf16 }, { NAME_peak_fp4, NAME_peak_bf16 },
     };
     double value;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
@@ -135,6 +136,13 @@ static void set_link(const struct catalog_entry *machine, struct facts *facts)
         facts_bind(facts, NAME_scale_up_bandwidth, NAME_host_link, ORIGIN_SHEET, "PCI Express: no faster link is known");
 }
 
+/* A machine whose processor and graphics share their memory is a host of its own. */
+static void set_host(const struct catalog_entry *machine, struct facts *facts)
+{
+    if (catalog_shares_memory(machine) && !facts_find(facts, NAME_host_chips))
+        facts_set(facts, NAME_host_chips, 1, ORIGIN_SHEET, "a machine of its own");
+}
+
 /* What the name said beside the machine: its memory, how many are linked, which of several is meant. */
 static void set_called(const struct catalog_called *called, const char *name, struct facts *facts)
 {
@@ -172,6 +180,7 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
     bind_peaks(entry, facts);
     set_topology(entry, facts);
     set_link(entry, facts);
+    set_host(entry, facts);
     note_doubts(entry, facts);
     const char *file = entry->sheet->csv.file;
     if ((file == catalog->devices.csv.file || file == catalog->sheets[CATALOG_MACHINE].csv.file) &&

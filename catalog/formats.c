@@ -8,12 +8,21 @@
 static const struct { const char *peak, *reached, *launch, *trained; } rates[] = {
     RATE(bf16), RATE(fp8), RATE(int8), RATE(fp4) };
 
-static bool format_read(const struct csv *csv, size_t row, const int column[3],
+/* Columns; a sheet without the last has no blocks. */
+enum { NAME, BYTES, PEAK, NEEDED, BLOCK = NEEDED, FORMAT_COLUMNS };
+
+static bool format_read(const struct csv *csv, size_t row, const int column[FORMAT_COLUMNS],
                         struct format *format, struct error *error)
 {
-    format->name = csv_cell(csv, row, column[0]);
-    const char *peak = csv_cell(csv, row, column[2]);
-    const char *bytes = csv_cell(csv, row, column[1]);
+    format->name = csv_cell(csv, row, column[NAME]);
+    const char *peak = csv_cell(csv, row, column[PEAK]);
+    const char *bytes = csv_cell(csv, row, column[BYTES]);
+    const char *block = column[BLOCK] < 0 ? "" : csv_cell(csv, row, column[BLOCK]);
+    format->block = 1;
+    if (*block && (!text_number(text_of(block), &format->block) || !(format->block >= 1))) {
+        error_set(error, "%s:%d: block '%s' of format '%s'", csv->file, csv->lines[row], block, format->name);
+        return error_expected(error, "rows of weights that share one scale, or nothing");
+    }
     if (!text_number(text_of(bytes), &format->bytes) || format->bytes < 0.01 || format->bytes > 16) {
         error_set(error, "%s:%d: bytes '%s' of format '%s'", csv->file, csv->lines[row], bytes,
                   format->name);
@@ -35,11 +44,11 @@ static bool format_read(const struct csv *csv, size_t row, const int column[3],
 bool formats_read(struct arena *arena, const struct csv *csv, struct formats *formats,
                   struct error *error)
 {
-    static const char *const names[3] = { "name", "bytes", "peak" };
-    int column[3];
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const names[FORMAT_COLUMNS] = { "name", "bytes", "peak", "block" };
+    int column[FORMAT_COLUMNS];
+    for (size_t i = 0; i < FORMAT_COLUMNS; i++) {
         column[i] = csv_column(csv, names[i]);
-        if (column[i] < 0)
+        if (column[i] < 0 && i < NEEDED)
             return error_set(error, "%s: no column '%s'", csv->file, names[i]);
     }
     struct format *format = arena_array(arena, csv->rows, sizeof *format);
@@ -56,6 +65,14 @@ const struct format *formats_find(const struct formats *formats, const char *nam
         if (name_same(formats->format[i].name, name))
             return &formats->format[i];
     return NULL;
+}
+
+double formats_place(const struct formats *formats, const struct format *format)
+{
+    for (size_t i = 0; i < formats->count; i++)
+        if (&formats->format[i] == format)
+            return (double)i + 1;
+    return 0;
 }
 
 bool formats_need(const struct formats *formats, const char *name, const char *what,

@@ -9,6 +9,7 @@
 struct format {
     const char *name;           /* "fp8-block" */
     double bytes;               /* of one weight, scales included */
+    double block;               /* rows and columns of weights that share one scale; 1: no blocks */
     /* rows: the rate it computes at ("peak_fp8"), and what servers and training runs reach of it */
     const char *peak, *reached, *launch, *trained;
 };
@@ -23,6 +24,8 @@ const struct formats *formats_built_in(void);
 
 bool formats_read(struct arena *arena, const struct csv *csv, struct formats *formats,
                   struct error *error);
+/* The place of a format in the sheet, from 1; 0: it is not of it. */
+double formats_place(const struct formats *formats, const struct format *format);
 /* NULL: no such format. Names compare as in name_same. */
 const struct format *formats_find(const struct formats *formats, const char *name);
 /* The same, but an unknown name is an error; `what` says where the name was read. */

@@ -199,6 +199,8 @@ static void weight_fact(const struct model *model, const struct weight *weight)
         { NAME_operator_joined, joins_another(model, weight) },
         { NAME_operator_ffn, of_feed_forward(weight) },
         { NAME_operator_bytes, weight->format->bytes },
+        { NAME_operator_block, weight->format->block },
+        { NAME_operator_format, formats_place(model->precision.formats, weight->format) },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         facts_cell(facts, table, entry, cells[i].column, cells[i].value, ORIGIN_MODEL, file);

@@ -7,6 +7,7 @@
  * computed here: expressions are checked for names and units, and evaluated later under all facts
  * (values.c). */
 #include "scenario/scenario.h"
+#include "scenario/rules.h"
 
 #include "build/row_names.h"
 #include "scenario/calibrated.h"
@@ -564,6 +565,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     const char *calibration = command_text(command, "calibration");
     if (calibration && !calibrated_apply(scenario, calibration, error))
         return false;
+    rules_bind(scenario);
     const char *deck = command_text(command, "deck");
     if (!read_more_rows(scenario, error) || (deck && !deck_set(scenario, deck, error)) ||
         !set_options(scenario, error))

@@ -7,6 +7,7 @@
  * its arrivals is an answer with a verdict, not an error. The records declare its keys for the
  * API. */
 #include "scenario/server.h"
+#include "scenario/rules.h"
 
 #include "build/row_names.h"
 
@@ -133,7 +134,7 @@ const struct record deployment_record = { "Deployment", (const struct answer_fie
     { FIELD_TEXT, "engine_version", .help = "engine version whose flags and rules were read", .null = true,
       .always = true },
     { FIELD_SWITCH, "startable", .help = "whether engines can start this layout", .always = true },
-    { FIELD_TEXTS, "broken_rules", .help = "rows that are 0 because an engine cannot start it",
+    { FIELD_TEXTS, "broken_rules", .help = "rules of data/rules.csv that it breaks",
       .always = true },
     { FIELD_ROWS, .names = paid_rows, .count = sizeof paid_rows / sizeof *paid_rows,
       .always = true },
@@ -167,32 +168,14 @@ void deployment_engine(const struct scenario *scenario, struct section *section)
         section_nothing(section, "engine_version");
 }
 
-/* Add the names of the rows that make layout_startable 0, each once. */
-static void add_broken(struct scenario *scenario, struct section *list)
-{
-    static const char *const rules[] = { NAME_tensor_whole, NAME_stages_whole, NAME_stages_few,
-                                         NAME_heads_divisible, NAME_ranks_share, NAME_layout_on_hosts,
-                                         NAME_tensor_usual, NAME_stages_needed };
-    enum { RULES = sizeof rules / sizeof *rules };
-    struct values values;
-    struct error ignored;
-    if (!values_of(scenario, rules, RULES, &values, &ignored))
-        return;
-    for (size_t i = 0; i < RULES; i++) {
-        bool known = values.at[i] > 0;
-        for (size_t k = 0; k < list->count; k++)
-            known |= !strcmp(list->figures[k].word, rules[i]);
-        if (!known)
-            section_word(list, NULL, rules[i]);
-    }
-}
-
 void deployment_rules(bool startable, struct scenario *const *kinds, size_t count, struct section *section)
 {
     section_switch(section, "startable", startable);
     struct section *list = section_add(section, "broken_rules", SECTION_TEXTS);
-    for (size_t i = 0; i < count && !startable; i++)
-        add_broken(kinds[i], list);
+    struct broken_rule *broken;
+    const size_t broken_count = startable ? 0 : rules_broken(kinds, count, &broken);
+    for (size_t i = 0; i < broken_count; i++)
+        section_word(list, NULL, broken[i].id);
 }
 
 void server_deployment(const struct server *server, struct section *answer)
@@ -249,6 +232,15 @@ struct values server_more(const struct server *server)
     return more;
 }
 
+static void note_broken(struct scenario *scenario)
+{
+    struct scenario *const kinds[] = { scenario };
+    struct broken_rule *broken;
+    const size_t count = rules_broken(kinds, 1, &broken);
+    for (size_t i = 0; i < count; i++)
+        facts_note(&scenario->facts, "%s", rule_text_of(scenario->arena, &broken[i]));
+}
+
 static bool open_as(struct server *server, const struct scenario *scenario,
                     const char *const *more, size_t count, bool parts, struct error *error)
 {
@@ -264,9 +256,8 @@ static bool open_as(struct server *server, const struct scenario *scenario,
         return false;
     server->row_count = server_at(server, SERVER_stable) > 0 ? SERVER_ROW_COUNT
                                                                     : SERVER_KNOWN;
-    if (!(server_at(server, SERVER_heads_divisible) > 0))
-        facts_note(&server->scenario.facts, "no engine runs this layout: TP %s does not divide the heads "
-                   "evenly", server_text(server, SERVER_tensor_parallel, 4));
+    if (!(server_at(server, SERVER_layout_startable) > 0))
+        note_broken(&server->scenario);
     scenario_note_length(&server->scenario);
     if (server_at(server, SERVER_band_exponent) > 1)
         facts_note(&server->scenario.facts, "few or no measurements of such GPUs: the prediction "

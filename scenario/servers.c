@@ -2,8 +2,8 @@
  * loads and limits.
  *
  * All ways of writing the chips as attention ranks x stages x tensor parallelism are listed, and
- * the rows layout_valid and layout_startable, evaluated at all of them at once, remove those that
- * engines cannot run. Loads are the decoding sequences of a rank, from less than one in steps of a
+ * the rows layout_valid and layout_packs, evaluated at all of them at once, remove those that no
+ * engine runs; layout_startable, those settings that none starts. Loads are the decoding sequences of a rank, from less than one in steps of a
  * quarter to what fits. `plan` and the choice of a deployment for `step` search the same space.
  * What the user gave excludes other settings. */
 #include "scenario/servers.h"
@@ -124,11 +124,38 @@ bool layouts_rows(struct scenario *scenario, const struct layouts *layouts,
     return true;
 }
 
+bool settings_keep(struct scenario *scenario, const struct setting_input *inputs, size_t input_count,
+                   const char *row, double *settings, size_t *count, struct error *error)
+{
+    struct arena scratch = arena_beside(scenario->arena);
+    struct scenario same = *scenario;
+    struct values values;
+    same.arena = &scratch;
+    const char **names = arena_array(&scratch, input_count, sizeof *names);
+    const double **columns = arena_array(&scratch, input_count, sizeof *columns);
+    double *kept = arena_array(&scratch, *count + 1, sizeof *kept);
+    if (!values_of(&same, &row, 1, &values, error))
+        return arena_free(&scratch), false;
+    for (size_t k = 0; k < input_count; k++) {
+        double *column = arena_array(&scratch, *count + 1, sizeof *column);
+        for (size_t i = 0; i < *count; i++)
+            column[i] = settings[i * input_count + k];
+        names[k] = inputs[k].row, columns[k] = column;
+    }
+    run_columns(&scratch, &values, names, columns, input_count, &kept, *count);
+    size_t left = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (kept[i] > 0)
+            memmove(&settings[left++ * input_count], &settings[i * input_count], input_count * sizeof *settings);
+    *count = left;
+    arena_free(&scratch);
+    return true;
+}
+
 bool servers_layouts(const struct servers *servers, struct layouts *layouts, struct error *error)
 {
     static const char *const names[3] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel };
-    static const char *const rows[] = { [LAYOUT_STARTABLE] = NAME_layout_startable,
-                                        [LAYOUT_EVEN] = NAME_layout_valid };
+    static const char *const rows[] = { [LAYOUT_STARTABLE] = NAME_layout_packs, [LAYOUT_EVEN] = NAME_layout_valid };
     struct layouts all = { 0 };
     double most = fmin(servers->chips_most, servers->chips), *out[1];
     *layouts = (struct layouts){ 0 };
@@ -219,7 +246,9 @@ bool servers_settings(const struct servers *servers, const double **at, size_t *
     }
     *at = settings.at;
     *count = settings.count / SERVERS_INPUTS;
-    return true;
+    return servers->rule != LAYOUT_STARTABLE ||
+           settings_keep(servers->scenario, servers_inputs, SERVERS_INPUTS, NAME_layout_startable, settings.at, count,
+                         error);
 }
 
 /* ---- the graph -------------------------------------------------------------------------------- */

@@ -15,8 +15,8 @@
 
 /* Which layouts are considered. */
 enum layout_rule {
-    LAYOUT_STARTABLE,               /* engines accept them and they pack into whole hosts */
-    LAYOUT_EVEN,                    /* heads, layers and experts divide evenly */
+    LAYOUT_STARTABLE,               /* engines and hosts start them (data/rules.csv), and they are usual */
+    LAYOUT_EVEN,                    /* heads divide evenly, and every stage has a layer */
     LAYOUT_ANY                      /* every factorization of the chips */
 };
 
@@ -65,12 +65,17 @@ void servers_open_loop(struct facts *facts, const char *source);
 double rate_down(double rate);
 /* Read the rows that bound the space, and the limits that the caller has not set. */
 bool servers_read(struct servers *servers, struct error *error);
-/* The layouts of at most `servers->chips` that servers->rule admits, in rising order of chips. */
+/* The layouts of at most `servers->chips` that servers->rule admits, in rising order of chips; of startable
+ * ones those that are so with experts split over all chips. */
 bool servers_layouts(const struct servers *servers, struct layouts *layouts, struct error *error);
 /* The settings of the space, SERVERS_INPUTS numbers each: every layout with each expert parallelism,
  * chunk size and number of draft tokens. Where a value is given, only settings with that value. */
 bool servers_settings(const struct servers *servers, const double **settings, size_t *count,
                       struct error *error);
+/* Of `count` settings, each as many numbers as `inputs`, keep those where the row is above 0; returns how many
+ * are left. */
+bool settings_keep(struct scenario *scenario, const struct setting_input *inputs, size_t input_count,
+                   const char *row, double *settings, size_t *count, struct error *error);
 /* Evaluate rows for every layout: out[row][layout]. `names` are the rows that receive chips, attention
  * ranks and pipeline stages: those of a replica, or of a prefill or decode worker. */
 bool layouts_rows(struct scenario *scenario, const struct layouts *layouts,

@@ -77,8 +77,8 @@ static void write_formats(struct buffer *out, const struct formats *formats)
     buffer_print(out, "static const struct format format[] = {\n");
     for (size_t i = 0; i < formats->count; i++) {
         const struct format *format = &formats->format[i];
-        buffer_print(out, "    { \"%s\", %a, \"%s\", \"%s\", \"%s\", \"%s\" },\n", format->name,
-                     format->bytes, format->peak, format->reached, format->launch, format->trained);
+        buffer_print(out, "    { \"%s\", %a, %a, \"%s\", \"%s\", \"%s\", \"%s\" },\n", format->name,
+                     format->bytes, format->block, format->peak, format->reached, format->launch, format->trained);
     }
     buffer_print(out, "};\n\nconst struct formats *formats_built_in(void)\n{\n"
                  "    static const struct formats formats = { %zu, format };\n"

@@ -212,7 +212,7 @@ static bool add_variant(struct plan *plan, const char *machine, const char *prec
         return false;
     variant->gpus = plan->gpus;
     variant->ttft = plan->ttft;
-    variant->rule = kind == PLAN_POOLS ? LAYOUT_EVEN : LAYOUT_STARTABLE;
+    variant->rule = command_given(plan->command, "any-layout") ? LAYOUT_EVEN : LAYOUT_STARTABLE;
     if (command_given(plan->command, "aggregated") &&
         !fact_given(facts_find(&scenario->facts, NAME_deployment_chips)) &&
         !take_reach(plan, variant, &asked))
@@ -328,6 +328,8 @@ static const struct option gpus_list[] = {
 static const struct option search_list[] = {
     { "aggregated", NULL, OPTION_SWITCH,
       .help = "aggregated replicas only; one replica without --gpus" },
+    { "any-layout", NULL, OPTION_SWITCH,
+      .help = "also layouts that engines or hosts cannot start; says which rules they break" },
     { "draft", "N", OPTION_COUNT, .low = 0, .high = 16, .fallback = "0",
       .help = "also layouts with up to N draft tokens" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,

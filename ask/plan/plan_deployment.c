@@ -10,6 +10,7 @@
 
 #include "build/row_names.h"
 #include "scenario/calibrated.h"
+#include "scenario/rules.h"
 #include "scenario/server.h"
 
 #include <math.h>
@@ -184,10 +185,8 @@ static void add_rules(struct plan *plan, const struct plan_point *point, struct 
     struct scenario prefill = *read, *const pair[] = { read, &prefill };
     const bool pools = plan->variants[point->at.space].kind == PLAN_POOLS;
     const bool startable = point->figures[PLAN_pool_startable] > 0;
-    prefill.facts = facts_copy(&read->facts);
-    for (size_t i = 0; i < SERVER_SIZES && pools && !startable; i++)
-        facts_set(&prefill.facts, decode_sizes[i], plan_input(plan, &point->at, prefill_sizes[i]),
-                  ORIGIN_AXIS, "plan");
+    if (pools)
+        rules_of_pools(read, &prefill);
     deployment_rules(startable, pair, pools ? 2 : 1, section);
 }
 

@@ -64,7 +64,8 @@ static void add_setting(struct settings *settings, const double *values)
 }
 
 /* Prefill servers that no other beats: fewer or as many chips, sooner done, more prompts, and as
- * many ranks to share a queue. */
+ * many ranks to share a queue. Only those of the same TP and stages are compared, since engines ask for TP
+ * and stages of two pools that match. */
 static bool best_prefills(struct plan *plan, struct scenario *scenario,
                           const struct layouts *legal, struct prefills *best)
 {
@@ -79,7 +80,10 @@ static bool best_prefills(struct plan *plan, struct scenario *scenario,
         bool beaten = !(out[2][i] > 0);
         for (size_t j = 0; j < legal->count && !beaten; j++) {
             const struct layout *a = &legal->at[j], *b = &legal->at[i];
-            bool as_good = out[2][j] > 0 && a->chips <= b->chips && out[0][j] <= out[0][i] &&
+            const double a_tensor = a->chips / a->attention_dp / a->pipeline_parallel;
+            const double b_tensor = b->chips / b->attention_dp / b->pipeline_parallel;
+            bool as_good = out[2][j] > 0 && a->chips <= b->chips && a_tensor == b_tensor &&
+                           a->pipeline_parallel == b->pipeline_parallel && out[0][j] <= out[0][i] &&
                            out[1][j] >= out[1][i] && a->attention_dp >= b->attention_dp;
             bool same = a->chips == b->chips && out[0][j] == out[0][i] &&
                         out[1][j] == out[1][i] && a->attention_dp == b->attention_dp;
@@ -184,6 +188,11 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
             for (double draft = 0; draft <= draft_most; draft++)
                 add_pools(&settings, &legal.at[i], experts[e], draft, &prefills);
     }
+    size_t setting_count = settings.count / POOLS_COUNT;
+    if (variant->rule == LAYOUT_STARTABLE &&
+        !settings_keep(&variant->scenario, pools_inputs, POOLS_COUNT, NAME_pool_startable, settings.at, &setting_count,
+                       plan->error))
+        return false;
     if (plan->by_demand)
         texts[SERVERS_WORTH] = plan->by_cost ? NAME_pool_fewest_rent : NAME_pool_fewest_gpus;
     else if (plan->by_cost)
@@ -194,7 +203,7 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
         return false;
     servers_loads(&servers, space);
     space->settings = settings.at;
-    space->setting_count = settings.count / POOLS_COUNT;
+    space->setting_count = setting_count;
     servers_columns(plan->arena, pools_inputs, POOLS_COUNT, space);
     servers_limits(&servers, space);
     return true;

@@ -1,0 +1,253 @@
+/* The sheet of rules in a scenario: the rows that an engine's rules name become the least of these rows, and
+ * of a layout that cannot be started the sheet says which rules it breaks.
+ *
+ * Rules hold for versions of an engine; the version is that whose flags chalkline writes, or the one that
+ * measurements state. Rules of hosts and of DeepEP bind whatever the engine. Where no engine is named, one of
+ * three must be able to start a layout. */
+#include "scenario/rules.h"
+
+#include "build/row_names.h"
+#include "catalog/sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_NAME "data/rules.csv"
+
+enum rule_cell { ID, ENGINE, FROM, UNTIL, ROLE, ROW, FORMATS, FAMILIES, SAYS, MESSAGE, COLUMNS };
+static const char *const columns[COLUMNS] = { "id", "engine", "from", "until", "role", "row", "formats", "families",
+                                              "says", "message" };
+
+struct rule {
+    const char *cell[COLUMNS];
+};
+
+static struct rule rule_at(const struct csv *csv, size_t row)
+{
+    struct rule rule;
+    for (int i = 0; i < COLUMNS; i++)
+        rule.cell[i] = csv_cell(csv, row, csv_column(csv, columns[i]));
+    return rule;
+}
+
+/* ---- engines ----------------------------------------------------------------------------------------- */
+
+/* Engines that plans are for, with the inputs that say whether each may be the engine and whether a layout
+ * keeps its rules. */
+static const struct { const char *name, *title, *allowed, *kept, *pools; } engines[] = {
+    { "vllm", "vLLM", NAME_vllm_allowed, NAME_vllm_rules_kept, NAME_vllm_pools_kept },
+    { "sglang", "SGLang", NAME_sglang_allowed, NAME_sglang_rules_kept, NAME_sglang_pools_kept },
+    { "trtllm", "TensorRT-LLM", NAME_trtllm_allowed, NAME_trtllm_rules_kept, NAME_trtllm_pools_kept } };
+enum { ENGINES = sizeof engines / sizeof *engines };
+
+/* The engine without its version; "any" where none is named. */
+static const char *engine_of(const struct scenario *scenario)
+{
+    struct error ignored;
+    const char *name = catalog_engine_name(&scenario->catalog, scenario->subject.engine);
+    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_ENGINE, name, &ignored);
+    const char *base = entry ? catalog_text(entry, "version_of") : NULL;
+    return base ? base : name;
+}
+
+static bool engine_allowed(const struct scenario *scenario, const char *engine)
+{
+    const char *own = engine_of(scenario);
+    return !strcmp(own, "any") || !strcmp(own, engine);
+}
+
+/* Below 0, 0, above 0 as the version 0.9.2 is before, the same as or after 0.11. */
+static int compare_versions(const char *a, const char *b)
+{
+    for (;;) {
+        char *after_a, *after_b;
+        const long x = strtol(a, &after_a, 10), y = strtol(b, &after_b, 10);
+        if (x != y)
+            return x < y ? -1 : 1;
+        if (*after_a != '.' || *after_b != '.')
+            return 0;
+        a = after_a + 1, b = after_b + 1;
+    }
+}
+
+static bool version_has(const struct scenario *scenario, const struct rule *rule)
+{
+    const char *version = catalog_engine_version(&scenario->catalog, rule->cell[ENGINE]);
+    if (scenario->subject.version && !strcmp(engine_of(scenario), rule->cell[ENGINE]))
+        version = scenario->subject.version;
+    return !version || ((!*rule->cell[FROM] || compare_versions(version, rule->cell[FROM]) >= 0) &&
+                        (!*rule->cell[UNTIL] || compare_versions(version, rule->cell[UNTIL]) <= 0));
+}
+
+/* ---- formats ----------------------------------------------------------------------------------------- */
+
+static bool has_word(const char *list, const char *word)
+{
+    const size_t size = strlen(word);
+    for (const char *at = list; *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        if (length == size && !memcmp(at, word, size))
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+/* Are any of the model's weights in one of these formats? */
+static bool has_format(const struct scenario *scenario, const char *formats)
+{
+    const struct fact_table *table = facts_table_find(&scenario->facts, "operator");
+    for (size_t j = 0; table && j < table->columns; j++)
+        for (size_t i = 0; i < table->entries && !strcmp(table->column[j], NAME_operator_format); i++) {
+            const double at = table->cell[i * table->columns + j].value;
+            if (at >= 1 && at <= (double)scenario->formats.count &&
+                has_word(formats, scenario->formats.format[(size_t)at - 1].name))
+                return true;
+        }
+    return false;
+}
+
+static bool runs(const struct scenario *scenario, const struct rule *rule)
+{
+    struct error ignored;
+    const struct catalog_entry *entry = scenario->subject.machine
+        ? catalog_find(&scenario->catalog, CATALOG_MACHINE, scenario->subject.machine, &ignored) : NULL;
+    const char *family = entry ? catalog_text(entry, "family") : NULL;
+    return !family || !has_word(rule->cell[FAMILIES], family) || !has_format(scenario, rule->cell[FORMATS]);
+}
+
+/* ---- expressions ------------------------------------------------------------------------------------- */
+
+/* Hosts and DeepEP have rules for every engine. */
+static bool is_common(const struct rule *rule)
+{
+    return !strcmp(rule->cell[ENGINE], "hosts") || !strcmp(rule->cell[ENGINE], "deepep");
+}
+
+/* The rows of an engine's rules, or of those of every engine for NULL, as "min(a, b)"; "0" where it has no
+ * kernels for the formats of this model on this machine. */
+static const char *least_of(struct scenario *scenario, const char *engine, const char *role)
+{
+    const struct csv *csv = csv_built_in(FILE_NAME);
+    struct buffer out = { .arena = scenario->arena };
+    size_t count = 0;
+    for (size_t r = 0; r < csv->rows; r++) {
+        const struct rule rule = rule_at(csv, r);
+        if (engine ? strcmp(rule.cell[ENGINE], engine) : !is_common(&rule))
+            continue;
+        if (strcmp(rule.cell[ROLE], role) || !version_has(scenario, &rule))
+            continue;
+        if (!*rule.cell[ROW] && runs(scenario, &rule))
+            continue;
+        buffer_print(&out, "%s%s", count++ ? ", " : "min(1, ", *rule.cell[ROW] ? rule.cell[ROW] : "0");
+    }
+    if (count)
+        buffer_print(&out, ")");
+    return count ? out.data : NULL;
+}
+
+static void bind(struct scenario *scenario, const char *row, const char *expression)
+{
+    if (expression)
+        facts_bind(&scenario->facts, row, expression, ORIGIN_SHEET, FILE_NAME);
+}
+
+void rules_bind(struct scenario *scenario)
+{
+    bind(scenario, NAME_host_rules_kept, least_of(scenario, NULL, ""));
+    for (size_t i = 0; i < ENGINES; i++) {
+        bind(scenario, engines[i].kept, least_of(scenario, engines[i].name, ""));
+        bind(scenario, engines[i].pools, least_of(scenario, engines[i].name, "pools"));
+        if (!engine_allowed(scenario, engines[i].name))
+            facts_set(&scenario->facts, engines[i].allowed, 0, ORIGIN_SHEET, "--engine");
+    }
+}
+
+/* ---- pools ------------------------------------------------------------------------------------------- */
+
+void rules_of_pools(struct scenario *scenario, struct scenario *prefill)
+{
+    static const struct { const char *row, *prefill; } sizes[] = {
+        { NAME_chips, NAME_prefill_chips }, { NAME_attention_dp, NAME_prefill_attention_dp },
+        { NAME_pipeline_parallel, NAME_prefill_pipeline_parallel },
+        { NAME_expert_parallel, NAME_prefill_expert_parallel } };
+    struct error ignored;
+    double value;
+    *prefill = *scenario;
+    prefill->facts = facts_copy(&scenario->facts);
+    scenario->facts = facts_copy(&scenario->facts);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (value_of(scenario, sizes[i].prefill, &value, &ignored))
+            facts_set(&prefill->facts, sizes[i].row, value, ORIGIN_AXIS, FILE_NAME);
+    facts_set(&prefill->facts, NAME_writes_output, 0, ORIGIN_AXIS, FILE_NAME);
+    facts_set(&scenario->facts, NAME_reads_prompts, 0, ORIGIN_AXIS, FILE_NAME);
+}
+
+/* ---- broken rules ------------------------------------------------------------------------------------ */
+
+struct broken_list {
+    struct arena *arena;
+    struct broken_rule *at;
+    size_t count, room;
+};
+
+static void add_broken(struct broken_list *list, const struct rule *rule)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->at[i].id, rule->cell[ID]))
+            return;
+    *(struct broken_rule *)arena_push(list->arena, &list->at, &list->count, &list->room, sizeof *list->at) =
+        (struct broken_rule){ rule->cell[ID], rule->cell[ENGINE], rule->cell[SAYS], rule->cell[MESSAGE] };
+}
+
+/* The rules of an engine that one kind of server breaks; of `role` "pools" those of both together. */
+static void list_broken(struct scenario *scenario, const char *engine, const char *role, struct broken_list *list)
+{
+    const struct csv *csv = csv_built_in(FILE_NAME);
+    for (size_t r = 0; r < csv->rows; r++) {
+        const struct rule rule = rule_at(csv, r);
+        struct error ignored;
+        double kept;
+        if (strcmp(rule.cell[ENGINE], engine) || strcmp(rule.cell[ROLE], role) || !version_has(scenario, &rule))
+            continue;
+        if (*rule.cell[ROW] ? value_of(scenario, rule.cell[ROW], &kept, &ignored) && !(kept > 0)
+                            : !runs(scenario, &rule))
+            add_broken(list, &rule);
+    }
+}
+
+static void list_of_engine(struct scenario *const *kinds, size_t count, const char *engine, struct broken_list *list)
+{
+    for (size_t i = 0; i < count; i++)
+        list_broken(kinds[i], engine, "", list);
+    if (count > 1)
+        list_broken(kinds[0], engine, "pools", list);
+}
+
+size_t rules_broken(struct scenario *const *kinds, size_t count, struct broken_rule **broken)
+{
+    struct broken_list all = { .arena = kinds[0]->arena }, best = { .count = SIZE_MAX };
+    list_of_engine(kinds, count, "hosts", &all);
+    list_of_engine(kinds, count, "deepep", &all);
+    for (size_t i = 0; i < ENGINES; i++) {
+        struct broken_list list = { .arena = all.arena };
+        if (!engine_allowed(kinds[0], engines[i].name))
+            continue;
+        list_of_engine(kinds, count, engines[i].name, &list);
+        if (list.count < best.count)
+            best = list;
+    }
+    for (size_t i = 0; best.count < SIZE_MAX && i < best.count; i++)
+        *(struct broken_rule *)arena_push(all.arena, &all.at, &all.count, &all.room, sizeof *all.at) = best.at[i];
+    *broken = all.at;
+    return all.count;
+}
+
+const char *rule_text_of(struct arena *arena, const struct broken_rule *rule)
+{
+    for (size_t i = 0; i < ENGINES; i++)
+        if (!strcmp(engines[i].name, rule->engine))
+            return arena_print(arena, "%s does not start it: %s (%s)", engines[i].title, rule->says, rule->id);
+    return arena_print(arena, "it cannot be started: %s (%s)", rule->says, rule->id);
+}

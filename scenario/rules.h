@@ -1,0 +1,29 @@
+/* rules -- which layouts hosts and engines can start: data/rules.csv.
+ *
+ * A rule is a row of the blackboard that is 1 where a layout keeps it (formulas/serving/startable.chalk), or
+ * a list of formats that a list of families of chips cannot run. The sheet says which engine, in which of
+ * its versions, has which rule, in the engine's words and with the source. */
+#ifndef SCENARIO_RULES_H
+#define SCENARIO_RULES_H
+
+#include "scenario/scenario.h"
+
+/* Bind the inputs of startable.chalk to what the sheet says of the scenario's engine, machine and formats. */
+void rules_bind(struct scenario *scenario);
+
+/* Of a scenario of two pools: make `scenario` that of a decode worker, and `prefill` that of a prefill worker. */
+void rules_of_pools(struct scenario *scenario, struct scenario *prefill);
+
+struct broken_rule {
+    const char *id;                 /* "H1" */
+    const char *engine;             /* "vllm", "hosts", "deepep" */
+    const char *says, *message;     /* what it asks; what the engine prints, or "" */
+};
+/* The rules that a deployment breaks, each once: `kinds` are the scenarios of its replicas, or of its decode
+ * workers and its prefill workers. Where no engine was named, those of hosts and of the engine that lacks
+ * the fewest. Returns how many there are. */
+size_t rules_broken(struct scenario *const *kinds, size_t count, struct broken_rule **broken);
+/* "vLLM does not start it: ... (V10)" */
+const char *rule_text_of(struct arena *arena, const struct broken_rule *rule);
+
+#endif

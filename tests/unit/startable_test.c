@@ -1,0 +1,245 @@
+/* What can be started: data/rules.csv and formulas/serving/startable.chalk against
+ *
+ * 1. layouts with a verdict, and the rules that a refused one breaks (tests/cases/startable.cases);
+ * 2. the same with each rule that a case names taken away, which must change its verdict or its rules;
+ * 3. layouts of published servers, which their engine must start (data/startable of the folder SHARED);
+ * 4. the sheet itself: each row it names is a row, each rule has a source. */
+#include "test.h"
+
+#include "build/row_names.h"
+#include "catalog/sheet.h"
+#include "scenario/rules.h"
+
+#include <math.h>
+
+enum { WORDS = 64 };
+
+struct verdict {
+    bool startable;
+    struct broken_rule *broken;
+    size_t count;
+};
+
+static struct text cell_of(struct text *line)
+{
+    const char *bar = memchr(line->data, '|', line->size);
+    const size_t size = bar ? (size_t)(bar - line->data) : line->size;
+    const struct text cell = text_trim((struct text){ line->data, size });
+    line->data += bar ? size + 1 : size;
+    line->size -= bar ? size + 1 : size;
+    return cell;
+}
+
+static const char *next_cell(struct arena *arena, struct text *line)
+{
+    const struct text cell = cell_of(line);
+    return arena_copy(arena, cell.data, cell.size);
+}
+
+/* The scenario of `eval` with these words. */
+static void open_words(struct arena *arena, const char *text, struct scenario *scenario)
+{
+    char *words[WORDS] = { "chalkline", "eval", NAME_layout_startable };
+    int count = 3;
+    for (const char *at = text; *at; at += strspn(at, " ")) {
+        const size_t size = strcspn(at, " ");
+        assert_true(count < WORDS);
+        words[count++] = arena_copy(arena, at, size);
+        at += size;
+    }
+    struct command *command = arena_alloc(arena, sizeof *command);
+    struct error error = { .what = "" };
+    if (!command_read(arena, count, words, command, &error) ||
+        !scenario_open(scenario, arena, command, command_subject(command), &error))
+        fail_msg("%s: %s (%s)", text, error.what, error.hint);
+}
+
+static double row_of(struct scenario *scenario, const char *row)
+{
+    struct error error = { .what = "" };
+    double value;
+    if (!value_of(scenario, row, &value, &error))
+        fail_msg("%s: %s", row, error.what);
+    return value;
+}
+
+static struct verdict verdict_of(struct scenario *scenario)
+{
+    struct scenario prefill, *kinds[] = { scenario, &prefill };
+    const bool pools = facts_find(&scenario->facts, NAME_prefill_chips) != NULL;
+    struct verdict verdict = { .startable = row_of(scenario, pools ? NAME_pool_startable
+                                                                   : NAME_layout_startable) > 0 };
+    if (pools)
+        rules_of_pools(scenario, &prefill);
+    verdict.count = rules_broken(kinds, pools ? 2 : 1, &verdict.broken);
+    return verdict;
+}
+
+static bool names(const struct verdict *verdict, const char *id)
+{
+    for (size_t i = 0; i < verdict->count; i++)
+        if (!strcmp(verdict->broken[i].id, id))
+            return true;
+    return false;
+}
+
+/* ---- cases --------------------------------------------------------------------------------------- */
+
+/* Take a rule away: of a layout, that is to say that its row is kept. */
+static const char *row_of_rule(const char *id)
+{
+    const struct csv *csv = csv_built_in("data/rules.csv");
+    for (size_t r = 0; r < csv->rows; r++)
+        if (!strcmp(csv_cell(csv, r, csv_column(csv, "id")), id))
+            return csv_cell(csv, r, csv_column(csv, "row"));
+    fail_msg("%s is no rule", id);
+    return NULL;
+}
+
+static void check_rule(struct arena *arena, const char *number, const char *words, const char *id, size_t rules)
+{
+    struct scenario scenario;
+    const char *row = row_of_rule(id);
+    if (!*row)
+        return;                     /* a rule of formats has no row */
+    open_words(arena, words, &scenario);
+    facts_set(&scenario.facts, row, 1, ORIGIN_GIVEN, "test");
+    const struct verdict left = verdict_of(&scenario);
+    if (names(&left, id) || (rules == 1 && !left.startable))
+        fail_msg("%s: without %s it is %s", number, id, left.startable ? "startable" : "still refused");
+}
+
+static size_t check_case(struct arena *arena, struct text line)
+{
+    const char *number = next_cell(arena, &line), *words = next_cell(arena, &line),
+               *want = next_cell(arena, &line), *rules = next_cell(arena, &line);
+    struct scenario scenario;
+    open_words(arena, words, &scenario);
+    const struct verdict verdict = verdict_of(&scenario);
+    struct buffer broken = { .arena = arena };
+    size_t wanted = 0;
+    buffer_print(&broken, "%s:", verdict.startable ? "startable" : "refused");
+    for (size_t i = 0; i < verdict.count; i++)
+        buffer_print(&broken, " %s", verdict.broken[i].id);
+    if (verdict.startable != !strcmp(want, "startable") || verdict.startable != !verdict.count)
+        fail_msg("%s: %s, found %s", number, want, broken.data);
+    for (const char *at = rules; *at; at += strspn(at, " ")) {
+        const size_t size = strcspn(at, " ");
+        const char *id = arena_copy(arena, at, size);
+        if (!names(&verdict, id))
+            fail_msg("%s: %s is not named, found %s", number, id, broken.data);
+        check_rule(arena, number, words, id, verdict.count);
+        wanted++;
+        at += size;
+    }
+    return wanted;
+}
+
+static void layouts_with_a_verdict(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct error error;
+    struct text text;
+    size_t cases = 0, rules = 0;
+    assert_true(file_read(&arena, "tests/cases/startable.cases", 1 << 20, &text, &error));
+    while (text.size) {
+        struct arena own = { 0 };
+        const struct text line = text_trim(text_line(&text));
+        if (line.size && *line.data != '#')
+            rules += check_case(&own, line), cases++;
+        arena_free(&own);
+    }
+    assert_int_equal(cases, 42);
+    assert_true(rules > 25);
+    arena_free(&arena);
+}
+
+/* ---- published servers --------------------------------------------------------------------------- */
+
+static double cell_number(const struct csv *csv, size_t row, const char *column)
+{
+    double value;
+    return text_number(text_of(csv_cell(csv, row, csv_column(csv, column))), &value) ? value : 0;
+}
+
+/* A model whose sizes divide by all that was published: the sheet says layouts, not models. */
+static const char *words_of(struct arena *arena, const struct csv *csv, size_t row)
+{
+    const double ep = cell_number(csv, row, "expert_parallel"), experts = 256;
+    double spare = cell_number(csv, row, "spare_experts");
+    const bool kimi = fmod(experts + spare, fmax(ep, 1)) != 0;
+    const double own = kimi ? 384 : experts;
+    const bool deepep = !strncmp(csv_cell(csv, row, csv_column(csv, "backend")), "deepep", 6);
+    if (fmod(own + spare, fmax(ep, 1)) != 0)
+        spare = ceil(own / ep) * ep - own;
+    return arena_print(arena, "--engine %s --model deepseek-v3 --precision bf16 --on %s --gpus %.0f --dp %.0f --pp %.0f "
+                       "--ep %.0f --set host_chips=%.0f --set experts=%.0f --set spare_experts=%.0f --set deepep=%d "
+                       "--set %s=0",
+                       csv_cell(csv, row, csv_column(csv, "engine")), csv_cell(csv, row, csv_column(csv, "machine")),
+                       cell_number(csv, row, "chips"), cell_number(csv, row, "attention_dp"),
+                       cell_number(csv, row, "pipeline_parallel"), fmax(ep, 1), cell_number(csv, row, "host_chips"),
+                       own, spare, deepep,
+                       strcmp(csv_cell(csv, row, csv_column(csv, "role")), "prefill") ? "reads_prompts" : "writes_output");
+}
+
+static void published_servers(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct error error;
+    struct text text;
+    struct csv csv;
+    const char *path = shared_file(&arena, "startable/startable_published.csv");
+    size_t accepted = 0;
+    double servers = 0;
+    if (!path)
+        return arena_free(&arena);
+    assert_true(file_read(&arena, path, 1 << 20, &text, &error) && csv_read_any(&arena, path, text, &csv, &error));
+    for (size_t r = 0; r < csv.rows; r++) {
+        struct arena own = { 0 };
+        struct scenario scenario;
+        const char *words = words_of(&own, &csv, r);
+        open_words(&own, words, &scenario);
+        const struct verdict verdict = verdict_of(&scenario);
+        if (!verdict.startable)
+            print_error("%d: %s: %s\n", csv.lines[r], words,
+                        verdict.count ? rule_text_of(&own, &verdict.broken[0]) : "no rule");
+        accepted += verdict.startable;
+        servers += cell_number(&csv, r, "count");
+        arena_free(&own);
+    }
+    print_message("%zu of %zu rows of published servers accepted\n", accepted, csv.rows);
+    assert_true(csv.rows > 300 && servers > 2500);
+    assert_int_equal(accepted, csv.rows);
+    arena_free(&arena);
+}
+
+/* ---- the sheet ----------------------------------------------------------------------------------- */
+
+static void the_sheet(void **state)
+{
+    (void)state;
+    const struct csv *csv = csv_built_in("data/rules.csv");
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
+    assert_true(csv->rows > 40);
+    for (size_t r = 0; r < csv->rows; r++) {
+        const char *row = csv_cell(csv, r, csv_column(csv, "row"));
+        if (*row && formulas_find(formulas, row) < 0)
+            fail_msg("line %d: no row %s", csv->lines[r], row);
+        assert_true(*row || (*csv_cell(csv, r, csv_column(csv, "formats")) &&
+                             *csv_cell(csv, r, csv_column(csv, "families"))));
+        assert_true(*csv_cell(csv, r, csv_column(csv, "source")) && *csv_cell(csv, r, csv_column(csv, "date")) &&
+                    *csv_cell(csv, r, csv_column(csv, "says")));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_sheet),
+        cmocka_unit_test(layouts_with_a_verdict),
+        cmocka_unit_test(published_servers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
