@@ -85,6 +85,8 @@ bool text_is(struct text text, const char *string);
 bool starts_with(const char *string, const char *start);
 bool text_starts_with(struct text text, const char *start);
 bool ends_with(const char *string, const char *end);
+/* Is a word in a list of words with spaces between them? */
+bool text_has_word(const char *list, const char *word);
 bool text_number(struct text text, double *number);     /* the whole text must be a finite number */
 
 /* ---- text of unknown origin -----------------------------------------------------------

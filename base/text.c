@@ -55,6 +55,18 @@ bool text_starts_with(struct text text, const char *start)
     return text.size >= size && !memcmp(text.data, start, size);
 }
 
+bool text_has_word(const char *list, const char *word)
+{
+    const size_t size = strlen(word);
+    for (const char *at = list; *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        if (length == size && !memcmp(at, word, size))
+            return true;
+        at += length;
+    }
+    return false;
+}
+
 bool ends_with(const char *string, const char *end)
 {
     const size_t size = strlen(string), tail = strlen(end);

@@ -118,6 +118,8 @@ const struct catalog_entry *catalog_backend(const struct catalog *catalog, const
 /* The name of an engine in the catalog; a name without an entry, such as a user's file, as it is; for
  * NULL "any". */
 const char *catalog_engine_name(const struct catalog *catalog, const char *name);
+/* The same without its version: "vllm" for an entry that is a version of it. */
+const char *catalog_engine_base(const struct catalog *catalog, const char *name);
 /* The version of an engine whose flags and scheduler chalkline follows (data/flags.csv); NULL: none. */
 const char *catalog_engine_version(const struct catalog *catalog, const char *name);
 /* Is the entry of an engine sheet a family of chips instead of an engine? */

@@ -291,6 +291,15 @@ const char *catalog_engine_name(const struct catalog *catalog, const char *name)
     return own ? own->name : name;
 }
 
+const char *catalog_engine_base(const struct catalog *catalog, const char *name)
+{
+    struct error ignored;
+    name = catalog_engine_name(catalog, name);
+    const struct catalog_entry *entry = catalog_find(catalog, CATALOG_ENGINE, name, &ignored);
+    const char *base = entry ? catalog_text(entry, "version_of") : NULL;
+    return base ? base : name;
+}
+
 const char *catalog_engine_version(const struct catalog *catalog, const char *name)
 {
     name = catalog_engine_name(catalog, name);

@@ -16,6 +16,7 @@
 
 #include "build/row_names.h"
 #include "scenario/calibrated.h"
+#include "scenario/published.h"
 
 #include <math.h>
 #include <string.h>
@@ -331,8 +332,10 @@ bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t
         one_conversation(scenario);
     if (!reads_open(scenario, texts, count, &open, error))
         return false;
-    if (!open)
+    if (!open) {
+        published_set_distance(scenario);
         return true;
+    }
     if (!open_trial(&choice))
         return false;
     choice.servers = (struct servers){ .arena = scenario->arena, .scenario = &choice.trial, .tell_rate = true,
@@ -352,5 +355,8 @@ bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t
         if (!choose_of(&choice, &found))
             return false;
     }
-    return record(&choice, &found);
+    if (!record(&choice, &found))
+        return false;
+    published_set_distance(scenario);
+    return true;
 }

@@ -195,7 +195,7 @@ static void take_setting(const struct choice *choice, const struct sweepers *all
 {
     const double *values = all->settings + setting * all->space.inputs;
     memcpy(found->layout, values, sizeof found->layout);
-    found->chunk = values[SERVERS_INPUTS - 1];
+    found->chunk = values[SETTING_CHUNK];
     found->any = true;
     if (choice->loads == LOADS_REPLICAS)
         found->replicas = all->load[setting];

@@ -32,7 +32,7 @@ bool choice_space(struct choice *choice, const struct servers *servers, struct s
     enum { INPUTS = SERVERS_INPUTS + 1, LOADS = 8192 };     /* enough for 1e12 users */
     static const double one = 1;
     const char *texts[SERVERS_OUTPUTS] = {
-        NAME_speed_per_user, NAME_throughput_per_chip, NAME_replica_fits, NAME_predicted_ttft,
+        NAME_speed_per_user, NAME_throughput_per_chip " * " NAME_layout_trust, NAME_replica_fits, NAME_predicted_ttft,
         NAME_predicted_tpot, NAME_prefill_overload, NAME_slots_load, NAME_chips };
     struct setting_input inputs[INPUTS];
     struct arena *arena = servers->arena;
@@ -40,14 +40,13 @@ bool choice_space(struct choice *choice, const struct servers *servers, struct s
     double users = 0;
     const size_t count = choice->loads == LOADS_REPLICAS ? INPUTS : SERVERS_INPUTS;
     memcpy(inputs, servers_inputs, SERVERS_INPUTS * sizeof *inputs);
-    inputs[SERVERS_INPUTS] = (struct setting_input){ NAME_replicas, 0 };
+    inputs[SERVERS_INPUTS] = (struct setting_input){ NAME_replicas, 0, 1 };
     *space = (struct search_space){ .speed = SERVERS_SPEED, .throughput = SERVERS_WORTH,
                                     .most = SERVERS_ROOM, .loads = &one, .load_count = 1 };
     for (size_t i = 0; i < count; i++)
         if (!fact_given(facts_find(&trial->facts, inputs[i].row)) &&
             strcmp(inputs[i].row, NAME_chunked_prefill_size))       /* its default is a good chunk */
-            facts_set(&trial->facts, inputs[i].row, !strcmp(inputs[i].row, NAME_draft_tokens) ? 0 : 1,
-                      ORIGIN_CHOSEN, "choice");
+            facts_set(&trial->facts, inputs[i].row, inputs[i].unset, ORIGIN_CHOSEN, "choice");
     if (choice->loads == LOADS_REPLICAS) {
         double *loads = arena_array(arena, LOADS, sizeof *loads);
         if (!value_of(trial, NAME_users, &users, choice->error))

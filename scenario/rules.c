@@ -35,25 +35,15 @@ static struct rule rule_at(const struct csv *csv, size_t row)
 
 /* Engines that plans are for, with the inputs that say whether each may be the engine and whether a layout
  * keeps its rules. */
-static const struct { const char *name, *title, *allowed, *kept, *pools; } engines[] = {
+static const struct { const char *name, *title, *allowed, *kept, *pools; } engines[RULES_ENGINES] = {
     { "vllm", "vLLM", NAME_vllm_allowed, NAME_vllm_rules_kept, NAME_vllm_pools_kept },
     { "sglang", "SGLang", NAME_sglang_allowed, NAME_sglang_rules_kept, NAME_sglang_pools_kept },
     { "trtllm", "TensorRT-LLM", NAME_trtllm_allowed, NAME_trtllm_rules_kept, NAME_trtllm_pools_kept } };
-enum { ENGINES = sizeof engines / sizeof *engines };
-
-/* The engine without its version; "any" where none is named. */
-static const char *engine_of(const struct scenario *scenario)
-{
-    struct error ignored;
-    const char *name = catalog_engine_name(&scenario->catalog, scenario->subject.engine);
-    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_ENGINE, name, &ignored);
-    const char *base = entry ? catalog_text(entry, "version_of") : NULL;
-    return base ? base : name;
-}
+enum { ENGINES = RULES_ENGINES };
 
 static bool engine_allowed(const struct scenario *scenario, const char *engine)
 {
-    const char *own = engine_of(scenario);
+    const char *own = catalog_engine_base(&scenario->catalog, scenario->subject.engine);
     return !strcmp(own, "any") || !strcmp(own, engine);
 }
 
@@ -74,25 +64,13 @@ static int compare_versions(const char *a, const char *b)
 static bool version_has(const struct scenario *scenario, const struct rule *rule)
 {
     const char *version = catalog_engine_version(&scenario->catalog, rule->cell[ENGINE]);
-    if (scenario->subject.version && !strcmp(engine_of(scenario), rule->cell[ENGINE]))
+    if (scenario->subject.version && !strcmp(catalog_engine_base(&scenario->catalog, scenario->subject.engine), rule->cell[ENGINE]))
         version = scenario->subject.version;
     return !version || ((!*rule->cell[FROM] || compare_versions(version, rule->cell[FROM]) >= 0) &&
                         (!*rule->cell[UNTIL] || compare_versions(version, rule->cell[UNTIL]) <= 0));
 }
 
 /* ---- formats ----------------------------------------------------------------------------------------- */
-
-static bool has_word(const char *list, const char *word)
-{
-    const size_t size = strlen(word);
-    for (const char *at = list; *at; at += strspn(at, " ")) {
-        const size_t length = strcspn(at, " ");
-        if (length == size && !memcmp(at, word, size))
-            return true;
-        at += length;
-    }
-    return false;
-}
 
 /* Are any of the model's weights in one of these formats? */
 static bool has_format(const struct scenario *scenario, const char *formats)
@@ -102,7 +80,7 @@ static bool has_format(const struct scenario *scenario, const char *formats)
         for (size_t i = 0; i < table->entries && !strcmp(table->column[j], NAME_operator_format); i++) {
             const double at = table->cell[i * table->columns + j].value;
             if (at >= 1 && at <= (double)scenario->formats.count &&
-                has_word(formats, scenario->formats.format[(size_t)at - 1].name))
+                text_has_word(formats, scenario->formats.format[(size_t)at - 1].name))
                 return true;
         }
     return false;
@@ -114,7 +92,7 @@ static bool runs(const struct scenario *scenario, const struct rule *rule)
     const struct catalog_entry *entry = scenario->subject.machine
         ? catalog_find(&scenario->catalog, CATALOG_MACHINE, scenario->subject.machine, &ignored) : NULL;
     const char *family = entry ? catalog_text(entry, "family") : NULL;
-    return !family || !has_word(rule->cell[FAMILIES], family) || !has_format(scenario, rule->cell[FORMATS]);
+    return !family || !text_has_word(rule->cell[FAMILIES], family) || !has_format(scenario, rule->cell[FORMATS]);
 }
 
 /* ---- expressions ------------------------------------------------------------------------------------- */
@@ -242,6 +220,26 @@ size_t rules_broken(struct scenario *const *kinds, size_t count, struct broken_r
         *(struct broken_rule *)arena_push(all.arena, &all.at, &all.count, &all.room, sizeof *all.at) = best.at[i];
     *broken = all.at;
     return all.count;
+}
+
+size_t rules_starters(struct scenario *const *kinds, size_t count, const char *names[RULES_ENGINES])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < ENGINES; i++) {
+        struct error ignored;
+        double kept = 1;
+        if (!engine_allowed(kinds[0], engines[i].name))
+            continue;
+        for (size_t k = 0; k < count && kept > 0; k++)
+            if (!value_of(kinds[k], engines[i].kept, &kept, &ignored))
+                kept = 0;
+        if (count > 1 && kept > 0 && !value_of(kinds[0], engines[i].pools, &kept, &ignored))
+            kept = 0;
+        if (kept > 0)
+            names[found++] = arena_print(kinds[0]->arena, "%s %s", engines[i].title,
+                                         catalog_engine_version(&kinds[0]->catalog, engines[i].name));
+    }
+    return found;
 }
 
 const char *rule_text_of(struct arena *arena, const struct broken_rule *rule)

@@ -136,6 +136,10 @@ const struct record deployment_record = { "Deployment", (const struct answer_fie
     { FIELD_SWITCH, "startable", .help = "whether engines can start this layout", .always = true },
     { FIELD_TEXTS, "broken_rules", .help = "rules of data/rules.csv that it breaks",
       .always = true },
+    { FIELD_TEXTS, "started_by", .help = "engines that can start it, with the version whose rules were read",
+      .always = true },
+    { FIELD_NUMBER, "distance", .help = "0: published servers have the layout; 1: those of other engines or machines; "
+      "2: its sizes were published apart; 3: one of them never was", .always = true },
     { FIELD_ROWS, .names = paid_rows, .count = sizeof paid_rows / sizeof *paid_rows,
       .always = true },
     { 0 } } };
@@ -172,10 +176,15 @@ void deployment_rules(bool startable, struct scenario *const *kinds, size_t coun
 {
     section_switch(section, "startable", startable);
     struct section *list = section_add(section, "broken_rules", SECTION_TEXTS);
+    struct section *by = section_add(section, "started_by", SECTION_TEXTS);
     struct broken_rule *broken;
+    const char *engines[RULES_ENGINES];
     const size_t broken_count = startable ? 0 : rules_broken(kinds, count, &broken);
+    const size_t engine_count = startable ? rules_starters(kinds, count, engines) : 0;
     for (size_t i = 0; i < broken_count; i++)
         section_word(list, NULL, broken[i].id);
+    for (size_t i = 0; i < engine_count; i++)
+        section_word(by, NULL, engines[i]);
 }
 
 void server_deployment(const struct server *server, struct section *answer)
@@ -200,6 +209,7 @@ void server_deployment(const struct server *server, struct section *answer)
     figures_words(&scenario, section);
     deployment_engine(&scenario, section);
     deployment_rules(server_at(server, SERVER_layout_startable) > 0, kinds, 1, section);
+    section_number(section, "distance", server_at(server, SERVER_layout_distance), unit_one);
     for (size_t i = 0; i < server->row_count; i++)
         section_number(section, server_rows[i], server_at(server, i), unit_of(server, i));
 }

@@ -15,7 +15,7 @@
     X(attention_dp) X(pipeline_parallel) X(rank_slots) X(saturated_throughput) X(batch)     \
     X(chips) X(expert_parallel) X(context_parallel) X(chunked_prefill_size) X(replicas)     \
     X(deployment_chips) X(host_chips) X(hosts) X(chips_paid) X(layout_startable)            \
-    X(stable) X(replica_fits) X(band_exponent) X(heads_divisible)                          \
+    X(stable) X(replica_fits) X(band_exponent) X(heads_divisible) X(layout_distance)       \
     X(utilization) X(rank_running_mean)                                                        \
     X(predicted_tpot) X(predicted_ttft) X(predicted_e2e) X(predicted_throughput)            \
     X(throughput_per_chip) X(speed_per_user) X(predicted_energy_per_token)                  \

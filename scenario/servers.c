@@ -7,6 +7,7 @@
  * quarter to what fits. `plan` and the choice of a deployment for `step` search the same space.
  * What the user gave excludes other settings. */
 #include "scenario/servers.h"
+#include "scenario/published.h"
 
 #include "build/row_names.h"
 
@@ -16,8 +17,10 @@
 #include <string.h>
 
 const struct setting_input servers_inputs[SERVERS_INPUTS] = {
-    { NAME_chips, 0 }, { NAME_attention_dp, 0 }, { NAME_pipeline_parallel, 0 },
-    { NAME_expert_parallel, 0 }, { NAME_draft_tokens, 1 }, { NAME_chunked_prefill_size, 2 } };
+    [SETTING_CHIPS] = { NAME_chips, 0, 1 }, [SETTING_ATTENTION_DP] = { NAME_attention_dp, 0, 1 },
+    [SETTING_PIPELINE_PARALLEL] = { NAME_pipeline_parallel, 0, 1 },
+    [SETTING_EXPERT_PARALLEL] = { NAME_expert_parallel, 0, 1 }, [SETTING_DRAFT] = { NAME_draft_tokens, 1, 0 },
+    [SETTING_CHUNK] = { NAME_chunked_prefill_size, 2, 1 }, [SETTING_DISTANCE] = { NAME_layout_distance, 0, 0 } };
 
 bool given_number(const struct scenario *scenario, const char *row, double *value)
 {
@@ -34,8 +37,7 @@ void servers_open_loop(struct facts *facts, const char *source)
 {
     for (size_t i = 0; i < SERVERS_INPUTS; i++)
         if (!fact_given(facts_find(facts, servers_inputs[i].row)))
-            facts_set(facts, servers_inputs[i].row,
-                      !strcmp(servers_inputs[i].row, NAME_draft_tokens) ? 0 : 1, ORIGIN_CHOSEN, source);
+            facts_set(facts, servers_inputs[i].row, servers_inputs[i].unset, ORIGIN_CHOSEN, source);
     facts_bind(facts, NAME_rank_running_mean, NAME_rank_running_target, ORIGIN_AXIS, source);
     facts_bind(facts, NAME_arrival_rate, NAME_rate_at_target, ORIGIN_AXIS, source);
     facts_set(facts, NAME_other_prompts_share, 1, ORIGIN_AXIS, source);
@@ -198,7 +200,7 @@ struct settings {
 static void add_setting(struct settings *settings, const double values[SERVERS_INPUTS])
 {
     const double tensor = settings->servers->tensor;
-    for (size_t i = 0; i < SERVERS_INPUTS; i++)
+    for (size_t i = 0; i < SETTING_DISTANCE; i++)
         if (!isnan(settings->only[i]) && settings->only[i] != values[i])
             return;
     if (tensor > 0 && values[0] / values[1] / values[2] != tensor)
@@ -215,7 +217,7 @@ static void add_layout(struct settings *settings, const struct layout *layout, d
     static const double usual[] = { 512, 1024, 2048, 4096, 8192, 16384 };
     const double *only = settings->only, *chunks = usual;
     size_t count = sizeof usual / sizeof *usual;
-    double draft = 0, most = settings->servers->draft_most, chunk = isnan(only[5]) ? 0 : only[5];
+    double draft = 0, most = settings->servers->draft_most, chunk = isnan(only[SETTING_CHUNK]) ? 0 : only[SETTING_CHUNK];
     if (chunk > 0)
         chunks = &chunk, count = 1;
     for (; draft <= most; draft++)
@@ -223,6 +225,34 @@ static void add_layout(struct settings *settings, const struct layout *layout, d
             add_setting(settings, (double[SERVERS_INPUTS]){
                 layout->chips, layout->attention_dp, layout->pipeline_parallel, experts, draft,
                 chunks[i] });
+}
+
+void settings_sort(struct arena *arena, double *settings, size_t count, size_t inputs, size_t distance)
+{
+    struct arena scratch = arena_beside(arena);
+    double *sorted = arena_array(&scratch, count * inputs + 1, sizeof *sorted);
+    size_t done = 0;
+    for (int at = 0; at <= PUBLISHED_NEVER; at++)
+        for (size_t i = 0; i < count; i++)
+            if (settings[i * inputs + distance] == at)
+                memcpy(&sorted[done++ * inputs], &settings[i * inputs], inputs * sizeof *sorted);
+    memcpy(settings, sorted, count * inputs * sizeof *sorted);
+    arena_free(&scratch);
+}
+
+/* Set the distances of settings, and let those nearest to published servers come first. */
+static void place_settings(const struct servers *servers, double *at, size_t count)
+{
+    const struct published *published = published_open(servers->scenario);
+    double given;
+    const bool known = given_number(servers->given ? servers->given : servers->scenario, NAME_layout_distance, &given);
+    for (size_t i = 0; i < count; i++) {
+        double *one = &at[i * SERVERS_INPUTS];
+        const struct published_layout layout = { one[SETTING_CHIPS], one[SETTING_ATTENTION_DP],
+                                                 one[SETTING_PIPELINE_PARALLEL], one[SETTING_EXPERT_PARALLEL] };
+        one[SETTING_DISTANCE] = known ? given : published_distance(published, PUBLISHED_TOGETHER, &layout);
+    }
+    settings_sort(servers->arena, at, count, SERVERS_INPUTS, SETTING_DISTANCE);
 }
 
 bool servers_settings(const struct servers *servers, const double **at, size_t *count,
@@ -239,16 +269,19 @@ bool servers_settings(const struct servers *servers, const double **at, size_t *
     for (size_t i = 0; i < layouts.count; i++) {
         double experts[2];
         size_t ways = layout_experts(servers->scenario, &layouts.at[i], experts);
-        if (!isnan(settings.only[3]))               /* any that divides the experts, if it is given */
-            experts[0] = settings.only[3], ways = 1;
+        if (!isnan(settings.only[SETTING_EXPERT_PARALLEL]))     /* any that divides the experts, if it is given */
+            experts[0] = settings.only[SETTING_EXPERT_PARALLEL], ways = 1;
         for (size_t e = 0; e < ways; e++)
             add_layout(&settings, &layouts.at[i], experts[e]);
     }
     *at = settings.at;
     *count = settings.count / SERVERS_INPUTS;
-    return servers->rule != LAYOUT_STARTABLE ||
-           settings_keep(servers->scenario, servers_inputs, SERVERS_INPUTS, NAME_layout_startable, settings.at, count,
-                         error);
+    if (servers->rule == LAYOUT_STARTABLE &&
+        !settings_keep(servers->scenario, servers_inputs, SERVERS_INPUTS, NAME_layout_startable, settings.at, count,
+                       error))
+        return false;
+    place_settings(servers, settings.at, *count);
+    return true;
 }
 
 /* ---- the graph -------------------------------------------------------------------------------- */
@@ -257,6 +290,8 @@ static struct interval range_of(const char *input)
 {
     if (!strcmp(input, NAME_draft_tokens))
         return (struct interval){ 0, 64 };
+    if (!strcmp(input, NAME_layout_distance))
+        return (struct interval){ 0, PUBLISHED_NEVER };
     if (!strcmp(input, NAME_disagg_prefill_time))
         return (struct interval){ 0, INFINITY };
     if (!strcmp(input, NAME_rank_running_target))
@@ -350,13 +385,14 @@ void servers_columns(struct arena *arena, const struct setting_input *inputs, si
 bool servers_space(const struct servers *servers, struct search_space *space, struct error *error)
 {
     const char *texts[SERVERS_ALL] = {
-        NAME_speed_per_user, NAME_deployment_throughput_per_chip, NAME_rank_running_max, NAME_predicted_ttft,
+        NAME_speed_per_user, NAME_deployment_throughput_per_chip " * " NAME_layout_trust, NAME_rank_running_max, NAME_predicted_ttft,
         NAME_predicted_tpot, NAME_prefill_overload, NAME_slots_load, NAME_gpus_needed,
         NAME_rate_at_target, NAME_replicas_needed };
     if (servers->by_demand)
-        texts[SERVERS_WORTH] = servers->by_cost ? NAME_fewest_rent : NAME_fewest_gpus;
+        texts[SERVERS_WORTH] = servers->by_cost ? NAME_fewest_rent " / " NAME_layout_trust
+                                                : NAME_fewest_gpus " / " NAME_layout_trust;
     else if (servers->by_cost)
-        texts[SERVERS_WORTH] = NAME_deployed_per_usd;
+        texts[SERVERS_WORTH] = NAME_deployed_per_usd " * " NAME_layout_trust;
     *space = (struct search_space){ .speed = SERVERS_SPEED, .throughput = SERVERS_WORTH,
                                     .most = SERVERS_ROOM };
     if (!servers_settings(servers, &space->settings, &space->setting_count, error) ||

@@ -54,9 +54,11 @@ struct layouts {
 struct setting_input {
     const char *row;
     int axis;
+    double unset;                   /* its value before the search sets one */
 };
 extern const struct setting_input servers_inputs[];
-enum { SERVERS_INPUTS = 6 };
+enum { SETTING_CHIPS, SETTING_ATTENTION_DP, SETTING_PIPELINE_PARALLEL, SETTING_EXPERT_PARALLEL, SETTING_DRAFT,
+       SETTING_CHUNK, SETTING_DISTANCE, SERVERS_INPUTS };
 
 /* Make the load an input, rank_running_target, instead of the result of flow balance. */
 void servers_open_loop(struct facts *facts, const char *source);
@@ -76,6 +78,8 @@ bool servers_settings(const struct servers *servers, const double **settings, si
  * are left. */
 bool settings_keep(struct scenario *scenario, const struct setting_input *inputs, size_t input_count,
                    const char *row, double *settings, size_t *count, struct error *error);
+/* Sort settings by the number of their column `distance`, those with the same number in their order. */
+void settings_sort(struct arena *arena, double *settings, size_t count, size_t inputs, size_t distance);
 /* Evaluate rows for every layout: out[row][layout]. `names` are the rows that receive chips, attention
  * ranks and pipeline stages: those of a replica, or of a prefill or decode worker. */
 bool layouts_rows(struct scenario *scenario, const struct layouts *layouts,

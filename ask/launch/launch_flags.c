@@ -40,24 +40,11 @@ void launch_read_flags(struct launch *launch)
     }
 }
 
-/* Is a word in a list with spaces? */
-static bool has_word(const char *list, const char *word)
-{
-    const size_t size = strlen(word);
-    for (const char *at = list; *at; at += strspn(at, " ")) {
-        size_t length = strcspn(at, " ");
-        if (length == size && !memcmp(at, word, size))
-            return true;
-        at += length;
-    }
-    return false;
-}
-
 const struct launch_flag *launch_about(const struct launch *launch, const char *name, const char *family)
 {
     for (size_t i = 0; i < launch->flag_count; i++) {
         const struct launch_flag *flag = &launch->flags[i];
-        bool fits = !*flag->takes || !family || has_word(flag->takes, family);
+        bool fits = !*flag->takes || !family || text_has_word(flag->takes, family);
         if (!strcmp(flag->form, "about") && !strcmp(flag->name, name) && fits)
             return flag;
     }
@@ -182,7 +169,7 @@ static bool is_told(const struct launch *launch, const struct launch_part *part,
 {
     const struct launch_flag *flag = &launch->flags[at];
     if (!strcmp(flag->form, "about") || !strcmp(flag->form, "need") ||
-        (*flag->role && !has_word(flag->role, launch_roles[part->role])))
+        (*flag->role && !text_has_word(flag->role, launch_roles[part->role])))
         return false;
     if (part->role != LAUNCH_ROUTER && isnan(launch->pool[part->role].values[at]))
         return false;

@@ -20,7 +20,7 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };       /* aggregated, d
     X(chips, 0) X(attention_dp, 0) X(pipeline_parallel, 0) X(expert_parallel, 0)             \
     X(draft_tokens, 0) X(prefill_chips, 1) X(prefill_attention_dp, 1)                        \
     X(prefill_pipeline_parallel, 1) X(disagg_prefill_time, 1) X(decode_workers, 2)                \
-    X(prefill_workers, 2)
+    X(prefill_workers, 2) X(layout_distance, 0)
 
 /* The figures of a point: X(name, row of an aggregated deployment, row of a disaggregated one). `cost`,
  * all rent over output tokens, will be removed in the next version. */

@@ -10,6 +10,7 @@
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"
+#include "scenario/published.h"
 
 #include <math.h>
 #include <string.h>
@@ -121,6 +122,33 @@ static bool add_simplest(struct plan *plan, struct section *section)
     struct section *simpler = section_add(section, "simpler", SECTION_RECORD);
     plan_record(plan, &point, simpler);
     section_word(simpler, "alike", within_interval(best, &point) ? "~" : "")->text_only = true;
+    return true;
+}
+
+/* The best deployment whose layouts published servers have, here or elsewhere; in the text where the best of
+ * all is another one. */
+static bool add_known(struct plan *plan, struct section *section)
+{
+    const struct search_front *tops = &plan->result.tops;
+    struct plan_point point;
+    size_t i = 0;
+    while (i < tops->count && plan_input(plan, &tops->points[i], NAME_layout_distance) > PUBLISHED_ELSEWHERE)
+        i++;
+    if (i < tops->count && !plan_read_point(plan, &tops->points[i], &point))
+        return false;
+    if (i == tops->count || !plan_keeps(plan, &point)) {
+        section_nothing(section, "measured");
+        section_word(section, "measured_reason", "no layout within the limits is one that published servers have");
+        return true;
+    }
+    struct section *known = section_add(section, "measured", SECTION_RECORD);
+    plan_record(plan, &point, known);
+    if (plan_input(plan, &plan->front[0].at, NAME_layout_distance) <= PUBLISHED_ELSEWHERE)
+        return true;
+    struct section *shown = section_add(section, "known", SECTION_LIST);
+    shown->text_only = true;
+    section_share(shown, known);
+    section_word(known, "alike", within_interval(&plan->front[0], &point) ? "~" : "")->text_only = true;
     return true;
 }
 
@@ -297,9 +325,6 @@ bool plan_answer(struct plan *plan)
         return false;
     add_counts(plan, section);
     add_limits(plan, section);
-    /* A measured deployment needs measurements that can be planned by: there are none yet. */
-    section_nothing(section, "measured");
-    section_word(section, "measured_reason", "deployments are predicted; measured ones are not searched");
     if (front->count) {
         shown = plan->front[0];
         struct section *best = section_add(section, "best", SECTION_RECORD);
@@ -309,11 +334,13 @@ bool plan_answer(struct plan *plan)
         section_number(best, "users_at_once",
                        shown.figures[PLAN_per_gpu] * shown.figures[PLAN_deployment_chips] /
                        shown.figures[PLAN_speed_per_user], unit_one)->text_only = true;
-        if (!add_simplest(plan, section) || !add_moves(plan, section))
+        if (!add_known(plan, section) || !add_simplest(plan, section) || !add_moves(plan, section))
             return false;
         add_check(plan, section);
     } else {
         section_nothing(section, "best");
+        section_nothing(section, "measured");
+        section_word(section, "measured_reason", "no deployment is within the limits");
         section_nothing(section, "simplest");
         plan->answer->status = 1;
         if (!add_nearest(plan, section, &shown, &found))
@@ -386,7 +413,7 @@ const struct record answer_plan = { "Plan", (const struct answer_field[]){
       .null = true },
     { FIELD_RECORD, "nearest", .help = "the deployment nearest to the limits, where none is feasible",
       .record = &nearest_record },
-    { FIELD_RECORD, "measured", .help = "the best deployment among those that were measured",
+    { FIELD_RECORD, "measured", .help = "the best deployment whose layouts published servers have",
       .record = &plan_deployment_record, .null = true },
     { FIELD_TEXT, "measured_reason", .help = "why there is no measured one" },
     { FIELD_RECORD, "simplest", .help = "the best aggregated replicas without pipeline stages",
@@ -404,6 +431,7 @@ const struct record answer_plan = { "Plan", (const struct answer_field[]){
     { FIELD_RECORD, "emit", .help = "--emit: commands or manifests that start the best" },
     { FIELD_LIST, "sweep", .help = "--sweep: the best deployment at each value", .record = &plan_swept },
     { FIELD_TEXT_ONLY, "shown", .record = &plan_deployment_record },
+    { FIELD_TEXT_ONLY, "known", .record = &plan_deployment_record },
     { FIELD_TEXT_ONLY, .count = 9, .names = (const char *const[]){
           "scope", "swept", NAME_prompt_tokens, NAME_output_tokens, "ttft_missed", "by_demand", "worth",
           NAME_weights_stored, NAME_deployment_memory } },

@@ -118,7 +118,8 @@ const char *plan_binds(struct plan *plan, const struct plan_point *point)
 static const char *const setting_rows[] = {
     NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
     NAME_chunked_prefill_size, NAME_prefill_workers, NAME_prefill_chips, NAME_prefill_attention_dp,
-    NAME_prefill_pipeline_parallel, NAME_decode_workers, NAME_rank_running_target };
+    NAME_prefill_pipeline_parallel, NAME_decode_workers, NAME_rank_running_target,
+    NAME_layout_distance };
 enum { SETTING_ROWS = sizeof setting_rows / sizeof *setting_rows };
 
 static const char *const kinds[PLAN_KINDS] = { [PLAN_TOGETHER] = "together", [PLAN_POOLS] = "pools" };
@@ -243,6 +244,7 @@ void plan_record(struct plan *plan, const struct plan_point *point, struct secti
     }
     deployment_engine(&read, section);
     add_rules(plan, point, &read, section);
+    section_number(section, "distance", plan_input(plan, &point->at, NAME_layout_distance), unit_one);
     add_figures(plan, point, section);
     breakdown_section(&variant->read, &point->parts, unit_second, section);
     section_word(section, "largest_part", breakdown_largest(plan->arena, &point->parts, 1))

@@ -9,13 +9,14 @@
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"
+#include "scenario/published.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const struct setting_input pools_inputs[] = {
-#define X(row, axis) { NAME_##row, axis },
+#define X(row, axis) { NAME_##row, axis, 0 },
     PLAN_POOLS_INPUTS(X)
 #undef X
 };
@@ -53,7 +54,7 @@ struct settings {
 /* Add a setting, unless a number that the user gave excludes it. */
 static void add_setting(struct settings *settings, const double *values)
 {
-    for (size_t i = 0; i < settings->input_count; i++)
+    for (size_t i = 0; i < settings->input_count - 1; i++)      /* the last is the distance */
         if (!isnan(settings->only[i]) && settings->only[i] != values[i])
             return;
     if (settings->plan->tensor > 0 && values[0] / values[1] / values[2] != settings->plan->tensor)
@@ -135,6 +136,31 @@ static void add_pools(struct settings *settings, const struct layout *decode, do
     }
 }
 
+/* Set the distances of settings: that of the kind of worker that is further from published ones. */
+static void place_pools(struct plan *plan, struct scenario *scenario, double *at, size_t count)
+{
+    enum {
+#define X(row, axis) AT_##row,
+        PLAN_POOLS_INPUTS(X)
+#undef X
+    };
+    const struct published *published = published_open(scenario);
+    double given;
+    const bool known = given_number(scenario, NAME_layout_distance, &given);
+    for (size_t i = 0; i < count; i++) {
+        double *one = &at[i * POOLS_COUNT];
+        const double ranks = one[AT_prefill_attention_dp], stages = one[AT_prefill_pipeline_parallel];
+        const struct published_layout decode = { one[AT_chips], one[AT_attention_dp], one[AT_pipeline_parallel],
+                                                 one[AT_expert_parallel] };
+        const struct published_layout prefill = { one[AT_prefill_chips], ranks, stages,
+                                                  ranks > 1 ? one[AT_prefill_chips] / stages : 1 };
+        one[AT_layout_distance] = known ? given
+            : fmax(published_distance(published, PUBLISHED_DECODE, &decode),
+                   published_distance(published, PUBLISHED_PREFILL, &prefill));
+    }
+    settings_sort(plan->arena, at, count, POOLS_COUNT, AT_layout_distance);
+}
+
 /* ---- the list --------------------------------------------------------------------------------- */
 
 bool plan_list(struct plan *plan, struct variant *variant, const char *const *texts, size_t count,
@@ -153,7 +179,7 @@ bool plan_list(struct plan *plan, struct variant *variant, const char *const *te
 bool plan_space(struct plan *plan, struct variant *variant, struct search_space *space)
 {
     const char *texts[SERVERS_OUTPUTS] = {
-        NAME_disagg_speed_per_user, NAME_disagg_throughput_per_chip, NAME_rank_running_max,
+        NAME_disagg_speed_per_user, NAME_disagg_throughput_per_chip " * " NAME_layout_trust, NAME_rank_running_max,
         NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_pool_prompts_share, NAME_pool_slots_load,
         NAME_pool_gpus_needed };
     struct servers servers;
@@ -193,10 +219,12 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
         !settings_keep(&variant->scenario, pools_inputs, POOLS_COUNT, NAME_pool_startable, settings.at, &setting_count,
                        plan->error))
         return false;
+    place_pools(plan, &variant->scenario, settings.at, setting_count);
     if (plan->by_demand)
-        texts[SERVERS_WORTH] = plan->by_cost ? NAME_pool_fewest_rent : NAME_pool_fewest_gpus;
+        texts[SERVERS_WORTH] = plan->by_cost ? NAME_pool_fewest_rent " / " NAME_layout_trust
+                                             : NAME_pool_fewest_gpus " / " NAME_layout_trust;
     else if (plan->by_cost)
-        texts[SERVERS_WORTH] = NAME_pool_per_usd;
+        texts[SERVERS_WORTH] = NAME_pool_per_usd " * " NAME_layout_trust;
     *space = (struct search_space){ .speed = SERVERS_SPEED, .throughput = SERVERS_WORTH,
                                     .most = SERVERS_ROOM };
     if (!plan_list(plan, variant, texts, SERVERS_OUTPUTS, &space->graph))

@@ -6,6 +6,7 @@
  * 4. the sheet itself: each row it names is a row, each rule has a source. */
 #include "test.h"
 
+#include "ask/ask.h"
 #include "build/row_names.h"
 #include "catalog/sheet.h"
 #include "scenario/rules.h"
@@ -48,6 +49,7 @@ static void open_words(struct arena *arena, const char *text, struct scenario *s
         at += size;
     }
     struct command *command = arena_alloc(arena, sizeof *command);
+    *command = (struct command){ .verbs = verbs };
     struct error error = { .what = "" };
     if (!command_read(arena, count, words, command, &error) ||
         !scenario_open(scenario, arena, command, command_subject(command), &error))

@@ -1,0 +1,113 @@
+/* Layouts that were published, read once for an engine and a machine, and looked through for each layout. */
+#include "scenario/published.h"
+
+#include "build/row_names.h"
+#include "catalog/sheet.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FILE_NAME "data/published.csv"
+
+enum { TENSOR, RANKS, STAGES, EXPERTS, SIZES };
+static const char *const size_columns[SIZES] = { NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel,
+                                                 NAME_expert_parallel };
+static const char *const roles[] = { "together", "prefill", "decode" };
+
+struct seen {
+    double size[SIZES];
+    enum published_role role;
+    bool here;                      /* of this engine, on machines like this one */
+};
+
+struct published {
+    struct seen *at;
+    size_t count;
+};
+
+static double number(const struct csv *csv, size_t row, const char *column)
+{
+    double value;
+    return text_number(text_of(csv_cell(csv, row, csv_column(csv, column))), &value) ? value : NAN;
+}
+
+struct published *published_open(struct scenario *scenario)
+{
+    const struct csv *csv = csv_built_in(FILE_NAME);
+    const struct catalog *catalog = &scenario->catalog;
+    struct published *published = arena_alloc(scenario->arena, sizeof *published);
+    const char *engine = catalog_engine_base(catalog, scenario->subject.engine), *name = scenario->subject.machine;
+    struct error ignored;
+    const struct catalog_entry *machine = name ? catalog_find(catalog, CATALOG_MACHINE, name, &ignored) : NULL;
+    const char *family = machine ? catalog_text(machine, "family") : NULL;
+    double host;
+    if (!value_of(scenario, NAME_host_chips, &host, &ignored))
+        host = NAN;
+    *published = (struct published){ arena_array(scenario->arena, csv->rows, sizeof *published->at), csv->rows };
+    for (size_t r = 0; r < csv->rows; r++) {
+        struct seen *seen = &published->at[r];
+        const char *role = csv_cell(csv, r, csv_column(csv, "role")), *of = csv_cell(csv, r, csv_column(csv, "engine"));
+        for (int i = 0; i < SIZES; i++)
+            seen->size[i] = number(csv, r, size_columns[i]);
+        for (seen->role = PUBLISHED_TOGETHER; strcmp(roles[seen->role], role); seen->role++)
+            ;
+        seen->here = (!strcmp(engine, "any") || !strcmp(engine, of)) && family &&
+                     text_has_word(csv_cell(csv, r, csv_column(csv, "family")), family) &&
+                     host == number(csv, r, NAME_host_chips);       /* boards of 8, or trays of 4 */
+    }
+    return published;
+}
+
+double published_distance(const struct published *published, enum published_role role,
+                          const struct published_layout *layout)
+{
+    const double size[SIZES] = { layout->chips / layout->attention_dp / layout->pipeline_parallel,
+                                 layout->attention_dp, layout->pipeline_parallel, layout->expert_parallel };
+    bool seen[SIZES] = { false }, elsewhere = false;
+    for (size_t i = 0; i < published->count; i++) {
+        const struct seen *at = &published->at[i];
+        bool same = at->role == role;
+        for (int k = 0; k < SIZES; k++) {
+            seen[k] |= at->size[k] == size[k];
+            same = same && at->size[k] == size[k];
+        }
+        if (same && at->here)
+            return PUBLISHED_HERE;
+        elsewhere |= same;
+    }
+    return elsewhere ? PUBLISHED_ELSEWHERE
+         : seen[TENSOR] && seen[RANKS] && seen[STAGES] && seen[EXPERTS] ? PUBLISHED_APART : PUBLISHED_NEVER;
+}
+
+/* The layout of one kind of server; false where it has none. */
+static bool read_layout(struct scenario *scenario, const char *const *rows, struct published_layout *layout)
+{
+    double *const sizes[] = { &layout->chips, &layout->attention_dp, &layout->pipeline_parallel,
+                              &layout->expert_parallel };
+    struct values values;
+    struct error ignored;
+    if (!values_of(scenario, rows, SIZES, &values, &ignored))
+        return false;
+    for (int i = 0; i < SIZES; i++)
+        *sizes[i] = values.at[i];
+    return true;
+}
+
+void published_set_distance(struct scenario *scenario)
+{
+    static const char *const decode[] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel,
+                                          NAME_expert_parallel };
+    static const char *const prefill[] = { NAME_prefill_chips, NAME_prefill_attention_dp,
+                                           NAME_prefill_pipeline_parallel, NAME_prefill_expert_parallel };
+    const bool pools = facts_find(&scenario->facts, NAME_prefill_chips) != NULL;
+    struct published_layout layout;
+    if (facts_find(&scenario->facts, NAME_layout_distance) ||
+        !strcmp(catalog_engine_base(&scenario->catalog, scenario->subject.engine), "llamacpp") ||
+        !read_layout(scenario, decode, &layout))
+        return;
+    const struct published *published = published_open(scenario);
+    double distance = published_distance(published, pools ? PUBLISHED_DECODE : PUBLISHED_TOGETHER, &layout);
+    if (pools && read_layout(scenario, prefill, &layout))
+        distance = fmax(distance, published_distance(published, PUBLISHED_PREFILL, &layout));
+    facts_set(&scenario->facts, NAME_layout_distance, distance, ORIGIN_SHEET, FILE_NAME);
+}
