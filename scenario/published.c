@@ -22,7 +22,7 @@ struct seen {
 
 struct published {
     struct seen *at;
-    size_t count;
+    size_t count;                   /* 0: of llama.cpp, whose rows say how cards share a model */
 };
 
 static double number(const struct csv *csv, size_t row, const char *column)
@@ -41,6 +41,10 @@ struct published *published_open(struct scenario *scenario)
     const struct catalog_entry *machine = name ? catalog_find(catalog, CATALOG_MACHINE, name, &ignored) : NULL;
     const char *family = machine ? catalog_text(machine, "family") : NULL;
     double host;
+    if (!strcmp(engine, "llamacpp")) {
+        *published = (struct published){ 0 };
+        return published;
+    }
     if (!value_of(scenario, NAME_host_chips, &host, &ignored))
         host = NAN;
     *published = (struct published){ arena_array(scenario->arena, csv->rows, sizeof *published->at), csv->rows };
@@ -64,6 +68,8 @@ double published_distance(const struct published *published, enum published_role
     const double size[SIZES] = { layout->chips / layout->attention_dp / layout->pipeline_parallel,
                                  layout->attention_dp, layout->pipeline_parallel, layout->expert_parallel };
     bool seen[SIZES] = { false }, elsewhere = false;
+    if (!published->count)
+        return PUBLISHED_HERE;
     for (size_t i = 0; i < published->count; i++) {
         const struct seen *at = &published->at[i];
         bool same = at->role == role;
@@ -101,9 +107,7 @@ void published_set_distance(struct scenario *scenario)
                                            NAME_prefill_pipeline_parallel, NAME_prefill_expert_parallel };
     const bool pools = facts_find(&scenario->facts, NAME_prefill_chips) != NULL;
     struct published_layout layout;
-    if (facts_find(&scenario->facts, NAME_layout_distance) ||
-        !strcmp(catalog_engine_base(&scenario->catalog, scenario->subject.engine), "llamacpp") ||
-        !read_layout(scenario, decode, &layout))
+    if (facts_find(&scenario->facts, NAME_layout_distance) || !read_layout(scenario, decode, &layout))
         return;
     const struct published *published = published_open(scenario);
     double distance = published_distance(published, pools ? PUBLISHED_DECODE : PUBLISHED_TOGETHER, &layout);

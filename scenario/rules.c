@@ -100,7 +100,7 @@ static bool runs(const struct scenario *scenario, const struct rule *rule)
 /* Hosts and DeepEP have rules for every engine. */
 static bool is_common(const struct rule *rule)
 {
-    return !strcmp(rule->cell[ENGINE], "hosts") || !strcmp(rule->cell[ENGINE], "deepep");
+    return !strcmp(rule->cell[ENGINE], "host") || !strcmp(rule->cell[ENGINE], "DeepEP");
 }
 
 /* The rows of an engine's rules, or of those of every engine for NULL, as "min(a, b)"; "0" where it has no
@@ -206,8 +206,8 @@ static void list_of_engine(struct scenario *const *kinds, size_t count, const ch
 size_t rules_broken(struct scenario *const *kinds, size_t count, struct broken_rule **broken)
 {
     struct broken_list all = { .arena = kinds[0]->arena }, best = { .count = SIZE_MAX };
-    list_of_engine(kinds, count, "hosts", &all);
-    list_of_engine(kinds, count, "deepep", &all);
+    list_of_engine(kinds, count, "host", &all);
+    list_of_engine(kinds, count, "DeepEP", &all);
     for (size_t i = 0; i < ENGINES; i++) {
         struct broken_list list = { .arena = all.arena };
         if (!engine_allowed(kinds[0], engines[i].name))

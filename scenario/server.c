@@ -115,8 +115,7 @@ static const struct record kind_record = { "Server", (const struct answer_field[
     { FIELD_TEXT, "machine", .help = "name of the machine in the catalog", .always = true },
     { FIELD_ROWS, .names = size_rows, .count = sizeof size_rows / sizeof *size_rows,
       .always = true },
-    { FIELD_NUMBER, "spare_experts", .help = "redundant copies of experts",
-      .always = true },
+    { FIELD_NUMBER, NAME_spare_experts, .help = "further copies of busy experts, which balance the ranks (EPLB)", .always = true },
     { FIELD_NUMBER, "prefill_chunk", .help = "most prompt tokens in one step", .unit = "token",
       .always = true },
     { 0 } } };
@@ -202,7 +201,7 @@ void server_deployment(const struct server *server, struct section *answer)
     section_word(one, "machine", server->scenario.subject.machine);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         section_number(one, server_rows[sizes[i]], server_at(server, sizes[i]), unit_of(server, sizes[i]));
-    section_number(one, "spare_experts", 0, unit_one);
+    section_number(one, NAME_spare_experts, server_at(server, SERVER_spare_experts), unit_one);
     section_number(one, "prefill_chunk", server_at(server, SERVER_chunked_prefill_size),
                    unit_of(server, SERVER_chunked_prefill_size));
     struct scenario scenario = server->scenario, *const kinds[] = { &scenario };

@@ -16,6 +16,7 @@
     X(chips) X(expert_parallel) X(context_parallel) X(chunked_prefill_size) X(replicas)     \
     X(deployment_chips) X(host_chips) X(hosts) X(chips_paid) X(layout_startable)            \
     X(stable) X(replica_fits) X(band_exponent) X(heads_divisible) X(layout_distance)       \
+    X(spare_experts)                                                                       \
     X(utilization) X(rank_running_mean)                                                        \
     X(predicted_tpot) X(predicted_ttft) X(predicted_e2e) X(predicted_throughput)            \
     X(throughput_per_chip) X(speed_per_user) X(predicted_energy_per_token)                  \

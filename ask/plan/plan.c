@@ -329,7 +329,7 @@ static const struct option search_list[] = {
     { "aggregated", NULL, OPTION_SWITCH,
       .help = "aggregated replicas only; one replica without --gpus" },
     { "any-layout", NULL, OPTION_SWITCH,
-      .help = "also layouts that engines or hosts cannot start; says which rules they break" },
+      .help = "also layouts that cannot be started, with the broken rules" },
     { "draft", "N", OPTION_COUNT, .low = 0, .high = 16, .fallback = "0",
       .help = "also layouts with up to N draft tokens" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,

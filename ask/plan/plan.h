@@ -73,6 +73,7 @@ struct variant {
     struct scenario read;           /* the question with a request rate as its load, as in `step` */
     struct graph report;            /* of `read`: the figures, and the number of decoding sequences */
     struct graph parts;             /* of `read`: the breakdown of PLAN_tpot */
+    double spare;                   /* copies of experts; 0: none, or not evaluated yet */
     double chunk;                   /* prefill chunk of the pools, tokens; 0: not evaluated yet */
     bool reported;                  /* `report` and `parts` are built */
 };

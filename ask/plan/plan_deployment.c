@@ -150,6 +150,8 @@ static void add_server(struct plan *plan, const struct plan_point *point, const 
             value_of(&variant->scenario, NAME_chunked_prefill_size, &variant->chunk, &ignored);
         chunk = variant->chunk;
     }
+    if (!(variant->spare > 0) && !value_of(&variant->scenario, NAME_spare_experts, &variant->spare, &ignored))
+        variant->spare = 0;
     struct section *one = section_add(list, NULL, SECTION_RECORD);
     section_word(one, "role", role);
     section_number(one, "count", count, unit_one);
@@ -163,7 +165,7 @@ static void add_server(struct plan *plan, const struct plan_point *point, const 
     section_number(one, NAME_context_parallel, 1, unit_one);
     section_number(one, NAME_concurrency, prefill ? ranks * stages : ranks * plan_input(
         plan, &point->at, NAME_rank_running_target), unit_one);
-    section_number(one, "spare_experts", 0, unit_one);
+    section_number(one, NAME_spare_experts, variant->spare, unit_one);
     section_number(one, "prefill_chunk", chunk, unit_one);
 }
 

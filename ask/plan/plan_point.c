@@ -47,14 +47,14 @@ const char *plan_row(const struct plan *plan, enum plan_kind kind, int figure)
  * the load that was searched. */
 static const char *const read_together[] = {
     NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
-    NAME_chunked_prefill_size, NAME_replicas, NAME_request_demand, NAME_batch };
+    NAME_chunked_prefill_size, NAME_replicas, NAME_request_demand, NAME_batch, NAME_layout_distance };
 static const char *const read_pools[] = {
     NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
     NAME_prefill_chips, NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel,
     NAME_disagg_prefill_time, NAME_decode_workers, NAME_prefill_workers, NAME_rank_running_target,
-    NAME_deployment_chips, NAME_batch };
-enum { TOGETHER_REPLICAS = 6, TOGETHER_DEMAND, TOGETHER_BATCH, TOGETHER_COUNT,
-       POOLS_SEARCHED = 12, POOLS_CHIPS = POOLS_SEARCHED, POOLS_BATCH, POOLS_COUNT };
+    NAME_deployment_chips, NAME_batch, NAME_layout_distance };
+enum { TOGETHER_REPLICAS = 6, TOGETHER_DEMAND, TOGETHER_BATCH, TOGETHER_DISTANCE, TOGETHER_COUNT,
+       POOLS_SEARCHED = 12, POOLS_CHIPS = POOLS_SEARCHED, POOLS_BATCH, POOLS_DISTANCE, POOLS_COUNT };
 
 static const char *const *read_inputs(enum plan_kind kind, size_t *count)
 {
@@ -243,6 +243,7 @@ struct scenario plan_read_scenario(struct plan *plan, const struct plan_point *p
     scenario.facts = facts_copy(&scenario.facts);
     for (size_t i = 0; i < count; i++)
         if (is_read(variant, names[i]))
-            facts_set(&scenario.facts, names[i], point->read[i], ORIGIN_AXIS, "plan");
+            facts_set(&scenario.facts, names[i], point->read[i],        /* the distance follows from the layout */
+                      strcmp(names[i], NAME_layout_distance) ? ORIGIN_AXIS : ORIGIN_SHEET, "plan");
     return scenario;
 }

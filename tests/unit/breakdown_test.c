@@ -358,9 +358,10 @@ static void as_the_lists_said(void **state)
             const struct breakdown *parts = step ? &of_step : &of_train;
             const char *label = step ? steps[k].label : train[k - COUNT(steps)].label;
             const char *beside = step ? steps[k].beside : train[k - COUNT(steps)].beside;
+            const bool of_host = !strcmp(label, "host overhead") || !strcmp(label, "prefill interference");
             const char *text = step
-                ? arena_print(&arena, "AT((%s) / accepted, running = beside, context = mean_context,"
-                              " prefill_chunk = 0)", steps[k].text)
+                ? arena_print(&arena, "AT((%s) * %s / accepted, running = beside, context = mean_context,"
+                              " prefill_chunk = 0)", steps[k].text, of_host ? "1" : "stage_unevenness")
                 : arena_print(&arena, "(%s) / pipeline_parallel", train[k - COUNT(steps)].text);
             double sum = 0, said;
             if (!value_of(&scenario, text, &said, &error))

@@ -153,7 +153,7 @@ static void missing_rates_are_bound(void **state)
     struct world *world = *state;
     machine(world, "a100");
     assert_string_equal(facts_find(&world->facts, "peak_fp8")->expression, "peak_bf16");
-    assert_string_equal(facts_find(&world->facts, "peak_fp4")->expression, "peak_fp8");
+    assert_string_equal(facts_find(&world->facts, "peak_fp4")->expression, "peak_bf16");
     assert_null(facts_find(&world->facts, "peak_int8")->expression);
     machine(world, "m3-max");
     assert_string_equal(facts_find(&world->facts, "peak_bf16")->expression, "peak_fp32");

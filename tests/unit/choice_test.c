@@ -121,7 +121,7 @@ static bool find_chosen(const struct world *world, const struct all *all, struct
     for (size_t s = 0; s < space->setting_count; s++) {
         const double *setting = space->settings + s * space->inputs;
         bool same = true;
-        for (size_t i = 0; i < SERVERS_INPUTS && same; i++) {
+        for (size_t i = 0; i < SETTING_DISTANCE && same; i++) {
             const double value = chosen_number(world, servers_inputs[i].row);
             same = setting[i] == (isnan(value) ? 0 : value);    /* no draft tokens */
         }
@@ -286,7 +286,7 @@ static void list_points(struct world *world, double reach, enum layout_rule rule
                         struct points *points)
 {
     static const char *const texts[OUTPUTS] = {
-        NAME_throughput_per_chip, NAME_replica_fits, NAME_predicted_ttft, NAME_predicted_tpot,
+        NAME_throughput_per_chip " * " NAME_layout_trust, NAME_replica_fits, NAME_predicted_ttft, NAME_predicted_tpot,
         NAME_prefill_overload, NAME_slots_load };
     struct arena *arena = &world->arena;
     struct scenario scenario;
@@ -299,7 +299,8 @@ static void list_points(struct world *world, double reach, enum layout_rule rule
     if (!scenario_open(&scenario, arena, &world->command, world->chosen.subject, &world->error))
         fail_msg("%s: %s", world->line, world->error.what);
     for (int i = 0; i < SERVERS_INPUTS; i++)
-        facts_set(&scenario.facts, servers_inputs[i].row, i == 4 ? 0 : i == 5 ? 8192 : 1, ORIGIN_CHOSEN, "test");
+        facts_set(&scenario.facts, servers_inputs[i].row, i == SETTING_CHUNK ? 8192 : servers_inputs[i].unset,
+                  ORIGIN_CHOSEN, "test");
     if (most > 0)
         facts_set(&scenario.facts, NAME_replicas, 1, ORIGIN_CHOSEN, "test");
     if (!servers_read(&servers, &world->error) || !servers_settings(&servers, &settings, &count, &world->error) ||
@@ -373,6 +374,8 @@ static void compare_known(struct world *world, double most, struct tally *tally)
     for (size_t i = 0; i < points.count; i++) {
         bool same = true;
         for (int k = 0; k < COLUMNS && same; k++) {
+            if (k == SETTING_DISTANCE)
+                continue;           /* it follows from the layout */
             const double number = chosen_number(world, k == REPLICAS ? NAME_replicas : servers_inputs[k].row);
             same = (k == REPLICAS && !(most > 0)) || points.in[k][i] == (isnan(number) ? 0 : number);
         }

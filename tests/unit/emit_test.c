@@ -474,7 +474,7 @@ static void engines_refuse(void **state)
         struct arena arena = { 0 };
         struct answer answer;
         struct error error;
-        const char *line = arena_print(&arena, "%s --emit %s", refused[i].command,
+        const char *line = arena_print(&arena, "%s --any-layout --emit %s", refused[i].command,
                                        refused[i].engine);
         if (ask_for(&arena, line, &answer, &error))
             fail_msg("%s: not refused", line);

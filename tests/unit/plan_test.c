@@ -31,7 +31,7 @@ struct fixture {
 static void open_job(struct fixture *fixture, const struct job *job)
 {
     static const char *const sets[] = { "max_num_seqs=40", "output_tokens=300",
-                                        "prompt_tokens=1500" };
+                                        "prompt_tokens=1500", "layout_distance=0" };
     *fixture = (struct fixture){ .command = { .verb = &verb_plan } };
     struct arena *arena = &fixture->arena;
     struct command *command = &fixture->command;
@@ -191,13 +191,13 @@ static void costs_divide_the_rent(void **state)
 
 /* ---- rules ---------------------------------------------------------------------------------------- */
 
-/* A deployment that engines cannot start says which rows keep them, each of which is 0 for one of
- * its servers; one that they start breaks none. */
+/* A deployment that cannot be started says which rules it breaks; one that can breaks none. */
 static void rules_say_why(void **state)
 {
     (void)state;
     struct fixture fixture;
     open_job(&fixture, &(struct job){ "qwen3-30b-a3b", "h100-sxm", "7", "2s", "50ms", NULL });
+    command_give(&fixture.arena, &fixture.command, "any-layout", "");
     struct answer answer = { .doc = doc_new(&fixture.arena, DOC_OBJECT),
                              .text.arena = &fixture.arena, .csv.arena = &fixture.arena };
     static const struct ranks alone = { 0, 1 };
@@ -218,7 +218,7 @@ static void rules_say_why(void **state)
         }
         bool said = false;
         for (const struct doc *rule = rules->first; rule; rule = rule->next)
-            said |= !strcmp(rule->string, "layout_on_hosts");
+            said |= !strcmp(rule->string, "H1");
         assert_int_equal(said, !whole);
         *(startable ? &kept : &broken) += 1;
     }
@@ -282,8 +282,8 @@ static void all_pools(double gpus, bool experts, struct pools *pools)
 /* As plan_space asks, but of rows only, legality of both servers among them. */
 static const char *const pool_rows[] = {
     "one_token / disagg_tpot", "disagg_throughput_per_chip", "rank_slots * replica_fits * pool_prefill_fits",
-    "disagg_deployment_ttft", "disagg_tpot", "pool_load / prefill_utilization_max", "layout_valid",
-    ("AT(layout_valid, chips = prefill_chips, attention_dp = prefill_attention_dp,"
+    "disagg_deployment_ttft", "disagg_tpot", "pool_load / prefill_utilization_max", "layout_packs * pool_startable",
+    ("AT(layout_packs, chips = prefill_chips, attention_dp = prefill_attention_dp,"
      " pipeline_parallel = prefill_pipeline_parallel)"), "pool_slots_load / load_margin" };
 
 static void run_pools(struct plan *plan, struct scenario *scenario, const struct pools *pools,
