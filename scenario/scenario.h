@@ -114,7 +114,7 @@ bool scenario_batch(struct scenario *scenario, struct error *error);
  * that was chosen or that a verb varies. */
 const char *const *scenario_words(const struct scenario *scenario, size_t *count);
 void scenario_words_document(const struct scenario *scenario, struct doc *doc);
-/* Add the tokens of --images to a prompt that was given; an error where they are not known. */
+/* Add the tokens of images to a prompt that was given; an error where they are not known. */
 bool scenario_images(struct scenario *scenario, struct error *error);
 /* The model and machine of `step MODEL --on MACHINE`: both are needed, the model once. */
 bool scenario_open_pair(struct scenario *scenario, struct arena *arena,

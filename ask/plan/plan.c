@@ -204,7 +204,8 @@ static bool add_variant(struct plan *plan, const char *machine, const char *prec
     subject.precision = precision;
     subject.kv_precision = kv;
     if (!scenario_read(scenario, plan->arena, plan->command, subject, plan->error) ||
-        !sweep_set(scenario, plan->swept, plan->error) || !check_given(plan, scenario))
+        !sweep_set(scenario, plan->swept, plan->error) || !scenario_images(scenario, plan->error) ||
+        !check_given(plan, scenario))
         return false;
     asked = *scenario;
     asked.facts = facts_copy(&scenario->facts);
