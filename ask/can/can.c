@@ -82,24 +82,30 @@ static const struct can_type *best_of(const struct can *can, const struct can_ty
     return best;
 }
 
-/* What speaks against the best type; empty: nothing. */
+/* What speaks against the best type, the reason why no command starts it among it; empty: nothing. */
 static const char *caveat_of(const struct can *can, const struct can_type *types, size_t count,
-                             const struct can_type *best)
+                             const struct can_type *best, const struct error *unstarted)
 {
+    static const char asked_by[] = "--emit: ";
     struct buffer out = { .arena = can->arena };
     if (best && can_at(best, CAN_speed_per_user) < can->speed)
         buffer_print(&out, "slower than --speed");
     if (best && count > FOUR_BITS && best > types + FOUR_BITS)
         buffer_print(&out, "%sbelow four bits quality suffers", out.size ? ", and " : "but ");
     if (can->context > can->window)
-        buffer_print(&out, "%sthe model was made for %s tokens at most", out.size ? ", and " : "but ",
+        buffer_print(&out, "%sthe model's context window is %s tokens", out.size ? ", and " : "but ",
                      count_text(can->arena, can->window, 7));
+    if (best && unstarted) {
+        const bool named = starts_with(unstarted->what, asked_by);
+        buffer_print(&out, "%sno command starts it: %s (%s)", out.size ? ", and " : "but ",
+                     unstarted->what + (named ? strlen(asked_by) : 0), unstarted->hint);
+    }
     return out.size ? out.data : "";
 }
 
 /* The text's words: what was asked, and the answer in a sentence. */
-static void add_table(const struct can *can, const struct can_type *types, size_t count, const struct can_type *best,
-                      struct section *section)
+static void add_table(const struct can *can, const struct can_type *types, size_t count,
+                      const struct can_type *best, const struct error *unstarted, struct section *section)
 {
     struct section *list = section_add(section, "choices", SECTION_LIST);
     list->text_only = true;
@@ -117,7 +123,7 @@ static void add_table(const struct can *can, const struct can_type *types, size_
     section_number(section, NAME_context, can->context, types->figures->figures[CAN_context_most].unit);
     section_number(section, NAME_prompt_tokens, can->prompt,
                    types->figures->figures[CAN_context_most].unit);
-    section_word(section, "caveat", caveat_of(can, types, count, best));
+    section_word(section, "caveat", caveat_of(can, types, count, best, unstarted));
     section_number(section, NAME_chips, can_cards(types), unit_one)->text_only = true;
     section_word(section, "best", best ? can_type_name(best) : "")->text_only = true;
 }
@@ -129,7 +135,7 @@ static void add_document(const struct can *can, const struct can_type *types, si
     doc_add_string(arena, doc, "model", types->scenario.model);
     doc_add_string(arena, doc, "machine", can_machine(types));
     can_document(shown, doc);
-    doc_add_string(arena, doc, "command", shown->fits ? start : "");
+    doc_add_string(arena, doc, "command", start);
     struct doc *choices = doc_add(arena, doc, "choices", DOC_ARRAY);
     for (size_t i = 0; i < count; i++)
         can_document(&types[i], doc_add(arena, choices, NULL, DOC_OBJECT));
@@ -150,13 +156,12 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
     const struct can_type *best = best_of(&can, types, count);
     struct can_type shown = best ? *best : types[count - 1];
     struct section *section = section_new(arena);
-    const char *start = can_launch(&can, &shown, error);
-    if (!start)
-        return false;
-    add_document(&can, types, count, &shown, start, answer->doc);
-    add_table(&can, types, count, best, section);
+    struct error unstarted;
+    const char *start = best ? can_launch(&can, &shown, &unstarted) : "";
+    add_document(&can, types, count, &shown, start ? start : "", answer->doc);
+    add_table(&can, types, count, best, start ? NULL : &unstarted, section);
     can_changes(&can, types, count, best, section_add(section, "changes", SECTION_TEXTS));
-    section_word(section, "command", start)->text_only = true;
+    section_word(section, "command", start ? start : "")->text_only = true;
     figures_notes(&shown.scenario, section);
     section_document(section, answer->doc);
     answer->status = !best;
@@ -182,7 +187,7 @@ static const struct record choice_record = { "CanChoice", (const struct answer_f
 const struct record answer_can = { "Can", (const struct answer_field[]){
     { FIELD_TEXT, "model", .always = true }, { FIELD_TEXT, "machine", .always = true },
     TYPE_FIELDS,
-    { FIELD_TEXT, "command", .help = "what starts a server with it; empty where it does not fit", .always = true },
+    { FIELD_TEXT, "command", .help = "what starts a server with it; empty where it does not fit or nothing does", .always = true },
     { FIELD_TEXTS, "changes", .help = "what could be changed, and what that would give", .always = true },
     { FIELD_LIST, "choices", .help = "each file type", .record = &choice_record, .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
