@@ -566,7 +566,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
         return false;
     const char *deck = command_text(command, "deck");
     if (!read_more_rows(scenario, error) || (deck && !deck_set(scenario, deck, error)) ||
-        !set_options(scenario, error))
+        !set_options(scenario, error) || !scenario_linked(scenario, error))
         return false;
     price_unknown(scenario);
     return true;

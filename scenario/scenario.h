@@ -128,6 +128,8 @@ void scenario_note_misfit(struct scenario *scenario);
 void scenario_note_length(struct scenario *scenario);
 /* "3.3 USD per GPU-hour (rental)"; with " of MACHINE" unless `machine` is "". */
 const char *rental_text(struct arena *arena, double price, const char *machine);
+/* An error if several machines work together over a link that is not known. */
+bool scenario_linked(const struct scenario *scenario, struct error *error);
 /* An error if chips, TP, attention DP and PP are all given and contradict each other, or if a batch and
  * requests in flight are both given. */
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);

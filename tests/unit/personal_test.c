@@ -261,8 +261,15 @@ static void step_and_can_agree(void **state)
         assert_true(figure(world, words, "memory_needed") == needed);
         assert_true(figure(world, words, "tensor_parallel") == 1);
     }
-    assert_false(ask(world, "step llama-3.3-70b --on m3-ultra --gpus 2"));
-    assert_non_null(strstr(world->error.what, "no link between several M3 Ultra"));
+    static const char *const unlinked[] = { "--on m3-ultra --gpus 2", "--on m3-ultra-x2", "--on m3-ultra --set chips=2",
+                                            "--on ryzen-7-7800x3d --gpus 2", "--on ryzen-7-7800x3d-x2" };
+    for (size_t i = 0; i < sizeof unlinked / sizeof *unlinked; i++) {
+        const char *line = arena_print(&world->arena, "step llama-3.1-8b --precision Q4_K_M %s", unlinked[i]);
+        if (ask(world, line) || !strstr(world->error.what, "no link between several "))
+            fail_msg("%s: %s", line, world->error.what);
+        if (!ask(world, arena_print(&world->arena, "%s --set scale_up_bandwidth=5GB/s", line)))
+            fail_msg("%s: with a link: %s", line, world->error.what);
+    }
 }
 
 static void can_says_no(void **state)
