@@ -520,7 +520,7 @@ static bool unknown(const struct catalog *catalog, const char *name, struct erro
     near = near ? near : nearest(catalog, name);
     error_set(error, "unknown machine '%.200s'", name);
     if (near)
-        return error_mean(error, near, " Or a file of your own, as `chalkline measure -o FILE.csv` writes it");
+        return error_did_you_mean(error, near, " Or a file of your own, as `chalkline measure -o FILE.csv` writes it");
     return error_expected(error, "one of the %zu names of `chalkline list hardware`, or the path of a file, as "
                           "`chalkline measure -o FILE.csv` writes it", catalog_count(catalog, CATALOG_MACHINE));
 }

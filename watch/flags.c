@@ -65,7 +65,7 @@ static const char *source_of(struct arena *arena, const struct flag *flag)
     return source ? arena_print(arena, "%s, %s", source, date) : NULL;
 }
 
-double watch_slots_unless_told(const char *engine)
+double watch_default_slots(const char *engine)
 {
     const char *slots = cell(engine, "slots", "value");
     double number;

@@ -123,7 +123,7 @@ extern const char watch_assumed[];              /* the source of settings that n
 /* ---- flags.c --------------------------------------------------------------------------------- */
 
 /* Sequences that run together where no flag says how many; NAN: the engine's own rows say. */
-double watch_slots_unless_told(const char *engine);
+double watch_default_slots(const char *engine);
 /* What each flag of the engine would change, as watch->changes: most tokens per GPU first. */
 void watch_flags(struct watch *watch, const struct outlook *outlook);
 

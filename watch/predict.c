@@ -134,7 +134,7 @@ static void assume_settings(struct watch *watch)
 {
     const char *engine = watch->load.engine->predicted;
     assume(watch, NAME_chunked_prefill_size, value_or_nan(&watch->scenario, NAME_chunked_prefill_size));
-    assume(watch, NAME_max_num_seqs, engine ? watch_slots_unless_told(engine) : NAN);
+    assume(watch, NAME_max_num_seqs, engine ? watch_default_slots(engine) : NAN);
 }
 
 static const char *const layout_rows[LAYOUT_ROWS] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
