@@ -8,6 +8,7 @@
 #include "catalog/sheet.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SHEET "data/file_types.csv"
@@ -43,6 +44,21 @@ const struct file_type *file_type_find(struct arena *arena, const char *name)
 const char *file_type_base(const struct file_type *type)
 {
     return cell(type, "base");
+}
+
+size_t file_types_usual(const char **names, size_t most)
+{
+    const struct csv *csv = csv_built_in(SHEET);
+    const int usual = csv_column(csv, "usual");
+    size_t count = 0;
+    for (size_t row = 0; row < csv->rows; row++) {
+        const size_t place = strtoul(csv_cell(csv, row, usual), NULL, 10);
+        if (!place || place > most)
+            continue;
+        names[place - 1] = csv_cell(csv, row, 0);
+        count = place > count ? place : count;
+    }
+    return count;
 }
 
 /* ---- layers -------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "ask/can/can.h"
 
 #include "build/row_names.h"
+#include "import/import.h"
 #include "scenario/server.h"
 
 #include <math.h>
@@ -13,10 +14,7 @@
 
 enum { TYPES_MOST = 12 };
 
-/* What people download, largest first; of a checkpoint whose experts have four bits, only the last. */
-static const char *const usual[] = { "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS",
-                                     "Q3_K_M", "IQ3_XXS", "Q2_K", "IQ2_XXS" };
-enum { FOUR_BITS = 4 };
+enum { FOUR_BITS = 4 };                /* the place of Q4_K_M in the list */
 
 static bool needs_names(const struct command *command, const struct subject *subject, struct error *error)
 {
@@ -33,6 +31,17 @@ static const char *type_named(const struct can *can)
     const char *precision = NULL;
     catalog_model_called(can->arena, catalog_built_in(), can->subject.model, &precision);
     return precision && file_type_find(can->arena, precision) ? precision : NULL;
+}
+
+/* The checkpoint as it is in a GGUF file, then the types that people download (data/file_types.csv). */
+static size_t usual_types(struct can_type *types)
+{
+    const char *names[TYPES_MOST - 1];
+    const size_t count = file_types_usual(names, TYPES_MOST - 1);
+    types[0] = (struct can_type){ .precision = "BF16" };
+    for (size_t i = 0; i < count; i++)
+        types[1 + i] = (struct can_type){ .precision = names[i] };
+    return 1 + count;
 }
 
 /* The context and the speed that were asked for, and the types to try: that of --precision, or all. A
@@ -65,8 +74,7 @@ static bool read_question(struct can *can, struct can_type *types, size_t *count
     else if (four > 0 && experts > 0)
         types[(*count)++] = (struct can_type){ .precision = "MXFP4_MOE" };
     else
-        for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-            types[(*count)++] = (struct can_type){ .precision = usual[i] };
+        *count = usual_types(types);
     return true;
 }
 
