@@ -46,16 +46,19 @@ const char *file_type_base(const struct file_type *type)
     return cell(type, "base");
 }
 
-size_t file_types_usual(const char **names, size_t most)
+size_t file_types_usual(struct arena *arena, const char **names, size_t most)
 {
-    const struct csv *csv = csv_built_in(SHEET);
-    const int usual = csv_column(csv, "usual");
+    struct csv csv;
+    struct error error;
     size_t count = 0;
-    for (size_t row = 0; row < csv->rows; row++) {
-        const size_t place = strtoul(csv_cell(csv, row, usual), NULL, 10);
+    if (!csv_read(arena, SHEET, text_built_in(SHEET), &csv, &error))
+        return 0;
+    const int usual = csv_column(&csv, "usual");
+    for (size_t row = 0; row < csv.rows; row++) {
+        const size_t place = strtoul(csv_cell(&csv, row, usual), NULL, 10);
         if (!place || place > most)
             continue;
-        names[place - 1] = csv_cell(csv, row, 0);
+        names[place - 1] = csv_cell(&csv, row, 0);
         count = place > count ? place : count;
     }
     return count;

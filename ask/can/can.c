@@ -34,10 +34,10 @@ static const char *type_named(const struct can *can)
 }
 
 /* The checkpoint as it is in a GGUF file, then the types that people download (data/file_types.csv). */
-static size_t usual_types(struct can_type *types)
+static size_t usual_types(struct arena *arena, struct can_type *types)
 {
     const char *names[TYPES_MOST - 1];
-    const size_t count = file_types_usual(names, TYPES_MOST - 1);
+    const size_t count = file_types_usual(arena, names, TYPES_MOST - 1);
     types[0] = (struct can_type){ .precision = "BF16" };
     for (size_t i = 0; i < count; i++)
         types[1 + i] = (struct can_type){ .precision = names[i] };
@@ -74,7 +74,7 @@ static bool read_question(struct can *can, struct can_type *types, size_t *count
     else if (four > 0 && experts > 0)
         types[(*count)++] = (struct can_type){ .precision = "MXFP4_MOE" };
     else
-        *count = usual_types(types);
+        *count = usual_types(can->arena, types);
     return true;
 }
 
