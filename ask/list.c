@@ -152,7 +152,7 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
                                              "formats" };
         const char *near = name_nearest(what, lists, sizeof lists / sizeof *lists);
         error_set(error, *what ? "unknown list '%.60s'" : "list needs a name", what);
-        return near ? error_mean(error, near, arena_print(arena, " The lists are %s", names))
+        return near ? error_did_you_mean(error, near, arena_print(arena, " The lists are %s", names))
                     : error_expected(error, "%s", names);
     }
     return true;

@@ -364,13 +364,13 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     const char *name = solved.name = command->words[0];
     if (!equation_split(arena, command_text(command, "where"), &equation, error) ||
         !scenario_read(&scenario, arena, command, command_subject(command), error) ||
-        !equation_read(&scenario, &equation, error) ||
-        !scenario_assume(&scenario, error))
+        !equation_read(&scenario, &equation, error))
         return false;
     const char *left = equation.left, *right = equation.right;
     const char *const sides[] = { left, right };
     scenario.axis = formulas_name(&scenario.formulas, arena, name);
-    if (!scenario_choose(&scenario, sides, 2, error) || !unknown_free(&scenario, name, error) ||
+    if (!scenario_images(&scenario, error) || !scenario_assume(&scenario, error) ||
+        !scenario_choose(&scenario, sides, 2, error) || !unknown_free(&scenario, name, error) ||
         !equation_unknown(&scenario, name, &solved.low, &solved.high, error))
         return false;
     double side;

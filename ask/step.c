@@ -137,10 +137,9 @@ static void add_words(const struct scenario *scenario, const struct server_choic
 static bool emit(struct server *server, const struct command *command, struct answer *answer, struct error *error)
 {
     struct scenario *scenario = &server->scenario;
-    const char *verdict = server_verdict(server), *reason, *way_out;
+    const char *verdict = server_verdict(server);
     struct subject subject;
     struct launch launch;
-    struct buffer out = { .arena = scenario->arena };
     if (verdict) {
         error_set(error, "--emit: nothing to start: %s", verdict);
         return error_expected(error, "a deployment that serves its load; without --emit the answer says more");
@@ -149,8 +148,9 @@ static bool emit(struct server *server, const struct command *command, struct an
     facts_set(&scenario->facts, NAME_rank_running_target, server_at(server, SERVER_rank_running_mean), ORIGIN_CHOSEN,
               "the load");
     struct deployment deployment = {
-        .scenario = *scenario, .model = subject.model, .machine = subject.machine, .weights = subject.precision,
-        .experts = subject.experts_precision, .cache = subject.kv_precision, .gpus = server_at(server, SERVER_deployment_chips),
+        .scenario = *scenario, .model = subject.model, .machine = subject.machine,
+        .weights = subject.precision, .experts = subject.experts_precision, .cache = subject.kv_precision,
+        .gpus = server_at(server, SERVER_deployment_chips),
         .title = arena_print(scenario->arena, "%s, concurrency %s", server_layout(server),
                              server_text(server, SERVER_concurrency, 3)),
         .predicted = arena_print(scenario->arena, "%s per user, TTFT %s, TPOT %s",
@@ -158,16 +158,8 @@ static bool emit(struct server *server, const struct command *command, struct an
                                  server_text(server, SERVER_predicted_ttft, 3),
                                  server_text(server, SERVER_predicted_tpot, 3)) };
     deployment.count[LAUNCH_TOGETHER] = server_at(server, SERVER_replicas);
-    if (!launch_open(&launch, scenario->arena, &deployment, command_text(command, "emit"), subject.engine, error) ||
-        !launch_take(&launch, &deployment, &reason, &way_out, error))
-        return false;
-    if (reason) {
-        error_set(error, "--emit: %s cannot run %s: %s", launch.title, deployment.title, reason);
-        return error_expected(error, "%s", way_out);
-    }
-    const bool written = launch_write(&launch, &out, doc_add(scenario->arena, answer->doc, "emit", DOC_OBJECT), error);
-    answer->text = out;
-    return written;
+    return launch_open(&launch, scenario->arena, &deployment, command_text(command, "emit"), subject.engine, error) &&
+           launch_print(&launch, answer, error);
 }
 
 bool ask_step(struct arena *arena, const struct command *command, struct answer *answer,
@@ -236,15 +228,9 @@ const struct record answer_step = { "Step", (const struct answer_field[]){
     { FIELD_RECORD, "emit", .help = "--emit: commands or manifests that start the deployment" },
     { 0 } } };
 
-static const struct option emit_list[] = {
-    { "emit", "WHAT", OPTION_CHOICE, .choices = launch_targets,
-      .help = "print commands or manifests that start the deployment" },
-    { 0 } };
-static const struct option_group emit_options = { "Launch", emit_list };
-
 const struct verb verb_step = {
     "step", "MODEL --on HARDWARE", "Bound and predict one forward pass: time, binding limit, throughput, cost, memory.",
     { "chalkline step llama-3.3-70b --on h100-sxm --batch 64",
       "chalkline step deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --engine sglang",
       "chalkline step qwen3-32b --on h200-sxm --gpus 8 --precision fp8 --json" },
-    { SERVING_OPTIONS, &emit_options, &plot_options, &output_options }, .ask = ask_step };
+    { SERVING_OPTIONS, &launch_options, &plot_options, &output_options }, .ask = ask_step };

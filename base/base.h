@@ -65,7 +65,7 @@ bool error_set(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
 bool error_expected(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
 bool error_suggest(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
 /* "hint: did you mean 'NAME'?", and then `more`; the name becomes one of the similar ones. */
-bool error_mean(struct error *error, const char *name, const char *more);
+bool error_did_you_mean(struct error *error, const char *name, const char *more);
 bool error_similar(struct error *error, const char *name);
 /* Copy the second line of `cause`, and its similar names, into an outer message. */
 bool error_hint_of(struct error *error, const struct error *cause);

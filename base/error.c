@@ -53,7 +53,7 @@ bool error_suggest(struct error *error, const char *format, ...)
     return false;
 }
 
-bool error_mean(struct error *error, const char *name, const char *more)
+bool error_did_you_mean(struct error *error, const char *name, const char *more)
 {
     error_suggest(error, "did you mean '%s'?%s", name, more);
     return error_similar(error, name);

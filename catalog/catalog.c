@@ -219,7 +219,7 @@ static bool fact_unknown(const struct catalog_sheet *sheet, const struct catalog
         formulas_unknown(formulas_built_in(FORMULAS_ALL), row->fact, &row_error);
         return error_hint_of(error, &row_error);
     }
-    return near ? error_mean(error, near, "")
+    return near ? error_did_you_mean(error, near, "")
                 : error_suggest(error, "data/README.md lists the facts");
 }
 
@@ -518,7 +518,7 @@ static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet,
     if (suggest_family(arena, sheet, name, error))
         return;
     if (near)
-        error_mean(error, near, "");
+        error_did_you_mean(error, near, "");
     else if (built_in && list)
         error_expected(error, "one of the %zu names of `chalkline list %s`, or the path of a file",
                        sheet->count, list);

@@ -98,6 +98,8 @@ struct catalog_called {
 bool catalog_shares_memory(const struct catalog_entry *machine);
 /* Is it a card, several of which a host takes on its PCI Express bus? */
 bool catalog_is_card(const struct catalog_entry *machine);
+/* Is it no card, with no link to others of its kind that is known? */
+bool catalog_stands_alone(const struct catalog_entry *machine);
 /* False: no machine or several of different speed, which `error` names. */
 bool catalog_machine_called(const struct catalog *catalog, const char *name, struct catalog_called *called,
                             struct error *error);

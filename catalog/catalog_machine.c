@@ -155,7 +155,8 @@ static void set_called(const struct catalog_called *called, const char *name, st
         facts_set(facts, NAME_scale_up_chips, called->chips, ORIGIN_SHEET, source);
     if (called->chips > 0)
         facts_note(facts, "%.100s is %.0f of %s, linked%s; --gpus says how many are used", name, called->chips,
-                   called->entry->title, catalog_text(called->entry, NAME_scale_up_bandwidth) ? "" : " by PCI Express");
+                   called->entry->title, catalog_text(called->entry, NAME_scale_up_bandwidth) ||
+                                         !catalog_is_card(called->entry) ? "" : " by PCI Express");
 }
 
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,

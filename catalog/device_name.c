@@ -342,6 +342,12 @@ bool catalog_is_card(const struct catalog_entry *machine)
     return memory_begins(machine, "GDDR") || memory_begins(machine, "HBM");
 }
 
+bool catalog_stands_alone(const struct catalog_entry *machine)
+{
+    return catalog_text(machine, "memory_kind") && !catalog_is_card(machine) &&
+           !catalog_text(machine, NAME_scale_up_bandwidth);
+}
+
 /* ---- clouds, slices, linked machines ----------------------------------------------------------- */
 
 /* "g5.xlarge" is g5, "a2-ultragpu-8g" a2-ultragpu, "gpu_1x_a10" a10. False: not so. */
@@ -424,11 +430,7 @@ static enum look look_up_linked(const struct catalog *catalog, const char *name,
     if (look != FOUND)
         return look;
     called->chips = chips;
-    if (chips < 2 || catalog_text(called->entry, NAME_scale_up_bandwidth) || catalog_is_card(called->entry))
-        return FOUND;
-    error_set(error, "'%.100s': no link between several %s is known", name, called->entry->name);
-    error_expected(error, "one %s, or a machine whose link is known, such as 2x gb10 or 2x rtx-3090", called->entry->name);
-    return WRONG;
+    return FOUND;
 }
 
 /* A slice of TPUs is called by its size behind the name: in chips, or in cores of which a chip has two. */
@@ -518,7 +520,7 @@ static bool unknown(const struct catalog *catalog, const char *name, struct erro
     near = near ? near : nearest(catalog, name);
     error_set(error, "unknown machine '%.200s'", name);
     if (near)
-        return error_mean(error, near, " Or a file of your own, as `chalkline measure -o FILE.csv` writes it");
+        return error_did_you_mean(error, near, " Or a file of your own, as `chalkline measure -o FILE.csv` writes it");
     return error_expected(error, "one of the %zu names of `chalkline list hardware`, or the path of a file, as "
                           "`chalkline measure -o FILE.csv` writes it", catalog_count(catalog, CATALOG_MACHINE));
 }

@@ -87,6 +87,6 @@ bool formats_need(const struct formats *formats, const char *name, const char *w
         names[i] = formats->format[i].name;
     const char *near = name_nearest(name, names, count);
     error_set(error, "%s: unknown number format '%s'", what, name);
-    return near ? error_mean(error, near, "")
+    return near ? error_did_you_mean(error, near, "")
                 : error_expected(error, "a name that `chalkline list formats` lists");
 }

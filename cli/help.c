@@ -247,7 +247,7 @@ static bool no_verb(struct arena *arena, const char *name, struct error *error)
     }
     const char *near = name_nearest(name, names, count);
     error_set(error, "help: unknown command '%.60s'", name);
-    return near ? error_mean(error, near, arena_print(arena, " The commands are: %s", all.data))
+    return near ? error_did_you_mean(error, near, arena_print(arena, " The commands are: %s", all.data))
                 : error_expected(error, "one of: %s", all.data);
 }
 

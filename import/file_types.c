@@ -8,6 +8,7 @@
 #include "catalog/sheet.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SHEET "data/file_types.csv"
@@ -43,6 +44,24 @@ const struct file_type *file_type_find(struct arena *arena, const char *name)
 const char *file_type_base(const struct file_type *type)
 {
     return cell(type, "base");
+}
+
+size_t file_types_usual(struct arena *arena, const char **names, size_t most)
+{
+    struct csv csv;
+    struct error error;
+    size_t count = 0;
+    if (!csv_read(arena, SHEET, text_built_in(SHEET), &csv, &error))
+        return 0;
+    const int usual = csv_column(&csv, "usual");
+    for (size_t row = 0; row < csv.rows; row++) {
+        const size_t place = strtoul(csv_cell(&csv, row, usual), NULL, 10);
+        if (!place || place > most)
+            continue;
+        names[place - 1] = csv_cell(&csv, row, 0);
+        count = place > count ? place : count;
+    }
+    return count;
 }
 
 /* ---- layers -------------------------------------------------------------------------- */

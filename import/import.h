@@ -55,6 +55,8 @@ struct model_options {
  * type. */
 const struct file_type *file_type_find(struct arena *arena, const char *name);
 const char *file_type_base(const struct file_type *type);
+/* The names of those that people download, the largest first; at most `most`. */
+size_t file_types_usual(struct arena *arena, const char **names, size_t most);
 
 bool model_config(struct arena *arena, const struct doc *config, const char *file,
                   const struct model_options *options, struct facts *facts,

@@ -292,7 +292,7 @@ double student_quantile(double share, double freedom)
     return (low + high) / 2;
 }
 
-double student_interval(double freedom)
+double student_half_width(double freedom)
 {
     return student_quantile(0.9, freedom);
 }

@@ -75,7 +75,7 @@ double posterior_evidence(const struct posterior *posterior);
 /* The quantile of Student's distribution, or of the normal one where `freedom` is 0. */
 double student_quantile(double share, double freedom);
 /* Half the 80 % interval, in deviations. */
-double student_interval(double freedom);
+double student_half_width(double freedom);
 
 /* By how much the weighted sum of variances of `targets` shrinks if `candidates` were seen together. */
 double posterior_gain(struct arena *scratch, const struct posterior *posterior,

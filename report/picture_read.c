@@ -52,7 +52,7 @@ static bool read_object(const struct node *node, const char *const *keys, size_t
             continue;
         const char *near = name_nearest(kid->key, keys, count);
         refuse(node, arena_print(node->arena, "has a member '%.60s'", kid->key), "members of a picture");
-        return near ? error_mean(node->error, near, "") : false;
+        return near ? error_did_you_mean(node->error, near, "") : false;
     }
     return true;
 }

@@ -145,7 +145,7 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
     error_set(error, "unknown row '%.100s'", name);
     struct match match;
     if (near)
-        error_mean(error, near, " `chalkline list rows` lists all rows");
+        error_did_you_mean(error, near, " `chalkline list rows` lists all rows");
     else if (formulas_lookup(formulas, name, NULL, &match, 1) && match.score > 1.3) {
         error_suggest(error, "did you mean '%s'? `chalkline find %.100s` lists others",
                       formulas->rows[match.row]->name, name);

@@ -44,7 +44,7 @@ struct calibrated {
     bool stale;                                 /* fitted with other constants: variances are those of the file
                                                    times a factor */
     double scale[POSTERIOR_FIELDS], freedom[POSTERIOR_FIELDS];
-    double wide[POSTERIOR_FIELDS], carried_wide;        /* half an 80 % interval in deviations: here, elsewhere */
+    double half_width[POSTERIOR_FIELDS], carried_half_width;    /* of 80 % intervals, in deviations: here, elsewhere */
     struct posterior posterior;                 /* of the values, at the estimate */
     /* in a scenario: */
     const char *relation;                       /* "another model"; NULL: the same but for the layout */

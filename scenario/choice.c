@@ -247,8 +247,8 @@ static const char *rule_text(const struct choice *choice, const struct found *fo
     if (calibrated && chips && chips->source && !strcmp(chips->source, calibrated->file))
         return "that of the measured server";
     if (!found->met)
-        return arena_print(arena, "the %s nearest to %s, a factor of %.3g away", kind, limits_text(choice),
-                           found->miss_by);
+        return arena_print(arena, "the %s that comes nearest to %s; it misses by a factor of %.3g", kind,
+                           limits_text(choice), found->miss_by);
     return arena_print(arena, "the %s %s with %s", choice->priced ? "cheapest" : "smallest", kind,
                        limits_text(choice));
 }

@@ -430,8 +430,8 @@ static bool verb_meant(const struct command *command, struct error *error)
         return true;
     error_set(error, "unknown command '%.60s'", command->words[0]);
     if (command->word_count > 1)
-        return error_mean(error, near, " `chalkline help` lists the commands");
-    return error_mean(error, near, " A model needs a machine: MODEL --on HARDWARE");
+        return error_did_you_mean(error, near, " `chalkline help` lists the commands");
+    return error_did_you_mean(error, near, " A model needs a machine: MODEL --on HARDWARE");
 }
 
 bool command_complete(const struct command *command, struct error *error)

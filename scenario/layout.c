@@ -20,18 +20,29 @@ static bool load_agrees(const struct scenario *scenario, struct error *error)
     return true;
 }
 
-/* Several machines that are no cards work together only over a link that is known. */
-static bool link_known(const struct scenario *scenario, struct error *error)
+/* More than one of them, by --gpus or by the machine's name: "2x m3-max". */
+static const struct fact *several(const struct scenario *scenario)
+{
+    const struct fact *given = facts_find(&scenario->facts, NAME_chips);
+    const struct fact *named = facts_find(&scenario->facts, NAME_scale_up_chips);
+    const struct fact *fact = fact_given(given) ? given : named;
+    return fact && fact->value > 1 ? fact : NULL;
+}
+
+bool scenario_linked(const struct scenario *scenario, struct error *error)
 {
     struct error ignored;
-    const struct fact *chips = facts_find(&scenario->facts, NAME_chips);
-    const struct catalog_entry *machine = scenario->subject.machine
-        ? catalog_find(&scenario->catalog, CATALOG_MACHINE, scenario->subject.machine, &ignored) : NULL;
-    if (!machine || !fact_given(chips) || !(chips->value > 1) || !catalog_shares_memory(machine) ||
+    const char *name = scenario->subject.machine;
+    const struct catalog_entry *machine =
+        name ? catalog_find(&scenario->catalog, CATALOG_MACHINE, name, &ignored) : NULL;
+    const struct fact *fact = several(scenario);
+    if (!machine || !fact || !catalog_stands_alone(machine) ||
         facts_find(&scenario->facts, NAME_scale_up_bandwidth))
         return true;
-    error_set(error, "%s %.12g: no link between several %s is known", chips->source, chips->value, machine->title);
-    return error_expected(error, "1, or their link: --set scale_up_bandwidth=5GB/s");
+    error_set(error, "%s: no link between several %s is known",
+              fact_given(fact) ? arena_print(scenario->arena, "%s %.12g", fact->source, fact->value) : fact->source,
+              machine->title);
+    return error_expected(error, "one of them, or their link: --set scale_up_bandwidth=5GB/s");
 }
 
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error)
@@ -41,7 +52,7 @@ bool scenario_layout_agrees(const struct scenario *scenario, struct error *error
     enum { ROWS = sizeof rows / sizeof *rows };
     const struct fact *fact[ROWS];
     double number[ROWS];
-    if (!load_agrees(scenario, error) || !link_known(scenario, error))
+    if (!load_agrees(scenario, error))
         return false;
     for (int i = 0; i < ROWS; i++) {
         fact[i] = facts_find(&scenario->facts, rows[i]);

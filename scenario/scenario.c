@@ -41,7 +41,7 @@ static bool model_unknown(const struct catalog *catalog, const char *name, struc
     struct error near;
     error_set(error, "unknown model '%.200s': not in the catalog, and no such file", name);
     if (last && catalog_find(catalog, CATALOG_MODEL, last + 1, &near))
-        return error_mean(error, last + 1, "");
+        return error_did_you_mean(error, last + 1, "");
     catalog_find(catalog, CATALOG_MODEL, last ? last + 1 : name, &near);
     if (!near.expected)
         return error_hint_of(error, &near);
@@ -228,7 +228,8 @@ static bool entry_unknown(struct arena *arena, const struct fact_table *table,
         buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
     error_set(error, "%s: %s: unknown entry '%.60s'", source, name, entry);
     if (near)
-        return error_mean(error, near, arena_print(arena, " The entries are: %s%s", all.data, count > 32 ? ", ..." : ""));
+        return error_did_you_mean(error, near, arena_print(arena, " The entries are: %s%s", all.data,
+                                                           count > 32 ? ", ..." : ""));
     return error_expected(error, "one of: %s%s", all.data, count > 32 ? ", ..." : "");
 }
 
@@ -241,8 +242,9 @@ bool scenario_unknown(const struct scenario *scenario, const char *name, struct 
         return false;
     const char *predicted = formulas_predicted(&scenario->formulas, name);
     if (predicted)
-        return error_mean(error, predicted, arena_print(scenario->arena, " --%s sets '%s'", name, option->row));
-    return error_mean(error, option->row, arena_print(scenario->arena, " --%s sets it", name));
+        return error_did_you_mean(error, predicted,
+                                  arena_print(scenario->arena, " --%s sets '%s'", name, option->row));
+    return error_did_you_mean(error, option->row, arena_print(scenario->arena, " --%s sets it", name));
 }
 
 /* Remember under which name the user knows the fact. */
@@ -568,7 +570,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     rules_bind(scenario);
     const char *deck = command_text(command, "deck");
     if (!read_more_rows(scenario, error) || (deck && !deck_set(scenario, deck, error)) ||
-        !set_options(scenario, error))
+        !set_options(scenario, error) || !scenario_linked(scenario, error))
         return false;
     price_unknown(scenario);
     return true;

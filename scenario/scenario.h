@@ -114,7 +114,7 @@ bool scenario_batch(struct scenario *scenario, struct error *error);
  * that was chosen or that a verb varies. */
 const char *const *scenario_words(const struct scenario *scenario, size_t *count);
 void scenario_words_document(const struct scenario *scenario, struct doc *doc);
-/* Add the tokens of --images to a prompt that was given; an error where they are not known. */
+/* Add the tokens of images to a prompt that was given; an error where they are not known. */
 bool scenario_images(struct scenario *scenario, struct error *error);
 /* The model and machine of `step MODEL --on MACHINE`: both are needed, the model once. */
 bool scenario_open_pair(struct scenario *scenario, struct arena *arena,
@@ -128,6 +128,8 @@ void scenario_note_misfit(struct scenario *scenario);
 void scenario_note_length(struct scenario *scenario);
 /* "3.3 USD per GPU-hour (rental)"; with " of MACHINE" unless `machine` is "". */
 const char *rental_text(struct arena *arena, double price, const char *machine);
+/* An error if several machines work together over a link that is not known. */
+bool scenario_linked(const struct scenario *scenario, struct error *error);
 /* An error if chips, TP, attention DP and PP are all given and contradict each other, or if a batch and
  * requests in flight are both given. */
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);

@@ -388,7 +388,7 @@ void calibration_fit(struct calibration *calibration)
     if (given >= ENOUGH && !calibration->keep && set_aside(calibration))
         fit_once(calibration);
     for (int kind = 0; kind < POSTERIOR_FIELDS && given; kind++)
-        calibration->wide[kind] = student_interval(calibration->posterior.freedom[kind]);
+        calibration->half_width[kind] = student_half_width(calibration->posterior.freedom[kind]);
     if (given)
         predict_all(calibration);
 }
@@ -471,7 +471,7 @@ void calibration_carry(struct calibration *calibration, const struct calibration
     memcpy(calibration->found, from->posterior.covariance, sizeof calibration->found);
     calibration->carried = true;
     for (int kind = 0; kind < POSTERIOR_FIELDS; kind++)
-        calibration->wide[kind] = student_interval(calibration->prior.freedom);
+        calibration->half_width[kind] = student_half_width(calibration->prior.freedom);
     predict_all(calibration);
 }
 
@@ -482,14 +482,14 @@ void calibration_predict(const struct calibration *calibration, const struct cal
 {
     const struct posterior_value *value = &point->values[i];
     const double noise = calibration->prior.noise[value->kind];
-    const double left = calibration->carried
+    const double unexplained = calibration->carried
         ? calibrated_carried(&calibration->prior, (const double (*)[POSTERIOR_FACTORS])calibration->found,
                              calibration->rho, value)
         : posterior_variance(&calibration->posterior, value);
     const double scale = calibration->carried ? 1 : calibration->posterior.scale[value->kind];
-    const double wide = calibration->wide[value->kind] * sqrt(scale * (left + noise * noise));
+    const double half_width = calibration->half_width[value->kind] * sqrt(scale * (unexplained + noise * noise));
     prediction->value = scalar_exp(value->expected);
-    prediction->low = scalar_exp(value->expected - wide);
-    prediction->high = scalar_exp(value->expected + wide);
+    prediction->low = scalar_exp(value->expected - half_width);
+    prediction->high = scalar_exp(value->expected + half_width);
     prediction->measured = point->measured->values[i].value;
 }

@@ -36,7 +36,7 @@ struct calibration {
     bool *start_gone;                           /* [start->count] those that a given point has anew, and the oldest
                                                    beyond CALIBRATION_STARTS */
     double x[POSTERIOR_FACTORS];                /* logarithms of the factors */
-    double wide[POSTERIOR_FIELDS];              /* half an interval, in standard deviations */
+    double half_width[POSTERIOR_FIELDS];        /* half an interval, in standard deviations */
     struct posterior posterior;                 /* of the values that are fitted */
     bool whole;                                 /* graphs keep all their inputs, for a fit of the constants */
     bool keep;                                  /* outliers are fitted, too */

@@ -123,9 +123,14 @@ static void list_notes(struct watch *watch)
         add_note(watch, arena_print(watch->arena, "%zu point%s left out of the calibration: %s", fitted->left_out,
                                     fitted->left_out == 1 ? " is" : "s are",
                                     fitted->left_out_why));
+    const char *path = command_text(watch->command, "output");
+    if (path && (fitted->refused || !watch->predicted))
+        add_note(watch, arena_print(watch->arena, "-o: there is no calibration yet to write to %.200s", path));
+    else if (path)
+        add_note(watch, arena_print(watch->arena, "the calibration has been written to %.200s", path));
     if (load->seen[LOAD_ARRIVAL_RATE].value > watch->saturation.high && load->seen[LOAD_WAITING].value <= 0)
-        add_note(watch, "more has arrived than this prediction says can be served, and nobody waits: this is not the server "
-                        "that --model, --on and the other options state");
+        add_note(watch, "more has arrived than this prediction says can be served, and nobody waits: this is not the "
+                        "server that --model, --on and the other options state");
     for (size_t i = 0; i < watch->change_count; i++)
         if (!watch->changes[i].stated && watch->changes[i].flag->vary == VARY_DOUBLE && first_of_flag(watch, i))
             add_note(watch, arena_print(watch->arena, "%s of the server is assumed to be %.0f; --set %s=N says otherwise",
@@ -153,10 +158,9 @@ static void list_unknown(struct watch *watch)
 
 /* ---- the document -------------------------------------------------------------------------------- */
 
-/* llama.cpp sets keys and values of the cache apart. */
-static const char *flag_text(const struct flag *flag)
+static const char *flag_text(struct arena *arena, const struct flag *flag)
 {
-    return strcmp(flag->flag, "-ctk") ? flag->flag : "-ctk and -ctv";
+    return flag->also ? arena_print(arena, "%s and %s", flag->flag, flag->also) : flag->flag;
 }
 
 static void add_flags(struct watch *watch, struct doc *doc)
@@ -168,7 +172,7 @@ static void add_flags(struct watch *watch, struct doc *doc)
         const char *none = "the server would not keep up with its arrivals";
         const char *seen = isfinite(watch->load.seen[LOAD_ARRIVAL_RATE].value) ? "predicted at the arrivals seen"
                                                                                : "predicted at the assumed load";
-        doc_add_string(watch->arena, one, "flag", flag_text(change->flag));
+        doc_add_string(watch->arena, one, "flag", flag_text(watch->arena, change->flag));
         if (change->becomes) {
             doc_add_string(watch->arena, one, "from", change->was);
             doc_add_string(watch->arena, one, "to", change->becomes);
@@ -178,7 +182,8 @@ static void add_flags(struct watch *watch, struct doc *doc)
         }
         doc_add_number(watch->arena, one, NAME_chips, change->chips);
         add_word(watch, one, "source", change->source);
-        const struct interval_of most = interval_scaled(change->at[OUTLOOK_THROUGHPUT], (double)watch->load.replicas);
+        const struct interval_of most = interval_scaled(change->at[OUTLOOK_THROUGHPUT],
+                                                        (double)watch->load.replicas);
         const struct interval_of *tpot = &change->at[OUTLOOK_TPOT], *ttft = &change->at[OUTLOOK_TTFT];
         add_interval(watch, one, "throughput", &most, "token/s", "most output tokens a second, predicted");
         add_interval(watch, one, "tpot", tpot, "s", isfinite(tpot->value) ? seen : none);
@@ -251,6 +256,11 @@ void watch_json(struct watch *watch, struct doc *doc)
 
 /* ---- the screen ---------------------------------------------------------------------------------- */
 
+static const char *plain(const struct buffer *out, double number)
+{
+    return count_text(out->arena, number, 4);
+}
+
 static void print_head(const struct watch *watch, struct buffer *out)
 {
     const struct load *load = &watch->load;
@@ -258,7 +268,7 @@ static void print_head(const struct watch *watch, struct buffer *out)
     if (load->replicas > 1)
         buffer_print(out, "%zu replicas, ", load->replicas);
     if (isfinite(load->span))
-        buffer_print(out, "%.4g s, %s%.0f requests finished\n", load->span, load->requests_derived ? "about " : "",
+        buffer_print(out, "%s s, %s%.0f requests finished\n", plain(out, load->span), load->requests_derived ? "about " : "",
                      isfinite(load->requests) ? load->requests : 0);
     else
         buffer_print(out, "since its start\n");
@@ -267,7 +277,7 @@ static void print_head(const struct watch *watch, struct buffer *out)
 static void print_range(struct buffer *out, const struct interval_of *of, double scale)
 {
     if (isfinite(of->low) && isfinite(of->high))
-        buffer_print(out, " (80 %% interval %.4g to %.4g)", scale * of->low, scale * of->high);
+        buffer_print(out, " (80 %% interval %s to %s)", plain(out, scale * of->low), plain(out, scale * of->high));
 }
 
 /* Are the arrivals known for which times are predicted? */
@@ -285,13 +295,14 @@ static void print_prediction(const struct watch *watch, struct buffer *out)
     buffer_print(out, "  %s, %s", watch->model, calibrated_from(watch));
     buffer_print(out, "%s%s\n", strcmp(watch->model_from, "--model") ? "; the model is that of " : "",
                  strcmp(watch->model_from, "--model") ? watch->model_from : "");
-    buffer_print(out, "  saturates at %.4g requests/s of these lengths", watch->saturation.value);
+    buffer_print(out, "  saturates at %s requests/s of these lengths", plain(out, watch->saturation.value));
     print_range(out, &watch->saturation, 1);
     buffer_print(out, "\n");
     if (isfinite(watch->tpot.value) && isfinite(watch->ttft.value)) {
-        buffer_print(out, "  TPOT %s %.4g ms", loaded(watch) ? "here" : "at a load that is assumed", 1e3 * watch->tpot.value);
+        buffer_print(out, "  TPOT %s %s ms", loaded(watch) ? "here" : "at a load that is assumed",
+                     plain(out, 1e3 * watch->tpot.value));
         print_range(out, &watch->tpot, 1e3);
-        buffer_print(out, ", TTFT %.4g ms", 1e3 * watch->ttft.value);
+        buffer_print(out, ", TTFT %s ms", plain(out, 1e3 * watch->ttft.value));
         print_range(out, &watch->ttft, 1e3);
         buffer_print(out, "\n");
     }
@@ -300,12 +311,12 @@ static void print_prediction(const struct watch *watch, struct buffer *out)
 static void print_replicas(const struct watch *watch, struct buffer *out)
 {
     if (isfinite(watch->now.replicas.value))
-        buffer_print(out, "  replicas wanted: %.0f for %.4g requests/s, each up to %.4g within TTFT %.4g s and TPOT "
-                     "%.4g ms\n", watch->now.replicas.value, watch->now.rate.value, watch->replica_rate,
-                     watch->ttft_limit, 1e3 * watch->tpot_limit);
+        buffer_print(out, "  replicas wanted: %.0f for %s requests/s, each up to %s within TTFT %s s and TPOT %s ms\n",
+                     watch->now.replicas.value, plain(out, watch->now.rate.value), plain(out, watch->replica_rate),
+                     plain(out, watch->ttft_limit), plain(out, 1e3 * watch->tpot_limit));
     if (!isfinite(watch->ahead.rate.value))
         return;
-    buffer_print(out, "  in an hour: %.4g requests/s", watch->ahead.rate.value);
+    buffer_print(out, "  in an hour: %s requests/s", plain(out, watch->ahead.rate.value));
     print_range(out, &watch->ahead.rate, 1);
     if (isfinite(watch->ahead.replicas.value)) {
         buffer_print(out, ", replicas %.0f", watch->ahead.replicas.value);
@@ -317,28 +328,53 @@ static void print_replicas(const struct watch *watch, struct buffer *out)
 static void print_ends(struct buffer *out, const struct interval_of *of, double scale)
 {
     if (isfinite(of->low) && isfinite(of->high))
-        buffer_print(out, " (%.4g to %.4g)", scale * of->low, scale * of->high);
+        buffer_print(out, " (%s to %s)", plain(out, scale * of->low), plain(out, scale * of->high));
+}
+
+/* To a thousandth; both unknown are the same. */
+static bool same_figure(double a, double b)
+{
+    return isfinite(a) && isfinite(b) ? fabs(a - b) <= 1e-3 * fabs(b) : isfinite(a) == isfinite(b);
+}
+
+/* Neither of the figures that its line would have. */
+static bool changes_nothing(const struct watch *watch, const struct change *change)
+{
+    const double most = change->at[OUTLOOK_THROUGHPUT].value * (double)watch->load.replicas;
+    return change->flag->vary != VARY_TENSOR && same_figure(most, watch->throughput.value) &&
+           same_figure(change->at[OUTLOOK_TPOT].value, watch->tpot.value);
+}
+
+static struct interval_of most_of(const struct watch *watch, const struct change *change)
+{
+    return interval_scaled(change->at[OUTLOOK_THROUGHPUT], (double)watch->load.replicas);
 }
 
 static void print_flags(const struct watch *watch, struct buffer *out)
 {
+    size_t shown = 0;
+    for (size_t i = 0; i < watch->change_count; i++)
+        shown += !changes_nothing(watch, &watch->changes[i]);
     if (watch->change_count)
-        buffer_print(out, "  at most %.4g tokens/s (80 %% interval %.4g to %.4g); with one flag changed:\n",
-                     watch->throughput.value, watch->throughput.low, watch->throughput.high);
+        buffer_print(out, "  at most %s tokens/s (80 %% interval %s to %s)%s\n", plain(out, watch->throughput.value),
+                     plain(out, watch->throughput.low), plain(out, watch->throughput.high),
+                     shown ? "; with one flag changed:" : "; no one flag changes that");
     for (size_t i = 0; i < watch->change_count; i++) {
         const struct change *change = &watch->changes[i];
         const struct interval_of *tpot = &change->at[OUTLOOK_TPOT];
-        const struct interval_of most = interval_scaled(change->at[OUTLOOK_THROUGHPUT], (double)watch->load.replicas);
+        const struct interval_of most = most_of(watch, change);
+        if (changes_nothing(watch, change))
+            continue;
         if (change->becomes)
-            buffer_print(out, "    %s %s -> %s", flag_text(change->flag), change->was, change->becomes);
+            buffer_print(out, "    %s %s -> %s", flag_text(watch->arena, change->flag), change->was, change->becomes);
         else
-            buffer_print(out, "    %s %.6g -> %.6g", change->flag->flag, change->from, change->to);
+            buffer_print(out, "    %s %.6g -> %.6g", flag_text(watch->arena, change->flag), change->from, change->to);
         if (change->flag->vary == VARY_TENSOR)
             buffer_print(out, " (%.0f GPUs)", change->chips);
-        buffer_print(out, ": at most %.4g tokens/s", most.value);
+        buffer_print(out, ": at most %s tokens/s", plain(out, most.value));
         print_ends(out, &most, 1);
         if (isfinite(tpot->value)) {
-            buffer_print(out, ", TPOT %.4g ms", 1e3 * tpot->value);
+            buffer_print(out, ", TPOT %s ms", plain(out, 1e3 * tpot->value));
             print_ends(out, tpot, 1e3);
         } else {
             buffer_print(out, ", less than arrives");
@@ -353,8 +389,8 @@ void watch_text(const struct watch *watch, struct buffer *out)
     print_head(watch, out);
     for (int i = 0; i < LOAD_COUNT; i++)
         if (isfinite(watch->load.seen[i].value))
-            buffer_print(out, "  %-12s %8.4g %s\n", quantity_rows[i].title,
-                         quantity_rows[i].scale * watch->load.seen[i].value, quantity_rows[i].shown);
+            buffer_print(out, "  %-12s %8s %s\n", quantity_rows[i].title,
+                         plain(out, quantity_rows[i].scale * watch->load.seen[i].value), quantity_rows[i].shown);
     if (binding)
         buffer_print(out, "  what binds: %s\n", binding);
     print_prediction(watch, out);

@@ -34,7 +34,7 @@ static const char *unsteady(const struct load *load)
         return load->scaled ? "replicas came or went" : "a replica has restarted";
     if (!(load->requests >= fewest))
         return "fewer than 20 requests finished in it";
-    if (fabs(load->more) > most_drift * load->requests)
+    if (fabs(load->in_flight_growth) > most_drift * load->requests)
         return "the load changed by more than a fifth in it";
     if (seen[LOAD_WAITING].value > fmax(few, most_waiting * load->in_flight))
         return "requests waited at its end";

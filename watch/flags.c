@@ -15,37 +15,37 @@
 #include <string.h>
 
 static const struct flag flags[] = {
-    { "vllm", "--max-num-seqs", NAME_max_num_seqs, VARY_DOUBLE },
-    { "vllm", "--max-num-batched-tokens", NAME_chunked_prefill_size, VARY_DOUBLE },
-    { "vllm", "--gpu-memory-utilization", NAME_gpu_memory_utilization, VARY_SHARE },
-    { "vllm", "--no-enable-prefix-caching", NAME_prefix_hit_share, VARY_OFF },
-    { "vllm", "--speculative-config.num_speculative_tokens", NAME_draft_tokens, VARY_STEP },
-    { "vllm", "--kv-cache-dtype", NAME_kv_bytes, VARY_CACHE },
-    { "vllm", "--tensor-parallel-size", NAME_tensor_parallel, VARY_TENSOR },
-    { "vllm", "--enable-expert-parallel", NAME_expert_parallel, VARY_EXPERTS },
-    { "sglang", "--max-running-requests", NAME_max_num_seqs, VARY_DOUBLE },
-    { "sglang", "--chunked-prefill-size", NAME_chunked_prefill_size, VARY_DOUBLE },
-    { "sglang", "--mem-fraction-static", NAME_gpu_memory_utilization, VARY_SHARE },
-    { "sglang", "--disable-radix-cache", NAME_prefix_hit_share, VARY_OFF },
-    { "sglang", "--speculative-num-steps", NAME_draft_tokens, VARY_STEP },
-    { "sglang", "--kv-cache-dtype", NAME_kv_bytes, VARY_CACHE },
-    { "sglang", "--tp-size", NAME_tensor_parallel, VARY_TENSOR },
-    { "sglang", "--ep-size", NAME_expert_parallel, VARY_EXPERTS },
-    { "trtllm", "--max_batch_size", NAME_max_num_seqs, VARY_DOUBLE },
-    { "trtllm", "--max_num_tokens", NAME_chunked_prefill_size, VARY_DOUBLE },
-    { "trtllm", "--free_gpu_memory_fraction", NAME_kv_fraction_of_free, VARY_SHARE },
-    { "trtllm", "kv_cache_config.enable_block_reuse", NAME_prefix_hit_share, VARY_OFF },
-    { "trtllm", "speculative_config.num_nextn_predict_layers", NAME_draft_tokens, VARY_STEP },
-    { "trtllm", "kv_cache_config.dtype", NAME_kv_bytes, VARY_CACHE },
-    { "trtllm", "--tp_size", NAME_tensor_parallel, VARY_TENSOR },
-    { "trtllm", "--ep_size", NAME_expert_parallel, VARY_EXPERTS },
-    { "llamacpp", "-np", NAME_max_num_seqs, VARY_DOUBLE },
-    { "llamacpp", "-b", NAME_chunked_prefill_size, VARY_DOUBLE },
-    { "llamacpp", "-ub", NAME_ubatch_size, VARY_DOUBLE },
-    { "llamacpp", "--no-cache-prompt", NAME_prefix_hit_share, VARY_OFF },
-    { "llamacpp", "--spec-draft-n-max", NAME_draft_tokens, VARY_STEP },
-    { "llamacpp", "-ctk", NAME_kv_bytes, VARY_CACHE },
-    { "llamacpp", "--n-cpu-moe", NAME_host_expert_layers, VARY_STEP },
+    { "vllm", "--max-num-seqs", NULL, NAME_max_num_seqs, VARY_DOUBLE },
+    { "vllm", "--max-num-batched-tokens", NULL, NAME_chunked_prefill_size, VARY_DOUBLE },
+    { "vllm", "--gpu-memory-utilization", NULL, NAME_gpu_memory_utilization, VARY_SHARE },
+    { "vllm", "--no-enable-prefix-caching", NULL, NAME_prefix_hit_share, VARY_OFF },
+    { "vllm", "--speculative-config.num_speculative_tokens", NULL, NAME_draft_tokens, VARY_STEP },
+    { "vllm", "--kv-cache-dtype", NULL, NAME_kv_bytes, VARY_CACHE },
+    { "vllm", "--tensor-parallel-size", NULL, NAME_tensor_parallel, VARY_TENSOR },
+    { "vllm", "--enable-expert-parallel", NULL, NAME_expert_parallel, VARY_EXPERTS },
+    { "sglang", "--max-running-requests", NULL, NAME_max_num_seqs, VARY_DOUBLE },
+    { "sglang", "--chunked-prefill-size", NULL, NAME_chunked_prefill_size, VARY_DOUBLE },
+    { "sglang", "--mem-fraction-static", NULL, NAME_gpu_memory_utilization, VARY_SHARE },
+    { "sglang", "--disable-radix-cache", NULL, NAME_prefix_hit_share, VARY_OFF },
+    { "sglang", "--speculative-num-steps", NULL, NAME_draft_tokens, VARY_STEP },
+    { "sglang", "--kv-cache-dtype", NULL, NAME_kv_bytes, VARY_CACHE },
+    { "sglang", "--tp-size", NULL, NAME_tensor_parallel, VARY_TENSOR },
+    { "sglang", "--ep-size", NULL, NAME_expert_parallel, VARY_EXPERTS },
+    { "trtllm", "--max_batch_size", NULL, NAME_max_num_seqs, VARY_DOUBLE },
+    { "trtllm", "--max_num_tokens", NULL, NAME_chunked_prefill_size, VARY_DOUBLE },
+    { "trtllm", "--free_gpu_memory_fraction", NULL, NAME_kv_fraction_of_free, VARY_SHARE },
+    { "trtllm", "kv_cache_config.enable_block_reuse", NULL, NAME_prefix_hit_share, VARY_OFF },
+    { "trtllm", "speculative_config.num_nextn_predict_layers", NULL, NAME_draft_tokens, VARY_STEP },
+    { "trtllm", "kv_cache_config.dtype", NULL, NAME_kv_bytes, VARY_CACHE },
+    { "trtllm", "--tp_size", NULL, NAME_tensor_parallel, VARY_TENSOR },
+    { "trtllm", "--ep_size", NULL, NAME_expert_parallel, VARY_EXPERTS },
+    { "llamacpp", "-np", NULL, NAME_max_num_seqs, VARY_DOUBLE },
+    { "llamacpp", "-b", NULL, NAME_chunked_prefill_size, VARY_DOUBLE },
+    { "llamacpp", "-ub", NULL, NAME_ubatch_size, VARY_DOUBLE },
+    { "llamacpp", "--no-cache-prompt", NULL, NAME_prefix_hit_share, VARY_OFF },
+    { "llamacpp", "--spec-draft-n-max", NULL, NAME_draft_tokens, VARY_STEP },
+    { "llamacpp", "-ctk", "-ctv", NAME_kv_bytes, VARY_CACHE },
+    { "llamacpp", "--n-cpu-moe", NULL, NAME_host_expert_layers, VARY_STEP },
 };
 
 /* A cell of an engine's row of the sheet, or NULL. */
@@ -65,7 +65,7 @@ static const char *source_of(struct arena *arena, const struct flag *flag)
     return source ? arena_print(arena, "%s, %s", source, date) : NULL;
 }
 
-double watch_slots_unless_told(const char *engine)
+double watch_default_slots(const char *engine)
 {
     const char *slots = cell(engine, "slots", "value");
     double number;
@@ -82,17 +82,34 @@ static double other_experts(struct watch *watch, double now)
     return !(experts > 1) || !(stage > 1) ? NAN : now > 1 ? 1 : stage;
 }
 
-/* The smaller type of the cache that the engine has. */
-static const char *small_cache(const struct flag *flag)
+/* The first type of the cache that is not the engine's own: "bf16= q8_0=q8_0". `engine` or its name in formats.csv;
+ * NULL: it has none. */
+static const char *small_cache(struct arena *arena, const struct flag *flag, bool engine)
 {
-    return strcmp(flag->engine, "llamacpp") ? "fp8" : "q8_0";
+    const char *types = cell(flag->engine, flag->flag, "value");
+    for (const char *at = types ? types : ""; *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " "), name = strcspn(at, "=");
+        if (name + 1 < length)
+            return engine ? arena_copy(arena, at + name + 1, length - name - 1) : arena_copy(arena, at, name);
+        at += length;
+    }
+    return NULL;
+}
+
+static bool is_stated(const struct watch *watch, const char *row)
+{
+    for (size_t i = 0; i < watch->assumed_count; i++)
+        if (!strcmp(watch->assumed[i], row))
+            return false;
+    return fact_given(facts_find(&watch->scenario.facts, row));
 }
 
 /* The value to try on one side (0: down, 1: up); NAN: there is none. */
 static double other_value(struct watch *watch, const struct flag *flag, double now, int side)
 {
     const double least = 0.5, most = 0.97, step = 0.05;
-    const struct format *small = formats_find(&watch->scenario.formats, small_cache(flag));
+    const char *cache = flag->vary == VARY_CACHE ? small_cache(watch->arena, flag, false) : NULL;
+    const struct format *small = cache ? formats_find(&watch->scenario.formats, cache) : NULL;
     double to = NAN;
     switch (flag->vary) {
     case VARY_DOUBLE:  return side ? 2 * now : now >= 2 ? floor(now / 2) : NAN;
@@ -111,7 +128,7 @@ static double other_value(struct watch *watch, const struct flag *flag, double n
 }
 
 /* What the engine calls the two values, where they are no numbers of its own. */
-static void name_values(struct change *change)
+static void name_values(struct arena *arena, struct change *change)
 {
     const enum vary vary = change->flag->vary;
     const char *standard = cell(change->flag->engine, change->flag->flag, "default");
@@ -119,7 +136,8 @@ static void name_values(struct change *change)
     if (vary == VARY_OFF)
         change->was = reuse ? "true" : "off", change->becomes = reuse ? "false" : "on";
     else if (vary == VARY_CACHE)
-        change->was = standard && *standard ? standard : "auto", change->becomes = small_cache(change->flag);
+        change->was = standard && *standard ? standard : "auto",
+        change->becomes = small_cache(arena, change->flag, true);
     else if (vary == VARY_EXPERTS && !strcmp(change->flag->engine, "vllm"))
         change->was = change->from > 1 ? "on" : "off", change->becomes = change->from > 1 ? "off" : "on";
 }
@@ -156,9 +174,8 @@ static bool try_flag(struct watch *watch, const struct outlook *outlook, const s
         return false;
     *change = (struct change){ .flag = flag, .from = now, .to = to, .source = source_of(watch->arena, flag),
                                .chips = flag->vary == VARY_TENSOR ? chips * to / now : chips };
-    const struct fact *fact = facts_find(&watch->scenario.facts, flag->row);
-    change->stated = fact_given(fact) && strcmp(fact->source, watch_assumed);
-    name_values(change);
+    change->stated = is_stated(watch, flag->row);
+    name_values(watch->arena, change);
     return read_change(watch, outlook, change);
 }
 

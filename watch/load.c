@@ -201,7 +201,7 @@ static void read_all(const struct reading *reading, struct load *load)
     load->prompt_seconds = grown(reading, engine->prompt_time);
     load->in_flight = mean_in_flight(reading);
     load->tokens_per_gap = tokens_per_gap(reading);
-    load->more = reading->since ? in_flight(reading, reading->now) - in_flight(reading, reading->since) : NAN;
+    load->in_flight_growth = reading->since ? in_flight(reading, reading->now) - in_flight(reading, reading->since) : NAN;
     seen[LOAD_ARRIVAL_RATE] = arrival_rate(reading);
     seen[LOAD_PROMPT] = mean_length(reading, engine->prompt_lengths, engine->prompt_tokens);
     seen[LOAD_OUTPUT] = mean_length(reading, engine->output_lengths, engine->output_tokens);

@@ -42,7 +42,7 @@ struct load {
     double in_flight;               /* requests with the engine on average, by Little's law of their times to the
                                        first token and of the gaps after it; NAN: not two scrapes */
     double tokens_per_gap;          /* of accepted draft tokens more than 1 */
-    double more;                    /* requests in flight more than before; NAN: not two scrapes */
+    double in_flight_growth;        /* requests in flight more than before; NAN: not two scrapes */
     struct seen seen[LOAD_COUNT];
 };
 

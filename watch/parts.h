@@ -72,7 +72,8 @@ double outlook_blocks(const struct outlook *outlook, const struct setting *setti
 /* ---- predict.c ------------------------------------------------------------------------------- */
 
 struct flag {
-    const char *engine, *flag, *row;
+    const char *engine, *flag, *also;       /* `also`: another that is set alike; or NULL */
+    const char *row;
     enum vary { VARY_DOUBLE, VARY_SHARE, VARY_STEP, VARY_OFF, VARY_CACHE, VARY_TENSOR, VARY_EXPERTS } vary;
 };
 struct change {
@@ -116,14 +117,15 @@ struct watch {
     struct change changes[CHANGES_MOST];
     size_t change_count;
     struct doc *notes, *unknown;
+    const char *assumed[2];         /* rows that nobody states, set to what engines take */
+    size_t assumed_count;
 };
 bool watch_predict(struct watch *watch, struct error *error);
-extern const char watch_assumed[];              /* the source of settings that nobody states */
 
 /* ---- flags.c --------------------------------------------------------------------------------- */
 
 /* Sequences that run together where no flag says how many; NAN: the engine's own rows say. */
-double watch_slots_unless_told(const char *engine);
+double watch_default_slots(const char *engine);
 /* What each flag of the engine would change, as watch->changes: most tokens per GPU first. */
 void watch_flags(struct watch *watch, const struct outlook *outlook);
 

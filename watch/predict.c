@@ -119,13 +119,13 @@ static bool calibrate(struct watch *watch, struct error *error)
     return fit_use(&watch->scenario, watch->source, fitted, error);
 }
 
-const char watch_assumed[] = "what engines take unless told";
-
 static void assume(struct watch *watch, const char *row, double value)
 {
     struct facts *facts = &watch->scenario.facts;
-    if (!fact_given(facts_find(facts, row)) && isfinite(value))
-        facts_set(facts, row, value, ORIGIN_GIVEN, watch_assumed);
+    if (fact_given(facts_find(facts, row)) || !isfinite(value))
+        return;
+    facts_set(facts, row, value, ORIGIN_GIVEN, "what engines take unless told");
+    watch->assumed[watch->assumed_count++] = row;
 }
 
 /* A server that runs has some prefill chunk, and no metric says which: it is that of a measurement which states none
@@ -133,8 +133,9 @@ static void assume(struct watch *watch, const char *row, double value)
 static void assume_settings(struct watch *watch)
 {
     const char *engine = watch->load.engine->predicted;
+    watch->assumed_count = 0;
     assume(watch, NAME_chunked_prefill_size, value_or_nan(&watch->scenario, NAME_chunked_prefill_size));
-    assume(watch, NAME_max_num_seqs, engine ? watch_slots_unless_told(engine) : NAN);
+    assume(watch, NAME_max_num_seqs, engine ? watch_default_slots(engine) : NAN);
 }
 
 static const char *const layout_rows[LAYOUT_ROWS] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,

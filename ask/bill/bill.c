@@ -56,7 +56,7 @@ static bool name_unknown(struct bill *bill, const char *name, const char *const 
     error_set(bill->error, "%.200s has no %s '%.100s'", sheet->file, sellers ? "seller" : "model",
               name);
     if (near)
-        return error_mean(bill->error, near, "");
+        return error_did_you_mean(bill->error, near, "");
     if (!sellers)
         return error_expected(bill->error, "one of its %zu names: `chalkline bill agent --csv` lists them",
                           sheet->count);

@@ -51,7 +51,7 @@ static bool name_unknown(const struct reader *reader, const char *name)
     for (size_t i = 0; i < count; i++)
         buffer_print(&all, "%s%s", i ? ", " : "", names[i]);
     error_set(reader->error, "%s: unknown name '%.60s'", place(reader), name);
-    return near ? error_mean(reader->error, near, "")
+    return near ? error_did_you_mean(reader->error, near, "")
                 : error_expected(reader->error, "one of: %s", all.data);
 }
 
@@ -217,7 +217,7 @@ bool workload_read(struct scenario *scenario, const char *name, struct workload 
             }
             error_set(error, "unknown workload '%.100s'", name);
             if (near)
-                return error_mean(error, near, "");
+                return error_did_you_mean(error, near, "");
             return error_expected(error, "agent, document-chat, or a file of lines NAME = VALUE");
         }
         built_in = name;

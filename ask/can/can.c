@@ -6,6 +6,7 @@
 #include "ask/can/can.h"
 
 #include "build/row_names.h"
+#include "import/import.h"
 #include "scenario/server.h"
 
 #include <math.h>
@@ -13,10 +14,7 @@
 
 enum { TYPES_MOST = 12 };
 
-/* What people download, largest first; of a checkpoint whose experts have four bits, only the last. */
-static const char *const usual[] = { "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS",
-                                     "Q3_K_M", "IQ3_XXS", "Q2_K", "IQ2_XXS" };
-enum { FOUR_BITS = 4 };
+enum { FOUR_BITS = 4 };                /* the place of Q4_K_M in the list */
 
 static bool needs_names(const struct command *command, const struct subject *subject, struct error *error)
 {
@@ -33,6 +31,17 @@ static const char *type_named(const struct can *can)
     const char *precision = NULL;
     catalog_model_called(can->arena, catalog_built_in(), can->subject.model, &precision);
     return precision && file_type_find(can->arena, precision) ? precision : NULL;
+}
+
+/* The checkpoint as it is in a GGUF file, then the types that people download (data/file_types.csv). */
+static size_t usual_types(struct arena *arena, struct can_type *types)
+{
+    const char *names[TYPES_MOST - 1];
+    const size_t count = file_types_usual(arena, names, TYPES_MOST - 1);
+    types[0] = (struct can_type){ .precision = "BF16" };
+    for (size_t i = 0; i < count; i++)
+        types[1 + i] = (struct can_type){ .precision = names[i] };
+    return 1 + count;
 }
 
 /* The context and the speed that were asked for, and the types to try: that of --precision, or all. A
@@ -65,8 +74,7 @@ static bool read_question(struct can *can, struct can_type *types, size_t *count
     else if (four > 0 && experts > 0)
         types[(*count)++] = (struct can_type){ .precision = "MXFP4_MOE" };
     else
-        for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-            types[(*count)++] = (struct can_type){ .precision = usual[i] };
+        *count = usual_types(can->arena, types);
     return true;
 }
 
@@ -82,24 +90,30 @@ static const struct can_type *best_of(const struct can *can, const struct can_ty
     return best;
 }
 
-/* What speaks against the best type; empty: nothing. */
+/* What speaks against the best type, the reason why no command starts it among it; empty: nothing. */
 static const char *caveat_of(const struct can *can, const struct can_type *types, size_t count,
-                             const struct can_type *best)
+                             const struct can_type *best, const struct error *unstarted)
 {
+    static const char asked_by[] = "--emit: ";
     struct buffer out = { .arena = can->arena };
     if (best && can_at(best, CAN_speed_per_user) < can->speed)
         buffer_print(&out, "slower than --speed");
     if (best && count > FOUR_BITS && best > types + FOUR_BITS)
         buffer_print(&out, "%sbelow four bits quality suffers", out.size ? ", and " : "but ");
     if (can->context > can->window)
-        buffer_print(&out, "%sthe model was made for %s tokens at most", out.size ? ", and " : "but ",
+        buffer_print(&out, "%sthe model's context window is %s tokens", out.size ? ", and " : "but ",
                      count_text(can->arena, can->window, 7));
+    if (best && unstarted) {
+        const bool named = starts_with(unstarted->what, asked_by);
+        buffer_print(&out, "%sno command starts it: %s (%s)", out.size ? ", and " : "but ",
+                     unstarted->what + (named ? strlen(asked_by) : 0), unstarted->hint);
+    }
     return out.size ? out.data : "";
 }
 
 /* The text's words: what was asked, and the answer in a sentence. */
-static void add_table(const struct can *can, const struct can_type *types, size_t count, const struct can_type *best,
-                      struct section *section)
+static void add_table(const struct can *can, const struct can_type *types, size_t count,
+                      const struct can_type *best, const struct error *unstarted, struct section *section)
 {
     struct section *list = section_add(section, "choices", SECTION_LIST);
     list->text_only = true;
@@ -117,7 +131,7 @@ static void add_table(const struct can *can, const struct can_type *types, size_
     section_number(section, NAME_context, can->context, types->figures->figures[CAN_context_most].unit);
     section_number(section, NAME_prompt_tokens, can->prompt,
                    types->figures->figures[CAN_context_most].unit);
-    section_word(section, "caveat", caveat_of(can, types, count, best));
+    section_word(section, "caveat", caveat_of(can, types, count, best, unstarted));
     section_number(section, NAME_chips, can_cards(types), unit_one)->text_only = true;
     section_word(section, "best", best ? can_type_name(best) : "")->text_only = true;
 }
@@ -129,7 +143,7 @@ static void add_document(const struct can *can, const struct can_type *types, si
     doc_add_string(arena, doc, "model", types->scenario.model);
     doc_add_string(arena, doc, "machine", can_machine(types));
     can_document(shown, doc);
-    doc_add_string(arena, doc, "command", shown->fits ? start : "");
+    doc_add_string(arena, doc, "command", start);
     struct doc *choices = doc_add(arena, doc, "choices", DOC_ARRAY);
     for (size_t i = 0; i < count; i++)
         can_document(&types[i], doc_add(arena, choices, NULL, DOC_OBJECT));
@@ -150,13 +164,12 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
     const struct can_type *best = best_of(&can, types, count);
     struct can_type shown = best ? *best : types[count - 1];
     struct section *section = section_new(arena);
-    const char *start = can_launch(&can, &shown, error);
-    if (!start)
-        return false;
-    add_document(&can, types, count, &shown, start, answer->doc);
-    add_table(&can, types, count, best, section);
+    struct error unstarted;
+    const char *start = best ? can_launch(&can, &shown, &unstarted) : "";
+    add_document(&can, types, count, &shown, start ? start : "", answer->doc);
+    add_table(&can, types, count, best, start ? NULL : &unstarted, section);
     can_changes(&can, types, count, best, section_add(section, "changes", SECTION_TEXTS));
-    section_word(section, "command", start)->text_only = true;
+    section_word(section, "command", start ? start : "")->text_only = true;
     figures_notes(&shown.scenario, section);
     section_document(section, answer->doc);
     answer->status = !best;
@@ -182,7 +195,7 @@ static const struct record choice_record = { "CanChoice", (const struct answer_f
 const struct record answer_can = { "Can", (const struct answer_field[]){
     { FIELD_TEXT, "model", .always = true }, { FIELD_TEXT, "machine", .always = true },
     TYPE_FIELDS,
-    { FIELD_TEXT, "command", .help = "what starts a server with it; empty where it does not fit", .always = true },
+    { FIELD_TEXT, "command", .help = "what starts a server with it; empty where it does not fit or nothing does", .always = true },
     { FIELD_TEXTS, "changes", .help = "what could be changed, and what that would give", .always = true },
     { FIELD_LIST, "choices", .help = "each file type", .record = &choice_record, .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },

@@ -52,9 +52,9 @@ const char *can_machine(const struct can_type *type);       /* "2 x RTX 3090" */
 /* The figures of a type under the keys of the answer: for people, and for programs. */
 void can_figures(const struct can_type *type, struct section *section);
 void can_document(const struct can_type *type, struct doc *doc);
-/* The command that starts llama.cpp's server with this type; NULL with an error if it cannot run it. Of the
- * command the flags that depend on the machine. */
-const char *can_launch(const struct can *can, const struct can_type *type, struct error *error);
+/* The command that starts llama.cpp's server with this type, and a note on what it needs beside it; NULL with an
+ * error if there is none. Of the command the flags that depend on the machine; "" if there is none. */
+const char *can_launch(const struct can *can, struct can_type *type, struct error *error);
 const char *can_flags(const struct can *can, const struct can_type *type);
 
 /* The type with as few layers on the host as memory allows: whole layers, or, of a model with routed experts,

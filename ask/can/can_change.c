@@ -62,6 +62,13 @@ static const char *figure(const struct can *can, const struct can_type *type, en
     return quantity_text(can->arena, can_at(type, row), type->figures->figures[row].unit, 3);
 }
 
+/* " (`-ngl 30`)", where llama.cpp can start it. */
+static const char *by_flags(const struct can *can, const struct can_type *type)
+{
+    const char *flags = can_flags(can, type);
+    return *flags ? arena_print(can->arena, " (`%s`)", flags) : "";
+}
+
 static void say_split(const struct can *can, const struct can_type *type, struct section *changes)
 {
     struct error ignored;
@@ -70,10 +77,10 @@ static void say_split(const struct can *can, const struct can_type *type, struct
         return;
     const char *what = split.host_layers > 0 ? arena_print(can->arena, "%.0f layers", split.host_layers)
                        : arena_print(can->arena, "the experts of %.0f layers", split.host_expert_layers);
-    section_word(changes, NULL, arena_print(can->arena, "%s with %s on the host, %s of its memory: %s (`%s`)",
+    section_word(changes, NULL, arena_print(can->arena, "%s with %s on the host, %s of its memory: %s%s",
         can_type_name(type), what, quantity_text(can->arena, row_value(&split, NAME_weights_on_host),
                                              type->figures->figures[CAN_memory_needed].unit, 3),
-        figure(can, &split, CAN_speed_per_user), can_flags(can, &split)));
+        figure(can, &split, CAN_speed_per_user), by_flags(can, &split)));
 }
 
 /* A cache of 8 bits an element, half as large. */
@@ -84,16 +91,17 @@ static void say_cache(const struct can *can, const struct can_type *best, struct
     smaller.cache = "q8_0";
     if (!can->subject.kv_precision && can_read(can, &smaller, &ignored) &&
         can_at(&smaller, CAN_context_most) > can_at(best, CAN_context_most))
-        section_word(changes, NULL, arena_print(can->arena, "KV cache in q8_0: a context of %s tokens instead of %s (`%s`)",
+        section_word(changes, NULL, arena_print(can->arena,
+            "KV cache in q8_0: a context of %s tokens instead of %s%s",
             count_text(can->arena, can_at(&smaller, CAN_context_most), CONTEXT_DIGITS),
-            count_text(can->arena, can_at(best, CAN_context_most), CONTEXT_DIGITS), can_flags(can, &smaller)));
+            count_text(can->arena, can_at(best, CAN_context_most), CONTEXT_DIGITS), by_flags(can, &smaller)));
 }
 
 static void say_faster(const struct can *can, const struct can_type *type, const struct can_type *best,
                        struct section *changes)
 {
-    section_word(changes, NULL, arena_print(can->arena, "%s: %s instead of %s; %s of memory instead of %s", can_type_name(type),
-        figure(can, type, CAN_speed_per_user), figure(can, best, CAN_speed_per_user),
+    section_word(changes, NULL, arena_print(can->arena, "%s: %s instead of %s; %s of memory instead of %s",
+        can_type_name(type), figure(can, type, CAN_speed_per_user), figure(can, best, CAN_speed_per_user),
         figure(can, type, CAN_memory_needed), figure(can, best, CAN_memory_needed)));
 }
 

@@ -118,25 +118,24 @@ void can_document(const struct can_type *type, struct doc *doc)
                         doc_add(arena, doc, keys[i] ? keys[i] : rows[i], DOC_OBJECT));
 }
 
-/* The words of llama.cpp's server, by the rows that `--emit llamacpp` reads; NULL and an error if the server cannot
- * run this type. */
-static const struct doc *server_words(const struct can *can, const struct can_type *type, struct error *error)
+/* The type for llama.cpp's server, by the rows that `--emit llamacpp` reads; an error if that cannot start it. */
+static bool launch_type(const struct can *can, const struct can_type *type, struct launch *launch, struct error *error)
 {
-    struct doc *words;
-    struct deployment deployment = {
+    struct deployment *deployment = arena_alloc(can->arena, sizeof *deployment);
+    *deployment = (struct deployment){
         .scenario = type->scenario, .model = can->subject.model, .machine = can->subject.machine,
         .weights = type->precision, .cache = type->cache ? type->cache : can->subject.kv_precision, .gpus = 1,
         .count[LAUNCH_TOGETHER] = 1, .title = can_type_name(type), .predicted = "" };
-    return launch_words(can->arena, &deployment, "llamacpp", &words, error) ? words->first : NULL;
+    return launch_open(launch, can->arena, deployment, "llamacpp", NULL, error) && launch_runs(launch, "", error);
 }
 
-static const char *joined(struct arena *arena, const struct doc *word)
+static const char *joined(const struct launch *launch, const struct doc *word)
 {
-    struct buffer out = { .arena = arena };
+    struct buffer out = { .arena = launch->arena };
     buffer_print(&out, "%s", "");
     for (; word; word = word->next) {
         buffer_print(&out, "%s", out.size ? " " : "");
-        launch_word(&out, word->string);
+        launch_command_word(launch, &out, word->string);
     }
     return out.data;
 }
@@ -144,15 +143,24 @@ static const char *joined(struct arena *arena, const struct doc *word)
 const char *can_flags(const struct can *can, const struct can_type *type)
 {
     enum { SAME = 7 };                  /* llama-server -m FILE -c N -np N */
+    struct launch launch;
     struct error ignored;
-    const struct doc *word = server_words(can, type, &ignored);
+    if (!launch_type(can, type, &launch, &ignored))
+        return "";
+    const struct doc *word = launch_words(&launch)->first;
     for (int i = 0; i < SAME && word; i++)
         word = word->next;
-    return joined(can->arena, word);
+    return joined(&launch, word);
 }
 
-const char *can_launch(const struct can *can, const struct can_type *type, struct error *error)
+const char *can_launch(const struct can *can, struct can_type *type, struct error *error)
 {
-    const struct doc *words = server_words(can, type, error);
-    return words ? joined(can->arena, words) : NULL;
+    struct launch launch;
+    if (!launch_type(can, type, &launch, error))
+        return NULL;
+    const char *command = joined(&launch, launch_words(&launch)->first);
+    const char *second = launch_second_machine(&launch);
+    if (second)
+        facts_note(&type->scenario.facts, "%s", second);
+    return command;
 }

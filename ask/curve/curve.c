@@ -239,7 +239,7 @@ static bool over_row(struct curve *curve)
         !read_axis(curve, scenario, &row, &range))
         return false;
     scenario->axis = row->name;
-    if (!scenario_assume(scenario, curve->error) ||
+    if (!scenario_images(scenario, curve->error) || !scenario_assume(scenario, curve->error) ||
         !scenario_choose(scenario, curve->quantities, curve->quantity_count, curve->error))
         return false;
     facts_set(&scenario->facts, row->name, range.low, ORIGIN_AXIS, "curve");

@@ -50,7 +50,7 @@ static bool add_models(struct deduction *deduction, const char *names)
         const char *near = name_nearest(name, all, sheet->count);
         error_set(deduction->error, "%.200s has no model '%.100s'", sheet->file, name);
         if (near)
-            return error_mean(deduction->error, near, "");
+            return error_did_you_mean(deduction->error, near, "");
         return error_expected(deduction->error, "one of its %zu: `chalkline deduce %.200s` lists them",
                           sheet->count, sheet->file);
     }

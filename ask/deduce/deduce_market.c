@@ -116,7 +116,7 @@ static bool market_unknown(struct deduction *deduction, const char *model, size_
         names[i] = price_model(&sheet->prices[i]);
     const char *near = name_nearest(model, names, sheet->count);
     error_set(deduction->error, "%.200s has no model '%.100s'", sheet->file, model);
-    return near ? error_mean(deduction->error, near, "")
+    return near ? error_did_you_mean(deduction->error, near, "")
                 : error_expected(deduction->error, "a model with several hosts");
 }
 

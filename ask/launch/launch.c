@@ -85,8 +85,10 @@ static bool name_file(struct launch *launch, struct error *error)
         launch->model = arena_print(launch->arena, "%s-%s.gguf", slash ? slash + 1 : title, type);
         return true;
     }
-    error_set(error, type ? "--emit: %s reads GGUF files, and %.60s is no type of theirs"
-                          : "--emit: %s reads GGUF files: of which type?", launch->title, type);
+    if (type)
+        error_set(error, "--emit: %.60s is not a GGUF file type, and %s reads only GGUF files", type, launch->title);
+    else
+        error_set(error, "--emit: %s needs a GGUF file type", launch->title);
     return error_expected(error, "--precision Q4_K_M, Q8_0, BF16 or another GGUF file type");
 }
 
@@ -153,8 +155,8 @@ static bool weights_known(const struct launch *launch, struct error *error)
                       !formats_find(&launch->deployment->scenario.formats, format);
     if (!type || !launch->own || reads_gguf(launch))
         return true;
-    error_set(error, "--emit: %s reads no GGUF files, and %s is a type of theirs", launch->title, format);
-    return error_expected(error, "--precision int4, int8 or bf16; --emit llamacpp reads GGUF files");
+    error_set(error, "--emit: %s does not read GGUF files such as %s", launch->title, format);
+    return error_expected(error, "--precision int4, int8 or bf16; or --emit llamacpp, which reads GGUF files");
 }
 
 static bool cache_known(const struct launch *launch, struct error *error)
@@ -208,7 +210,10 @@ static void head_lines(const struct launch *launch, struct buffer *out)
 
 static void host_lines(const struct launch *launch, struct buffer *out)
 {
+    const char *second = launch_second_machine(launch);
     bool names = launch->pools;
+    if (second)
+        launch_comment(out, "%s", second);
     if (launch->own && launch->part_count < 2)
         return;
     for (int role = 0; role < LAUNCH_ROUTER; role++)
@@ -246,59 +251,69 @@ bool launch_open(struct launch *launch, struct arena *arena, struct deployment *
     *launch = (struct launch){ .arena = arena, .deployment = deployment };
     return choose_engine(launch, name, engine, error) && name_model(launch, error) &&
            machine_known(launch, error) && weights_known(launch, error) && cache_known(launch, error) &&
-           read_host(launch, error);
+           read_host(launch, error) && launch_take(launch, deployment, error);
 }
 
-bool launch_take(struct launch *launch, struct deployment *deployment, const char **reason,
-                 const char **way_out, struct error *error)
+bool launch_take(struct launch *launch, struct deployment *deployment, struct error *error)
 {
-    *reason = *way_out = NULL;
+    launch->reason = launch->way_out = NULL;
     launch->deployment = deployment;
     launch->pools = deployment->count[LAUNCH_DECODE] > 0;
     if (launch->pools && !launch_about(launch, "router", NULL)) {
-        *reason = "it has no servers for prompts alone", *way_out = "--aggregated";
+        launch->reason = "it has no prefill servers", launch->way_out = "--aggregated";
         return true;
     }
     for (int role = 0; role < LAUNCH_ROUTER; role++) {
         launch->pool[role].count = deployment->count[role];
-        if (deployment->count[role] > 0 &&
-            !launch_values(launch, (enum launch_role)role, reason, way_out, error))
+        if (deployment->count[role] > 0 && !launch_values(launch, (enum launch_role)role, error))
             return false;
     }
     return true;
 }
 
-bool launch_write(struct launch *launch, struct buffer *out, struct doc *doc, struct error *error)
+bool launch_runs(const struct launch *launch, const char *first, struct error *error)
 {
-    doc_add_string(launch->arena, doc, "engine", launch->engine);
-    doc_add_string(launch->arena, doc, "version", launch_about(launch, "version", NULL)->value);
-    doc_add_string(launch->arena, doc, "deployment", launch->deployment->title);
-    head_lines(launch, out);
+    if (!launch->reason)
+        return true;
+    error_set(error, "--emit: %s cannot run %s: %s", launch->title, launch->deployment->title, launch->reason);
+    return error_expected(error, "%s%s", first, launch->way_out);
+}
+
+bool launch_print(struct launch *launch, struct answer *answer, struct error *error)
+{
+    struct arena *arena = launch->arena;
+    struct buffer out = { .arena = arena };
+    if (!launch_runs(launch, "", error))
+        return false;
+    struct doc *doc = doc_add(arena, answer->doc, "emit", DOC_OBJECT);
+    doc_add_string(arena, doc, "engine", launch->engine);
+    doc_add_string(arena, doc, "version", launch_about(launch, "version", NULL)->value);
+    doc_add_string(arena, doc, "deployment", launch->deployment->title);
+    head_lines(launch, &out);
     launch_place(launch);
-    doc_add_number(launch->arena, doc, NAME_host_chips, launch->host_chips);
-    doc_add_number(launch->arena, doc, "hosts", (double)launch->hosts);
-    if (launch->manifest)
-        return launch_manifest(launch, family_of(launch), out, doc, error);
-    host_lines(launch, out);
-    launch_shell(launch, out, doc);
+    doc_add_number(arena, doc, NAME_host_chips, launch->host_chips);
+    doc_add_number(arena, doc, "hosts", (double)launch->hosts);
+    if (launch->manifest) {
+        if (!launch_manifest(launch, family_of(launch), &out, doc, error))
+            return false;
+    } else {
+        host_lines(launch, &out);
+        launch_shell(launch, &out, doc);
+    }
+    answer->text = out;
     return true;
 }
 
-bool launch_words(struct arena *arena, struct deployment *deployment, const char *name, struct doc **words,
-                  struct error *error)
+const struct doc *launch_words(struct launch *launch)
 {
-    const char *reason, *way_out;
-    struct launch launch;
     struct launch_start start;
-    if (!launch_open(&launch, arena, deployment, name, NULL, error) ||
-        !launch_take(&launch, deployment, &reason, &way_out, error))
-        return false;
-    if (reason) {
-        error_set(error, "%s cannot run %s: %s", launch.title, deployment->title, reason);
-        return error_expected(error, "%s", way_out);
-    }
-    launch_place(&launch);
-    launch_start(&launch, launch.parts, &start);
-    *words = start.words;
-    return true;
+    launch_place(launch);
+    launch_start(launch, launch->parts, &start);
+    return start.words;
 }
+
+static const struct option launch_list[] = {
+    { "emit", "WHAT", OPTION_CHOICE, .choices = launch_targets,
+      .help = "print commands or manifests that start the deployment" },
+    { 0 } };
+const struct option_group launch_options = { "Launch", launch_list };

@@ -55,6 +55,7 @@ struct launch {
     struct launch_flag *flags;      /* of the engine, in the order of the sheet */
     size_t flag_count, flag_room;
     bool manifest, pools;
+    const char *reason, *way_out;   /* why the engine cannot run the deployment, and what to change; or NULL */
     bool own;                       /* an engine of one's own machine: one server, with no hosts to fill */
     double host_chips;
     struct launch_pool pool[LAUNCH_ROLES];  /* count 0: there is none */
@@ -66,23 +67,23 @@ struct launch_start {               /* what starts a part */
     struct doc *words;              /* array of strings */
     struct doc *file;               /* object, or NULL */
     struct doc *environment;        /* object of strings, maybe empty */
-    struct doc *then;               /* array of strings: what follows once it listens; or NULL */
+    struct doc *after;              /* array of strings: what follows once it listens; or NULL */
 };
 
 extern const char *const launch_targets[];      /* what --emit can write, then NULL */
-/* The engine of `name` (--emit) and `engine` (--engine, or NULL), and whether it can serve the
- * model, its formats and its machine at all. */
+extern const struct option_group launch_options;        /* --emit */
+/* Take a deployment for the engine of `name` (--emit) and `engine` (--engine, or NULL). False where it can serve
+ * the model, its formats or its machine in no deployment. */
 bool launch_open(struct launch *launch, struct arena *arena, struct deployment *deployment,
                  const char *name, const char *engine, struct error *error);
-/* Take a deployment's pools. If the engine cannot run them, *reason says why and *way_out what to
- * change; otherwise both are NULL. False only for errors. */
-bool launch_take(struct launch *launch, struct deployment *deployment, const char **reason,
-                 const char **way_out, struct error *error);
-/* Write what starts the deployment that was taken, as text and into `doc`. */
-bool launch_write(struct launch *launch, struct buffer *out, struct doc *doc, struct error *error);
-/* The words of `name` (--emit) that start the one server of a deployment. */
-bool launch_words(struct arena *arena, struct deployment *deployment, const char *name, struct doc **words,
-                  struct error *error);
+/* Take another deployment of the same model and machine. False only for errors. */
+bool launch_take(struct launch *launch, struct deployment *deployment, struct error *error);
+/* If the engine can run the deployment that was taken, true; else an error whose way out begins with `first`. */
+bool launch_runs(const struct launch *launch, const char *first, struct error *error);
+/* Put what starts the deployment in place of the answer's text, and into its document as `emit`. */
+bool launch_print(struct launch *launch, struct answer *answer, struct error *error);
+/* The words that start the one server of a deployment. */
+const struct doc *launch_words(struct launch *launch);
 
 /* ---- flags --------------------------------------------------------------------------- */
 void launch_read_flags(struct launch *launch);
@@ -91,9 +92,10 @@ const char *launch_format(const struct launch *launch, const struct launch_flag 
 /* The fact of an engine: "version"; of several that which says `family`; NULL: none. */
 const struct launch_flag *launch_about(const struct launch *launch, const char *name,
                                        const char *family);
-/* Rows of a pool, and what the engine cannot run as the reason and a way out. */
-bool launch_values(struct launch *launch, enum launch_role role, const char **reason,
-                   const char **way_out, struct error *error);
+/* Rows of a pool, and whether the engine can run it. */
+bool launch_values(struct launch *launch, enum launch_role role, struct error *error);
+/* What must run on a second machine that keeps layers, once the deployment is placed; NULL: there is none. */
+const char *launch_second_machine(const struct launch *launch);
 void launch_start(const struct launch *launch, const struct launch_part *part,
                   struct launch_start *start);
 /* The name of a server's file, without a folder. */
@@ -106,8 +108,9 @@ void launch_place(struct launch *launch);
 /* ---- text and documents ---------------------------------------------------------------- */
 /* "# ..." of a script or a manifest: a line, whatever the words in it are. */
 void launch_comment(struct buffer *out, const char *format, ...) BASE_PRINTF(2, 3);
-/* A word as a shell takes it, literally. */
+/* A word as a shell takes it, literally; and as one of a command, in which the shell puts hosts for $HOST_2. */
 void launch_word(struct buffer *out, const char *word);
+void launch_command_word(const struct launch *launch, struct buffer *out, const char *word);
 void launch_yaml(struct buffer *out, const struct doc *doc);
 void launch_shell(const struct launch *launch, struct buffer *out, struct doc *doc);
 bool launch_manifest(const struct launch *launch, const char *family, struct buffer *out,

@@ -58,10 +58,15 @@ static bool takes_two(const struct launch_flag *flag)
     return !strcmp(flag->form, "pair");
 }
 
+/* A row that the engine needs, or one that it cannot have: no flag. */
+static bool is_demand(const struct launch_flag *flag)
+{
+    return !strcmp(flag->form, "need") || !strcmp(flag->form, "bar");
+}
+
 static bool takes_row(const struct launch_flag *flag)
 {
-    return !strcmp(flag->form, "count") || !strcmp(flag->form, "share") ||
-           !strcmp(flag->form, "need") || takes_two(flag);
+    return !strcmp(flag->form, "count") || !strcmp(flag->form, "share") || is_demand(flag) || takes_two(flag);
 }
 
 /* Conditions that no row decides. */
@@ -106,8 +111,7 @@ static const char *way_of(const struct launch *launch, enum launch_role role, co
 }
 
 /* Of a pool: sizes, what its flags take (a switch: whether it is on), what its servers need. */
-bool launch_values(struct launch *launch, enum launch_role role, const char **reason,
-                   const char **way_out, struct error *error)
+bool launch_values(struct launch *launch, enum launch_role role, struct error *error)
 {
     static const char *const sizes[] = { NAME_chips, NAME_launch_rank_chips,
                                          NAME_attention_dp };
@@ -134,8 +138,9 @@ bool launch_values(struct launch *launch, enum launch_role role, const char **re
         const double value = values.at[SIZES + EACH * i];
         pool->values[i] = values.at[SIZES + EACH * i + 1] > 0 ? value : NAN;
         pool->seconds[i] = values.at[SIZES + EACH * i + 2];
-        if (!strcmp(launch->flags[i].form, "need") && !(value > 0) && !*reason)
-            *reason = launch->flags[i].value, *way_out = way_of(launch, role, launch->flags[i].note);
+        const struct launch_flag *flag = &launch->flags[i];
+        if (is_demand(flag) && (value > 0) == !strcmp(flag->form, "bar") && !launch->reason)
+            launch->reason = flag->value, launch->way_out = way_of(launch, role, flag->note);
     }
     return true;
 }
@@ -168,7 +173,7 @@ static bool holds(const struct launch *launch, const struct launch_part *part, c
 static bool is_told(const struct launch *launch, const struct launch_part *part, size_t at)
 {
     const struct launch_flag *flag = &launch->flags[at];
-    if (!strcmp(flag->form, "about") || !strcmp(flag->form, "need") ||
+    if (!strcmp(flag->form, "about") || is_demand(flag) ||
         (*flag->role && !text_has_word(flag->role, launch_roles[part->role])))
         return false;
     if (part->role != LAUNCH_ROUTER && isnan(launch->pool[part->role].values[at]))
@@ -181,6 +186,14 @@ static bool is_told(const struct launch *launch, const struct launch_part *part,
         word += size;
     }
     return true;
+}
+
+const char *launch_second_machine(const struct launch *launch)
+{
+    for (size_t i = 0; i < launch->flag_count && launch->part_count; i++)
+        if (!strcmp(launch->flags[i].takes, "rpc_server") && is_told(launch, launch->parts, i))
+            return launch->flags[i].note;
+    return NULL;
 }
 
 /* Engines take whole numbers: what a user's row has beyond is cut. */
@@ -459,9 +472,9 @@ void launch_start(const struct launch *launch, const struct launch_part *part,
             !is_environment(launch->flags[i].name))
             add_key(launch, part, i, file);
     start->file = file->first ? file : NULL;
-    const struct launch_flag *then = launch_about(launch, "then", NULL);
-    if (then && !router)
-        add_command(launch, part, then->value, start->then = doc_new(launch->arena, DOC_ARRAY));
+    const struct launch_flag *after = launch_about(launch, "after", NULL);
+    if (after && !router)
+        add_command(launch, part, after->value, start->after = doc_new(launch->arena, DOC_ARRAY));
     for (size_t i = 0; i < launch->flag_count; i++) {
         const struct launch_flag *flag = &launch->flags[i];
         bool none = !strcmp(flag->form, "file") && !start->file;

@@ -70,7 +70,7 @@ static size_t host_size(const char *word)
 
 /* The names that stand for hosts are left to the shell; all else is taken as it is, and so is the
  * model's name, which is a stranger's. */
-static void print_word(const struct launch *launch, struct buffer *out, const char *word)
+void launch_command_word(const struct launch *launch, struct buffer *out, const char *word)
 {
     struct buffer rest = { .arena = out->arena };
     bool hosts = false;
@@ -108,7 +108,7 @@ static void print_words(const struct launch *launch, struct buffer *out, const s
     for (const struct doc *word = words->first; word; word = word->next) {
         bool long_flag = !strncmp(word->string, "--", 2);
         buffer_print(out, "%s", word == words->first ? "" : long_flag ? " \\\n    " : " ");
-        print_word(launch, out, word->string);
+        launch_command_word(launch, out, word->string);
     }
     buffer_print(out, "\n");
 }
@@ -118,7 +118,7 @@ static void print_command(const struct launch *launch, struct buffer *out,
 {
     for (const struct doc *kid = start->environment->first; kid; kid = kid->next) {
         buffer_print(out, "%s=", kid->key);
-        print_word(launch, out, kid->string);
+        launch_command_word(launch, out, kid->string);
         buffer_print(out, " ");
     }
     print_words(launch, out, start->words);
@@ -249,8 +249,8 @@ static void add_start(struct doc *doc, const struct launch_start *start)
     doc_put(doc, "command", start->words);
     if (start->file)
         doc_put(doc, "file", start->file);
-    if (start->then)
-        doc_put(doc, "then", start->then);
+    if (start->after)
+        doc_put(doc, "after", start->after);
 }
 
 static void group_document(const struct launch *launch, struct doc *list, const struct group *group)
@@ -292,9 +292,9 @@ void launch_shell(const struct launch *launch, struct buffer *out, struct doc *d
             print_file(launch, out, group->first->role, &group->start);
         print_title(launch, out, group);
         buffer_print(out, "%s", group->text);
-        if (group->start.then) {
-            buffer_print(out, "\n# %s\n", launch_about(launch, "then", NULL)->note);
-            print_words(launch, out, group->start.then);
+        if (group->start.after) {
+            buffer_print(out, "\n# %s\n", launch_about(launch, "after", NULL)->note);
+            print_words(launch, out, group->start.after);
         }
         group_document(launch, list, group);
     }

@@ -204,7 +204,8 @@ static bool add_variant(struct plan *plan, const char *machine, const char *prec
     subject.precision = precision;
     subject.kv_precision = kv;
     if (!scenario_read(scenario, plan->arena, plan->command, subject, plan->error) ||
-        !sweep_set(scenario, plan->swept, plan->error) || !check_given(plan, scenario))
+        !sweep_set(scenario, plan->swept, plan->error) || !scenario_images(scenario, plan->error) ||
+        !check_given(plan, scenario))
         return false;
     asked = *scenario;
     asked.facts = facts_copy(&scenario->facts);
@@ -341,15 +342,13 @@ static const struct option search_list[] = {
     { "traffic", "TRACE", OPTION_TEXT, .otherwise = "Poisson at the predicted rate",
       .help = "requests of --validate: a trace, a description or constant" },
     { 0 } };
-static const struct option launch_list[] = {
-    { "emit", "WHAT", OPTION_CHOICE, .choices = launch_targets,
-      .help = "print commands or manifests that start the best deployment" },
+static const struct option pick_list[] = {
     { "pick", "SPEED", OPTION_QUANTITY, .unit = "token/s", .low = 1e-9, .otherwise = "the best",
       .help = "speed per user of the deployment that --emit takes" },
     { 0 } };
 static const struct option_group gpus_options = { "Limits", gpus_list },
                                  search_options = { "Search", search_list },
-                                 launch_options = { "Launch", launch_list };
+                                 pick_options = { "Launch", pick_list };
 
 static const struct instead instead[] = {
     { NAME_users, "plan chooses how many requests each replica has in flight: give --rate or --tokens-per-day; "
@@ -365,7 +364,7 @@ const struct verb verb_plan = {
       "chalkline plan deepseek-v3 --on gb200-nvl72,h200-sxm --precision fp8,fp4 --rate 50",
       "chalkline plan llama-3.3-70b --on h100-sxm --gpus 8 --emit vllm" },
     { &gpus_options, &limit_options, &length_options, &image_options, &demand_options, &layout_options, &rank_options,
-      &search_options, &launch_options, &model_options,
+      &search_options, &launch_options, &pick_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,
       &shard_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan,
     .instead = instead };

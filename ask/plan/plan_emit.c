@@ -59,7 +59,6 @@ static const char *other_point(struct plan *plan, const struct launch *launch, s
 {
     enum { TRIES = 100 };
     const struct search_front *front = &plan->result.front;
-    const char *reason, *way_out;
     for (size_t n = 2; n < 2 * TRIES; n++) {
         const size_t far = n / 2, at = n % 2 ? from - far : from + far;
         struct launch other = *launch;
@@ -67,9 +66,9 @@ static const char *other_point(struct plan *plan, const struct launch *launch, s
         if (n % 2 ? far > from : at >= front->count)
             continue;
         if (!launch_point(plan, at, &deployment) ||
-            !launch_take(&other, &deployment, &reason, &way_out, plan->error))
+            !launch_take(&other, &deployment, plan->error))
             return "";
-        if (!reason)
+        if (!other.reason)
             return arena_print(plan->arena, "--pick %.6g for %s, or ", front->points[at].speed,
                                deployment.title);
     }
@@ -78,22 +77,26 @@ static const char *other_point(struct plan *plan, const struct launch *launch, s
 
 /* ---- answer ------------------------------------------------------------------------------ */
 
+/* Where nothing is feasible the answer stays, as comments, since it may go to a shell. */
+static void comment_answer(struct plan *plan)
+{
+    struct buffer out = { .arena = plan->arena };
+    struct text rest = { plan->answer->text.data, plan->answer->text.size };
+    while (rest.size) {
+        struct text line = text_line(&rest);
+        launch_comment(&out, "%.*s", (int)line.size, line.data);
+    }
+    plan->answer->text = out;
+}
+
 bool plan_emit(struct plan *plan)
 {
     const struct search_front *front = &plan->result.front;
     const double speed = command_number(plan->command, "pick");
-    struct buffer out = { .arena = plan->arena };
-    struct text rest = { plan->answer->text.data, plan->answer->text.size };
-    const char *reason, *way_out;
     struct deployment deployment;
     struct launch launch;
-    /* Where nothing is feasible the answer stays, as comments, since it may go to a shell. */
     if (!front->count) {
-        while (rest.size) {
-            struct text line = text_line(&rest);
-            launch_comment(&out, "%.*s", (int)line.size, line.data);
-        }
-        plan->answer->text = out;
+        comment_answer(plan);
         return true;
     }
     size_t at = 0;                      /* the best, or the one whose speed is nearest to --pick */
@@ -102,16 +105,8 @@ bool plan_emit(struct plan *plan)
             at = i;
     if (!launch_point(plan, at, &deployment) ||
         !launch_open(&launch, plan->arena, &deployment, command_text(plan->command, "emit"),
-                     plan->subject.engine, plan->error) ||
-        !launch_take(&launch, &deployment, &reason, &way_out, plan->error))
+                     plan->subject.engine, plan->error))
         return false;
-    if (reason) {
-        error_set(plan->error, "--emit: %s cannot run %s: %s", launch.title, deployment.title, reason);
-        return error_expected(plan->error, "%s%s", other_point(plan, &launch, at), way_out);
-    }
-    struct doc *doc = doc_add(plan->arena, plan->answer->doc, "emit", DOC_OBJECT);
-    if (!launch_write(&launch, &out, doc, plan->error))
-        return false;
-    plan->answer->text = out;
-    return true;
+    const char *other = launch.reason ? other_point(plan, &launch, at) : "";
+    return launch_runs(&launch, other, plan->error) && launch_print(&launch, plan->answer, plan->error);
 }

@@ -149,7 +149,7 @@ static void print_errors(const struct pairs *pairs, const char *way, const char 
                 const double variance = noise * noise + calibrated_carried(
                     pairs->prior, (const double (*)[POSTERIOR_FACTORS])pairs->pairs[i].covariance, rho, value);
                 const double error = expected_of(&pairs->pairs[i], rho, value) - value->seen;
-                inside += fabs(error) <= student_interval(pairs->prior->freedom) * sqrt(variance);
+                inside += fabs(error) <= student_half_width(pairs->prior->freedom) * sqrt(variance);
                 errors[count] = fabs(exp(error) - 1);
                 mean += errors[count++];
             }

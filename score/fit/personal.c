@@ -1,6 +1,6 @@
 /* Personal machines: llama.cpp on one card, chip or processor, with one sequence or a few. Rows of one machine,
  * model and load weigh together as one. With `device` a tenth of the machines at a time is left out of the fit and
- * scored by it, with `model` each model: for backends that were measured on one machine. What is left of them makes
+ * scored by it, with `model` each model: for backends that were measured on one machine. Their residuals make
  * the intervals, of which each is scored on what did not make it, and beside them stands the rule of thumb: bandwidth
  * over size, times the factor that suits the others best.
  *
@@ -150,13 +150,13 @@ static void hold_what_few_tell(struct fit *fit)
     }
 }
 
-/* ---- what is left ------------------------------------------------------------------------------ */
+/* ---- residuals --------------------------------------------------------------------------------- */
 
 /* Machines whose errors make one interval. */
 enum group { LOCALSCORE_GPU, LOCALSCORE_CPU, CURRENT, GROUPS };
 static const char *const group_names[GROUPS] = { "LocalScore, GPUs", "LocalScore, processors", "llama.cpp" };
 
-struct left {
+struct residual {
     const struct fitted *row;
     enum group group;
     int metric;
@@ -164,8 +164,8 @@ struct left {
     double rule;                    /* the same of bandwidth over size; NAN: it says nothing of this metric */
 };
 
-struct lefts {
-    struct left *at;
+struct residuals {
+    struct residual *at;
     size_t count;
     fit_alike *out;
 };
@@ -193,30 +193,30 @@ static double *rules_of(struct fit *fit)
     return speeds;
 }
 
-static struct lefts lefts_of(struct fit *fit, const double *errors, fit_alike *out)
+static struct residuals residuals_of(struct fit *fit, const double *errors, fit_alike *out)
 {
     const double *rules = rules_of(fit);
-    struct lefts all = { .out = out };
+    struct residuals all = { .out = out };
     all.at = arena_array(&fit->arena, fit->count * MEASURED_VALUES, sizeof *all.at);
     for (size_t i = 0; i < fit->count; i++)
         for (int j = 0; j < fit->rows[i].point->value_count; j++) {
             const struct fitted *row = &fit->rows[i];
             const int metric = (int)row->point->values[j].metric;
-            all.at[all.count++] = (struct left){ row, group_of(row), metric, -errors[i * MEASURED_VALUES + (size_t)j],
+            all.at[all.count++] = (struct residual){ row, group_of(row), metric, -errors[i * MEASURED_VALUES + (size_t)j],
                 metric == METRIC_DECODE ? log(row->measured[j] / rules[i]) : NAN };
         }
     return all;
 }
 
-/* The quantile of what is left of a group and metric, of bandwidth over size where `rule`, without what is left out
+/* The quantile of the residuals of a group and metric, of bandwidth over size where `rule`, without those left out
  * with a row (NULL: of all). */
-static double quantile_left(const struct lefts *all, const struct left *like, const struct fitted *without, bool rule,
+static double residual_quantile(const struct residuals *all, const struct residual *like, const struct fitted *without, bool rule,
                             double share)
 {
     double *values = calloc(all->count + 1, sizeof *values);
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) {
-        const struct left *one = &all->at[i];
+        const struct residual *one = &all->at[i];
         if (one->group == like->group && one->metric == like->metric && !(without && all->out(one->row, without)))
             values[count++] = rule ? one->rule : one->error;
     }
@@ -237,14 +237,14 @@ static void print_sizes(const char *what, double *sizes, size_t count)
            100 * sizes_quantile(sizes, count, 0.9));
 }
 
-typedef bool within(const struct left *one, const char *name);
+typedef bool within(const struct residual *one, const char *name);
 
-static bool in_group(const struct left *one, const char *name)
+static bool in_group(const struct residual *one, const char *name)
 {
     return !strcmp(group_names[one->group], name);
 }
 
-static bool on_backend(const struct left *one, const char *name)
+static bool on_backend(const struct residual *one, const char *name)
 {
     for (int i = ENTRIES; i-- > 0;)
         if (one->row->entries[i])
@@ -253,25 +253,25 @@ static bool on_backend(const struct left *one, const char *name)
 }
 
 /* All of LocalScore, or all of current builds. */
-static bool in_study(const struct left *one, const char *name)
+static bool in_study(const struct residual *one, const char *name)
 {
     return !strcmp(one->group == CURRENT ? "llama.cpp, all" : "LocalScore, all", name);
 }
 
 /* One line of a metric: errors, the share inside an interval made of the others, and of bandwidth over size. */
-static void print_line(const struct lefts *all, within *is, const char *name, int metric)
+static void print_line(const struct residuals *all, within *is, const char *name, int metric)
 {
     double *sizes = calloc(all->count + 1, sizeof *sizes), *rules = calloc(all->count + 1, sizeof *rules);
     size_t count = 0, inside = 0;
     for (size_t i = 0; i < all->count; i++) {
-        const struct left *one = &all->at[i];
+        const struct residual *one = &all->at[i];
         if (one->metric != metric || !is(one, name))
             continue;
-        const double low = quantile_left(all, one, one->row, false, 0.1);
-        const double high = quantile_left(all, one, one->row, false, 0.9);
+        const double low = residual_quantile(all, one, one->row, false, 0.1);
+        const double high = residual_quantile(all, one, one->row, false, 0.9);
         inside += one->error >= low && one->error <= high;
         rules[count] = metric != METRIC_DECODE ? 0
-            : fabs(exp(quantile_left(all, one, one->row, true, 0.5) - one->rule) - 1);
+            : fabs(exp(residual_quantile(all, one, one->row, true, 0.5) - one->rule) - 1);
         sizes[count++] = fabs(exp(-one->error) - 1);
     }
     if (count) {
@@ -288,14 +288,14 @@ static void print_line(const struct lefts *all, within *is, const char *name, in
     free(rules);
 }
 
-static void print_lines(const struct lefts *all, within *is, const char *name)
+static void print_lines(const struct residuals *all, within *is, const char *name)
 {
     static const int metrics[] = { METRIC_DECODE, METRIC_PREFILL, METRIC_TTFT };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         print_line(all, is, name, metrics[i]);
 }
 
-static void print_backends(const struct lefts *all)
+static void print_backends(const struct residuals *all)
 {
     for (size_t i = 0; i < all->count; i++) {
         const char *name = NULL;
@@ -309,7 +309,7 @@ static void print_backends(const struct lefts *all)
     }
 }
 
-static void print_scores(const struct lefts *all)
+static void print_scores(const struct residuals *all)
 {
     print_lines(all, in_study, "LocalScore, all");
     print_lines(all, in_study, "llama.cpp, all");
@@ -343,11 +343,11 @@ static const struct served {
     { LOCALSCORE_CPU, METRIC_TTFT, "localscore-cpu", { NAME_ttft_low, NAME_ttft_high }, false },
 };
 
-static void print_bands(const struct lefts *all, const char *left_out)
+static void print_bands(const struct residuals *all, const char *left_out)
 {
     for (size_t i = 0; i < sizeof served / sizeof *served; i++) {
-        const struct left like = { .group = served[i].group, .metric = served[i].metric };
-        const double low = quantile_left(all, &like, NULL, false, 0.1), high = quantile_left(all, &like, NULL, false, 0.9);
+        const struct residual like = { .group = served[i].group, .metric = served[i].metric };
+        const double low = residual_quantile(all, &like, NULL, false, 0.1), high = residual_quantile(all, &like, NULL, false, 0.9);
         const double ends[] = { served[i].time ? -high : low, served[i].time ? -low : high };
         for (int e = 0; isfinite(low) && e < 2; e++)
             printf("%s,%s,%.3f,1,\"`make fit`, %s left out: %d %% of the residuals of %s\",%s,,\n", served[i].entry,
@@ -372,7 +372,7 @@ void fit_personal(struct fit *fit, char **words, int count)
     fit_minimise(fit);
     fit->warm = true;
     if (way >= 0) {
-        const struct lefts all = lefts_of(fit, fit_leave_out(fit, ways[way].out, ways[way].out), ways[way].out);
+        const struct residuals all = residuals_of(fit, fit_leave_out(fit, ways[way].out, ways[way].out), ways[way].out);
         print_bands(&all, ways[way].title);
         print_scores(&all);
         return;

@@ -77,7 +77,7 @@ static void score_value(const struct posterior *posterior, const struct posterio
     tally->ranked[kind] += ranked(value->seen - expected, sqrt(variance), freedom);
     if (tally->errors[kind]) {
         tally->errors[kind][tally->count[kind]] = fabs(exp(expected - value->seen) - 1);
-        tally->inside[kind] += fabs(value->seen - expected) <= student_interval(freedom) * sqrt(variance);
+        tally->inside[kind] += fabs(value->seen - expected) <= student_half_width(freedom) * sqrt(variance);
     }
     tally->count[kind]++;
 }

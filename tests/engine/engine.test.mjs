@@ -83,15 +83,15 @@ test("parameters, bytes and memory of four files are those that the engine repor
     const reported = buffers.model + buffers.KV + buffers.compute + buffers.output;
     const share = (await eval_("memory_needed") - await eval_("runtime_memory")) / reported - 1;
     t.diagnostic(`${format}, ${experts} experts: ${(reported / 1e6).toFixed(1)} MB reported, computed ${percent(share)}`);
-    assert.ok(Math.abs(share) < 0.02, `${file}: ${JSON.stringify(buffers)}, computed ${percent(share)}`);
+    assert.ok(Math.abs(share) < 0.01, `${file}: ${JSON.stringify(buffers)}, computed ${percent(share)}`);
     server.kill();
     rmSync(file);
   }
 });
 
 /* This machine as `measure` found it, and nothing else known of the engine: what is predicted, beside what is measured.
- * A router of random weights routes at random.
- * On a machine with other work the processor's own time differs by a fifth; so only what is wholly off fails. */
+ * A router of random weights routes at random. What docs/measure.md says of the errors holds, with room for the
+ * fifth by which the processor's own time differs on a machine with other work. */
 test("steps and prompts of four files are predicted from the machine alone",
      { skip: !process.env.CHALKLINE_LONG && "a long test" }, async t => {
   const off = [];
@@ -117,7 +117,7 @@ test("steps and prompts of four files are predicted from the machine alone",
   }
   off.sort((a, b) => a - b);
   t.diagnostic(`of ${off.length} times half are within ${percent(off[off.length / 2])}, all within ${percent(off.at(-1))}`);
-  assert.ok(off.at(-1) < 0.6, `off by ${off.map(percent)}`);
+  assert.ok(off[off.length / 2] < 0.15 && off.at(-1) < 0.4, `off by ${off.map(percent)}`);
 });
 
 test("each token that was asked for is counted on both sides", async () => {

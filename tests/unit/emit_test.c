@@ -458,7 +458,7 @@ static void engines_refuse(void **state)
     (void)state;
     static const struct { const char *command, *engine, *what, *hint; } refused[] = {
         { "qwen3-32b --on h200-sxm --gpus 8 --set draft_tokens=2 --isl 1000 --osl 100", "vllm",
-          "the model has no layers that guess ahead", "without --draft" },
+          "the model has no multi-token-prediction layers", "without --draft" },
         { "deepseek-v3 --on h200-sxm --gpus 16 --set chips=16 --set attention_dp=8 --isl 4000 "
           "--osl 500", "trtllm", "(enable_attention_dp: dp = tp)", "--set attention_dp=1" },
         { "deepseek-v3 --on h200-sxm --gpus 32 --set prefill_attention_dp=3 "
@@ -466,7 +466,7 @@ static void engines_refuse(void **state)
           "--tpot 30ms", "trtllm", "(enable_attention_dp: dp = tp)", "attention_dp=1" },
         { "qwen3.5-397b-a17b --on h200-sxm --gpus 16 --set chips=16 --set pipeline_parallel=2 "
           "--set draft_tokens=1 --isl 4000 --osl 500", "sglang",
-          "it does not guess ahead in pipeline stages", "--set pipeline_parallel=1" },
+          "it does not draft in pipeline stages", "--set pipeline_parallel=1" },
         { "deepseek-v3 --on h200-sxm --gpus 16 --set chips=16 --set attention_dp=16 --isl 4000 "
           "--osl 500 --engine trtllm", "k8s", "a server of 16 GPUs on hosts of 8 by MPI",
           "--emit trtllm" } };

@@ -70,14 +70,55 @@ static void words_ask_again(void **state)
     arena_free(&arena);
 }
 
+/* However the images and the text are given, each image adds its 1,369 tokens once. */
+static void images_count_however_given(void **state)
+{
+    (void)state;
+    static const char *const same[] = {
+        LOAD "qwen2.5-vl-7b --isl 1000 --set images=1+1",
+        LOAD "qwen2.5-vl-7b --set prompt_tokens=one_token*500*2 --images 2",
+        LOAD "qwen2.5-vl-7b --set prompt_tokens=one_token*1000+images*image_tokens --images 2",
+        "--isl 1000 --images 2 --set image_tokens=37*37*one_token",
+    };
+    struct arena arena = { 0 };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (value(&arena, "prompt_tokens", same[i]) != 1000 + 2 * 37 * 37)
+            fail_msg("%s: %g tokens", same[i], value(&arena, "prompt_tokens", same[i]));
+    arena_free(&arena);
+}
+
+static void verbs_vary_images(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct answer answer;
+    struct error error;
+    assert_true(line_asked(&arena, "curve prompt_tokens images=0,1,3 --model qwen2.5-vl-7b --isl 1000", &answer,
+                           &error));
+    assert_non_null(strstr(answer.text.data, "0    1,000 token"));
+    assert_non_null(strstr(answer.text.data, "3    5,107 token"));
+    assert_true(line_asked(&arena, "solve images --where prompt_tokens=3738 --model qwen2.5-vl-7b --isl 1000", &answer,
+                           &error));
+    assert_non_null(strstr(answer.text.data, "images = 2"));
+    assert_true(line_asked(&arena, "plan qwen2.5-vl-7b --on h100-sxm --gpus 1 --isl 1000 --osl 200 --images 2", &answer,
+                           &error));
+    assert_non_null(strstr(answer.text.data, "ISL 3,738, OSL 200"));
+    arena_free(&arena);
+}
+
 static void unknown_images_are_refused(void **state)
 {
     (void)state;
     static const struct {
         const char *line, *what, *hint;
     } refused[] = {
-        { "step llama-3.1-8b --on h100-sxm --isl 100 --images 1", "not known for Llama-3.1-8B", "qwen2.5-vl-7b" },
-        { "step qwen2-vl-7b --on h100-sxm --images 1", "how many tokens of text", "--isl" },
+        { "step llama-3.1-8b --on h100-sxm --isl 100 --images 1", "how many tokens Llama-3.1-8B makes of an image",
+          "set image_tokens=N" },
+        { "eval prompt_tokens --isl 100 --images 1", "without a model", "qwen2.5-vl-7b" },
+        { "eval prompt_tokens --model qwen2-vl-7b --isl 100..200 --images 1", "--isl is a range", "--isl 1000" },
+        { "step qwen2-vl-7b --on h100-sxm --set images=1+1", "--set images: how many tokens the text", "--isl N" },
+        { "curve prompt_tokens images=0,1 --model qwen2-vl-7b", "images: how many tokens the text", "--isl N" },
+        { "step qwen2-vl-7b --on h100-sxm --images 1", "how many tokens the text", "--isl N" },
         { "step qwen2-vl-7b --on h100-sxm --isl 100 --images -1", "out of range", "0 to 100,000" },
         { "simulate qwen2-vl-7b --on h100-sxm --images 1", "--images is not an option of simulate", "step" },
     };
@@ -99,6 +140,8 @@ int main(void)
         cmocka_unit_test(images_join_the_prompt),
         cmocka_unit_test(gemma_pools_its_patches),
         cmocka_unit_test(words_ask_again),
+        cmocka_unit_test(images_count_however_given),
+        cmocka_unit_test(verbs_vary_images),
         cmocka_unit_test(unknown_images_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "lines.h"
 
 #include "ask/ask.h"
+#include "catalog/sheet.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -260,8 +261,15 @@ static void step_and_can_agree(void **state)
         assert_true(figure(world, words, "memory_needed") == needed);
         assert_true(figure(world, words, "tensor_parallel") == 1);
     }
-    assert_false(ask(world, "step llama-3.3-70b --on m3-ultra --gpus 2"));
-    assert_non_null(strstr(world->error.what, "no link between several M3 Ultra"));
+    static const char *const unlinked[] = { "--on m3-ultra --gpus 2", "--on m3-ultra-x2", "--on m3-ultra --set chips=2",
+                                            "--on ryzen-7-7800x3d --gpus 2", "--on ryzen-7-7800x3d-x2" };
+    for (size_t i = 0; i < sizeof unlinked / sizeof *unlinked; i++) {
+        const char *line = arena_print(&world->arena, "step llama-3.1-8b --precision Q4_K_M %s", unlinked[i]);
+        if (ask(world, line) || !strstr(world->error.what, "no link between several "))
+            fail_msg("%s: %s", line, world->error.what);
+        if (!ask(world, arena_print(&world->arena, "%s --set scale_up_bandwidth=5GB/s", line)))
+            fail_msg("%s: with a link: %s", line, world->error.what);
+    }
 }
 
 static void can_says_no(void **state)
@@ -359,7 +367,7 @@ static void ollama_has_a_file(void **state)
     assert_string_equal(doc_get(environment, "OLLAMA_NUM_PARALLEL")->string, "2");
     assert_string_equal(doc_get(environment, "OLLAMA_KV_CACHE_TYPE")->string, "q8_0");
     assert_string_equal(doc_get(environment, "OLLAMA_FLASH_ATTENTION")->string, "1");
-    assert_string_equal(doc_get(server, "then")->last->string, "Modelfile");
+    assert_string_equal(doc_get(server, "after")->last->string, "Modelfile");
     assert_non_null(strstr(world->answer.text.data, "cat > Modelfile <<'END'\nFROM ./Qwen3-14B-Q5_K_M.gguf\n"
                            "PARAMETER num_ctx 5440\nPARAMETER num_gpu 37\nEND\n"));
 }
@@ -371,18 +379,18 @@ static void own_engines_refuse(void **state)
     static const struct {
         const char *line, *what, *hint;
     } refused[] = {
-        { "llama-3.1-8b --on h100-sxm --precision fp8 --emit llamacpp", "fp8 is no type", "Q4_K_M" },
-        { "llama-3.1-8b --on h100-sxm --emit llamacpp", "of which type", "Q4_K_M" },
-        { "llama-3.1-8b --on h100-sxm --engine vllm --precision Q4_K_M --emit llamacpp", "engine for servers",
+        { "llama-3.1-8b --on h100-sxm --precision fp8 --emit llamacpp", "fp8 is not a GGUF file type, and llama.cpp", "Q4_K_M" },
+        { "llama-3.1-8b --on h100-sxm --emit llamacpp", "llama.cpp needs a GGUF file type", "Q4_K_M" },
+        { "llama-3.1-8b --on h100-sxm --engine vllm --precision Q4_K_M --emit llamacpp", "made for another engine",
           "--engine llamacpp" },
         { "llama-3.1-8b --on h100-sxm --precision Q4_K_M --emit vllm", "does not match", "--engine vllm" },
         { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --kv-precision fp8 --emit llamacpp", "no KV cache in fp8", "q8_0" },
         { "llama-3.1-8b --on rtx-3060 --engine llamacpp --emit mlx", "not known to run on", "another --emit" },
-        { "llama-3.1-8b --on m3-max --precision Q4_K_M --emit mlx", "reads no GGUF files", "int4" },
+        { "llama-3.1-8b --on m3-max --precision Q4_K_M --emit mlx", "does not read GGUF files such as Q4_K_M", "int4" },
         { "gpt-oss-120b --on rtx-5090 --precision MXFP4_MOE --set host_expert_layers=18 --concurrency 1 --emit ollama",
           "not experts alone", "--emit llamacpp" },
         { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set remote_layers=8 --emit ollama", "one machine", "remote_layers=0" },
-        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set draft_tokens=3 --emit llamacpp", "guess ahead", "draft_model_bytes" },
+        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set draft_tokens=3 --emit llamacpp", "no multi-token-prediction layers", "draft_model_bytes" },
         { "llama-3.3-70b --on rtx-3060 --gpus 1 --precision Q8_0 --emit llamacpp", "nothing to start", "serves its load" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -391,7 +399,48 @@ static void own_engines_refuse(void **state)
         if (!strstr(world->error.what, refused[i].what) || !strstr(world->error.hint, refused[i].hint))
             fail_msg("%s: %s (%s)", refused[i].line, world->error.what, world->error.hint);
     }
-    assert_false(ask(world, "can llama-3.1-8b --on rtx-3060 --kv-precision fp8"));
+}
+
+/* A formula stands in formulas/, so a flag's cells are names of rows. */
+static void flags_take_rows(void **state)
+{
+    static const char *const forms[] = { "count", "share", "pair", "need", "bar" };
+    const struct csv *csv = csv_built_in("data/flags.csv");
+    const struct formulas *formulas = formulas_built_in(FORMULAS_MODEL | FORMULAS_MACHINE);
+    size_t seen = 0;
+    (void)state;
+    for (size_t r = 0; r < csv->rows; r++) {
+        const char *form = csv_cell(csv, r, csv_column(csv, "form"));
+        const char *takes = csv_cell(csv, r, csv_column(csv, "takes")), *when = csv_cell(csv, r, csv_column(csv, "when"));
+        for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+            if (!strcmp(form, forms[i]) && formulas_find(formulas, takes) < 0)
+                fail_msg("data/flags.csv: '%s' is no row", takes);
+        if (!strcmp(form, "pair") && formulas_find(formulas, csv_cell(csv, r, csv_column(csv, "value"))) < 0)
+            fail_msg("data/flags.csv: the second of a pair is no row");
+        if (strpbrk(when, "(+-*/,"))
+            fail_msg("data/flags.csv: '%s' is an expression", when);
+        seen += !strcmp(form, "need");
+    }
+    assert_true(seen > 10);
+}
+
+/* What llama.cpp cannot start is still an answer: without a command, and with the reason. */
+static void can_without_a_command(void **state)
+{
+    struct world *world = *state;
+    assert_true(ask(world, "can llama-3.1-8b --on rtx-3060 --kv-precision fp8"));
+    assert_string_equal(doc_get(world->answer.doc, "command")->string, "");
+    const char *caveat = doc_get(world->answer.doc, "caveat")->string;
+    assert_non_null(strstr(caveat, "no command starts it: llama.cpp main has no KV cache in fp8 (--kv-precision q8_0"));
+    assert_non_null(strstr(world->answer.text.data, caveat));
+    assert_null(strstr(world->answer.text.data, "start "));
+    assert_true(ask(world, "can llama-3.3-70b --on gb10 --precision Q8_0 --set remote_layers=40"));
+    assert_non_null(strstr(doc_get(world->answer.doc, "command")->string, "--rpc \"$HOST_2:50052\" -ts 40,41"));
+    assert_non_null(strstr(world->answer.text.data, "HOST_2 is the address of the second machine; it runs rpc-server"));
+    assert_true(ask(world, "step llama-3.3-70b --on gb10 --precision Q8_0 --set remote_layers=40 --concurrency 1 "
+                    "--emit llamacpp"));
+    assert_non_null(strstr(world->answer.text.data, "\n# HOST_2 is the address of the second machine; it runs"));
+    assert_non_null(strstr(world->answer.text.data, "--rpc \"$HOST_2:50052\""));
 }
 
 int main(void)
@@ -410,6 +459,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(flags_say_the_scenario, world_open, world_close),
         cmocka_unit_test_setup_teardown(ollama_has_a_file, world_open, world_close),
         cmocka_unit_test_setup_teardown(own_engines_refuse, world_open, world_close),
+        cmocka_unit_test(flags_take_rows),
+        cmocka_unit_test_setup_teardown(can_without_a_command, world_open, world_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,7 +167,7 @@ static void test_interval(void **state)
     const struct load load = read_load(&arena, &after, &before, 20);
     check_near("in flight", load.in_flight, (10 + 100) / 20.0, 1e-12);
     check_near("tokens of a gap", load.tokens_per_gap, (4000 - 40) / 2200.0, 1e-12);
-    check_near("more in flight", load.more, 4, 1e-12);
+    check_near("more in flight", load.in_flight_growth, 4, 1e-12);
     arena_free(&arena);
 }
 

@@ -5,7 +5,7 @@ import { Figure } from "./figure";
 import { Num } from "./num";
 import { lin, type Line, log, nice, path, type Picture, tableOf } from "./picture_type";
 import { commas, three, two } from "./plain";
-import { type Amount, type Can, type CanType, canCommand, chosenOf, contextsOf, speedsOf, typesOf } from "./run_asks";
+import { type Amount, type Can, type CanType, canCommand, chosenOf, contextsOf, largerOf, largerThan, speedsOf, typesOf } from "./run_asks";
 import { command } from "./state";
 import { nameMachine, nameModel, Pick } from "./words";
 
@@ -16,7 +16,7 @@ function answered(app: App): { all: Can | undefined; one: Can | undefined; fresh
 }
 
 function memoryPicture(app: App): Picture {
-  const n = app.numbers, gb = (row: string): number => n.value(row) / 1e9, needed = gb("memory_needed"), usable = gb("memory_usable"), weights = gb("replica_weights_per_chip"), kv = Math.min(gb("kv_stored") / n.value("chips"), needed - weights), buffers = needed - weights - kv;
+  const n = app.numbers, gb = (row: string): number => n.value(row) / 1e9, needed = gb("memory_needed"), usable = gb("memory_usable"), weights = gb("replica_weights_per_chip"), kv = gb("sequence_kv_per_chip"), buffers = needed - weights - kv;
   const end = nice(Math.max(usable, needed) * 1.1), chips = n.value("chips") > 1 ? "a card" : "the card";
   return { title: needed <= usable ? `Each thousand tokens of context takes ${app.engine.write(n.value("kv_per_token") * 1000, "B")} beside the weights` : `${three(needed)} GB are needed, an engine may fill ${three(usable)} of ${chips}`,
     x: lin(`GB of ${chips}’s memory`, "", end), y: lin("", "", 1), lines: [],
@@ -66,7 +66,7 @@ export function RunScreen({ app }: { app: App }) {
   const { state, numbers: n } = app, { all, one, fresh, refused } = answered(app), chosen = state.card.options.precision ?? "", write = (a: Amount): string => app.engine.write(a.value, a.unit);
   const model = n.live.doc.model ?? state.card.model, machine = n.live.doc.machine ?? state.card.on, rate = decodeRate(app), most = one?.context_most.value ?? 0;
   const types = [...new Set([...(all?.choices.map(t => t.precision) ?? []), ...(chosen ? [chosen] : [])])];
-  const larger = one && !one.fits && app.list("hardware").filter((m: any) => m.scale_up_chips === "1" || /Max|Ultra|M\d/.test(m.title)).map((m: any) => ({ title: m.title as string, name: m.name as string, gb: Number.parseFloat(m.hbm_capacity) })).filter(m => m.gb * 1.02e9 >= one.memory_needed.value).sort((p, q) => p.gb - q.gb)[0];
+  const said = one && !one.fits ? app.answer<Reply[]>("larger", largerOf(app, one)) : null, at = said?.fresh ? (said.data ?? []).findIndex(reply => reply.answer?.fits) : -1, larger = one && at >= 0 ? largerThan(app, one)[at] : null;
   return <>
     <p class="query">Can I run <Pick app={app} list="models" value={state.card.model} shown={model} label="model" field="model" take={nameModel(app, "card")} /> in{" "}
       <span class={`pick sized${app.refused?.field === "precision" ? " guilty" : ""}`} data-text={chosen || "the best file type"}><select aria-label="file type" value={chosen} onChange={event => { app.dispatch({ do: "option", side: "card", name: "precision", text: event.currentTarget.value }); }}>

@@ -21,6 +21,13 @@ const POINTS = 13;
 export const contextsOf = (c: Can): number[] => evenLog(512, Math.max(1024, c.context_most.value), POINTS).map(Math.round);
 export const speedsOf = (app: App, c: Can): Question => ({ kind: "asks", list: contextsOf(c).map(context => can({ ...app.state.card, options: { ...app.state.card.options, precision: c.precision, context: String(context) } })) });
 
+/* The smallest machines with more memory than is needed, of which the first that an engine fills so far is named. */
+const TRIED = 4, GIB = 2 ** 30;
+export const largerThan = (app: App, c: Can): { title: string; name: string }[] => app.list("hardware")
+  .filter((m: any) => m.scale_up_chips === "1" || /Max|Ultra|M\d/.test(m.title)).map((m: any) => ({ title: m.title as string, name: m.name as string, gib: Number.parseFloat(m.hbm_capacity) }))
+  .filter(m => m.gib * GIB > c.memory_needed.value).sort((p, q) => p.gib - q.gib).slice(0, TRIED);
+export const largerOf = (app: App, c: Can): Question => ({ kind: "asks", list: largerThan(app, c).map(m => can({ ...app.state.card, on: m.name, options: { ...app.state.card.options, precision: c.precision } })) });
+
 export const TYPE_USUAL = "Q4_K_M";
 const isFile = (of: Scenario): boolean => of.model.endsWith(".gguf");
 
@@ -34,5 +41,6 @@ export function runQuestions(app: App): [string, Question][] {
   if (one) list.push(["one", one]);
   const said = one ? app.answer<Reply>("one", one) : app.answer<Reply>("can", typesOf(app)), c = said.data?.answer as Can | undefined;
   if (c && said.fresh && c.context_most.value >= 1024) list.push(["speeds", speedsOf(app, c)]);
+  if (c && said.fresh && !c.fits) list.push(["larger", largerOf(app, c)]);
   return [...list, ...panelQuestions(app)];
 }
