@@ -91,6 +91,8 @@ static bool pay_by_owning(struct scenario *scenario, struct error *error)
 static bool pay_kind(struct scenario *scenario, const char *kind, struct error *error)
 {
     const size_t at = kind_at(kind);
+    if (!scenario->machine && command_text(scenario->command, "on"))
+        return true;                    /* the verb has another scenario with the machine */
     if (!scenario->machine) {
         error_set(error, "--price-kind %s: prices are of a machine, and none is named", kind);
         return error_expected(error, "--on MACHINE, or --price 2USD/h");
@@ -203,12 +205,22 @@ bool scenario_paid_once(const struct scenario *scenario, struct error *error)
 
 /* ---- energy, carbon and water ------------------------------------------------------------- */
 
-const char *const footprint_rows[FOOTPRINT_ROWS] = {
-    NAME_metered_energy_per_token, NAME_carbon_per_token, NAME_water_per_token };
+const char *const footprint_rows[2][FOOTPRINT_ROWS] = {
+    { NAME_metered_energy_per_token, NAME_carbon_per_token, NAME_water_per_token },
+    { NAME_pool_metered_energy_per_token, NAME_pool_carbon_per_token, NAME_pool_water_per_token } };
 
-bool scenario_footprint(struct scenario *scenario, struct section *section, struct error *error)
+void scenario_footprint(const struct scenario *scenario, bool pools, struct section *section)
 {
+    static const char *const names[FOOTPRINT_ROWS] = { "energy", "carbon", "water" };
+    struct scenario copy = *scenario;
     struct values values;
-    return !command_given(scenario->command, "region") ||
-           figures_read(scenario, footprint_rows, FOOTPRINT_ROWS, &values, section, error);
+    struct error ignored;
+    if (!command_given(scenario->command, "region") ||
+        !values_of(&copy, footprint_rows[pools], FOOTPRINT_ROWS, &values, &ignored))
+        return;
+    for (int i = 0; i < FOOTPRINT_ROWS; i++) {
+        const struct unit unit = scenario_unit(scenario, footprint_rows[pools][i]);
+        section_number(section, footprint_rows[pools][i], values.at[i], unit);
+        section_number(section, names[i], values.at[i], unit)->text_only = true;
+    }
 }

@@ -110,10 +110,11 @@ extern const char *const price_kinds[];
 bool scenario_pay(struct scenario *scenario, struct error *error);
 /* An error where both --price-kind and a price are given. */
 bool scenario_paid_once(const struct scenario *scenario, struct error *error);
-/* Of --region: figures of carbon_per_token, water_per_token and metered_energy_per_token. */
-bool scenario_footprint(struct scenario *scenario, struct section *section, struct error *error);
+/* Where --region is given, figures of the energy at the meter, the carbon and the water of an output token, of
+ * an aggregated server or of pools. */
+void scenario_footprint(const struct scenario *scenario, bool pools, struct section *section);
 enum { FOOTPRINT_ROWS = 3 };
-extern const char *const footprint_rows[FOOTPRINT_ROWS];
+extern const char *const footprint_rows[2][FOOTPRINT_ROWS];
 /* An error unless the price of the machine is known, for verbs that need one. */
 bool scenario_priced(const struct scenario *scenario, const char *verb, struct error *error);
 /* The same scenario in the lecture's view: the replica is a whole scale-up domain, at the cheapest batch
