@@ -182,5 +182,8 @@ struct bill_idle {
 /* bill_own.c; `status` 1: no own machines serve it. */
 bool bill_own(struct bill *bill, struct bill_idle *idle, int *status);
 extern const struct record bill_own_record;
+/* bill_plan.c: set the layout of a replica to that of the best deployment that `plan` finds for the workload, with a
+ * note; false: the user gives a layout, or plan finds none. */
+bool bill_plan(struct bill *bill, struct scenario *scenario);
 
 #endif

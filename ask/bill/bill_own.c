@@ -205,7 +205,9 @@ static void add_server(struct own *own, struct section *section)
 {
     static const char *const rows[] = {
         NAME_server_task_rate, NAME_server_price, NAME_prefix_hit_share, NAME_own_cache_lasts,
-        NAME_own_pays_rate, NAME_own_pays_surely };
+        NAME_own_pays_rate, NAME_own_pays_surely, NAME_own_pays_tokens, NAME_own_pays_users,
+        NAME_own_pays_share, NAME_own_pays_users_low, NAME_own_pays_users_high, NAME_own_pays_share_low,
+        NAME_own_pays_share_high };
     struct bill *bill = own->bill;
     const struct price *price = own->bought->price;
     const double now = bill_number(bill, NAME_task_rate);
@@ -221,6 +223,7 @@ static void add_server(struct own *own, struct section *section)
     bill_figure(bill, section, NAME_chips, own_row(own, NAME_chips, now, bought))->text_only = true;
     bill_figure(bill, section, NAME_own_cost_least, own_row(own, NAME_own_cost_least, now, bought))
         ->text_only = true;
+    scenario_footprint(&asked, false, section);
     section_word(section, "layout", server_layout(&own->server))->text_only = true;
     section_word(section, "bought_model", price->model)->text_only = true;
     section_word(section, "bought_seller", price->seller)->text_only = true;
@@ -268,7 +271,8 @@ bool bill_own(struct bill *bill, struct bill_idle *idle, int *status)
         error_set(bill->error, "no entry of the price list takes these prompts");
         return error_expected(bill->error, "another --prices, --model or --seller");
     }
-    if (!open_scenario(own, bill->error) || !open_steady(own, bill->error))
+    if (!open_scenario(own, bill->error) || !open_steady(own, bill->error) ||
+        (bill_plan(bill, &own->scenario) && !open_steady(own, bill->error)))
         return false;
     note_own(own, idle);
     struct section *section = section_add(bill->section, "own", SECTION_RECORD);
@@ -297,13 +301,16 @@ static const struct record load_record = { "OwnLoad", (const struct answer_field
 const struct record bill_own_record = { "OwnMachines", (const struct answer_field[]){
     { FIELD_TEXT, "verdict", .help = "why there is no such server" },
     { FIELD_TEXT, "model", .help = "title of the model" },
-    { FIELD_TEXT, "machine", .help = "title of the model" },
+    { FIELD_TEXT, "machine", .help = "title of the machine" },
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again" },
-    { FIELD_ROWS, .count = 8, .names = (const char *const[]){
+    { FIELD_ROWS, .count = 15, .names = (const char *const[]){
           NAME_own_request_rate, NAME_server_task_rate, NAME_server_price, NAME_prefix_hit_share,
-          NAME_own_life, NAME_own_cache_lasts, NAME_own_pays_rate, NAME_own_pays_surely } },
+          NAME_own_life, NAME_own_cache_lasts, NAME_own_pays_rate, NAME_own_pays_surely, NAME_own_pays_tokens,
+          NAME_own_pays_users, NAME_own_pays_share, NAME_own_pays_users_low, NAME_own_pays_users_high,
+          NAME_own_pays_share_low, NAME_own_pays_share_high } },
+    { FIELD_ROWS, .names = footprint_rows[0], .count = FOOTPRINT_ROWS },
     { FIELD_LIST, "loads", .help = "cost of a task against load", .record = &load_record },
-    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
+    { FIELD_TEXT_ONLY, .count = 10, .names = (const char *const[]){
           NAME_chips, NAME_own_cost_least, "layout", "bought_model", "bought_seller", "bought_scheme",
-          "bought_cost" } },
+          "bought_cost", "energy", "carbon", "water" } },
     { 0 } } };
