@@ -200,6 +200,31 @@ static void add_loads(struct own *own, struct section *section)
     }
 }
 
+/* The picture over the loads of the table, with many between them. In the 80 % interval of throughput a replica
+ * takes so many more or fewer tasks. */
+static void draw(struct own *own)
+{
+    enum { POINTS = 121 };
+    const double widest = 100;
+    struct bill *bill = own->bill;
+    struct bill_load loads[POINTS];
+    if (!bill->picture)
+        return;
+    const double now = bill_number(bill, NAME_task_rate), each = own_row(own, NAME_server_task_rate, now, 1);
+    const double price = own_row(own, NAME_server_price, now, 1);
+    const double band[] = { own_row(own, NAME_throughput_band_low, now, 1),
+                            own_row(own, NAME_throughput_band_high, now, 1) };
+    for (int i = 0; i < POINTS; i++) {
+        const double rate = log_between(now / widest, now * widest, (double)i / (POINTS - 1));
+        const struct bill_cost at = bill_cost(bill, own->bought->price, (struct bill_change){ NAME_task_rate, rate });
+        loads[i] = (struct bill_load){ rate, own_row(own, NAME_own_task_cost, rate, 1),
+                                       fmax(1, ceil(rate / (each * band[1]))) * price / rate,
+                                       fmax(1, ceil(rate / (each * band[0]))) * price / rate, at.task[at.best] };
+    }
+    const double bought = own->bought_cost.task[own->bought_cost.best];
+    bill_draw_own(bill, loads, POINTS, own_row(own, NAME_own_pays_rate, now, bought), bought);
+}
+
 /* The server, its rate, and from which load it is cheaper than buying. */
 static void add_server(struct own *own, struct section *section)
 {
@@ -279,6 +304,7 @@ bool bill_own(struct bill *bill, struct bill_idle *idle, int *status)
     if (own->request_rate > 0) {
         add_server(own, section);
         add_loads(own, section);
+        draw(own);
         return true;
     }
     /* No replica fits, or none meets the limits. */
