@@ -102,9 +102,9 @@ GROUP(tier_options, point_title,
     { "tiers", "FILE", OPTION_FILE, .otherwise = "data/tiers.csv",
       .help = "memory tiers for the KV cache of idle conversations (CSV)" })
 GROUP(price_options, price_title,
-    { "price", "PRICE", OPTION_ROW, .row = NAME_chip_price, .otherwise = "the machine's sheet",
+    { "price", "PRICE", OPTION_ROW, .row = NAME_chip_price, .otherwise = "the machine's, from data/hardware.csv",
       .help = "what an hour of a chip costs" },
-    { "price-kind", "KIND", OPTION_CHOICE, .choices = price_kinds, .otherwise = "the sheet's, which is noted",
+    { "price-kind", "KIND", OPTION_CHOICE, .choices = price_kinds, .otherwise = "that of the machine's price",
       .help = "how a chip is paid for" },
     { "region", "NAME", OPTION_TEXT, .otherwise = "the United States",
       .help = "grid: carbon, water, price of electricity" })
