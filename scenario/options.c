@@ -4,11 +4,10 @@
 #include "scenario/options.h"
 
 #include "build/row_names.h"
-#include "scenario/scenario.h"
 
 static const char model_title[] = "Model and machine", layout_title[] = "Layout",
                   point_title[] = "Load", limit_title[] = "Limits",
-                  price_title[] = "Price and place", run_title[] = "Training", row_title[] = "Rows", output_title[] = "Output";
+                  run_title[] = "Training", row_title[] = "Rows", output_title[] = "Output";
 
 #define GROUP(group, title, ...)                                                               \
     static const struct option group##_list[] = { __VA_ARGS__, { 0 } };                        \
@@ -101,13 +100,6 @@ GROUP(served_options, run_title,
 GROUP(tier_options, point_title,
     { "tiers", "FILE", OPTION_FILE, .otherwise = "data/tiers.csv",
       .help = "memory tiers for the KV cache of idle conversations (CSV)" })
-GROUP(price_options, price_title,
-    { "price", "PRICE", OPTION_ROW, .row = NAME_chip_price, .otherwise = "the machine's, from data/hardware.csv",
-      .help = "what an hour of a chip costs" },
-    { "price-kind", "KIND", OPTION_CHOICE, .choices = price_kinds, .otherwise = "that of the machine's price",
-      .help = "how a chip is paid for" },
-    { "region", "NAME", OPTION_TEXT, .otherwise = "the United States",
-      .help = "grid: carbon, water, price of electricity" })
 GROUP(row_options, row_title,
     { "set", "NAME=VALUE", OPTION_TEXT, .many = true,
       .help = "set any row to a number, range, distribution or expression" },

@@ -26,7 +26,7 @@ extern const struct option_group
     run_options,                    /* --tokens, --global-batch, --seq-length of a training run */
     served_options,                 /* --served */
     tier_options,                   /* --tiers */
-    price_options,                  /* --price, --price-kind, --region */
+    price_options,                  /* --price, --price-kind, --region (place.c) */
     row_options,                    /* --set, --rows */
     deck_options,                   /* --deck */
     table_options,                  /* --csv */

@@ -161,6 +161,7 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
     if (!entry)
         return false;
     scenario->machine = entry->title;
+    scenario->price_kind = price_kind_named(catalog_text(entry, "chip_price_kind"));
     return catalog_machine(&scenario->catalog, name, &scenario->facts, error);
 }
 

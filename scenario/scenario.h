@@ -104,9 +104,10 @@ bool scenario_set_number(struct scenario *scenario, const char *name, double val
  * how. Nothing is chosen without a model and a machine, or a second time. */
 bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t count,
                      struct error *error);
-/* Ways to pay for a chip, ended by NULL: --price-kind (paid.c). */
+/* Ways to pay for a chip, ended by NULL: --price-kind (paid.c); the one of this name, or NULL. */
 extern const char *const price_kinds[];
-/* Set what --price-kind and --region say, after the machine was read and before the user's rows are. */
+const char *price_kind_named(const char *name);
+/* Set what --price-kind and --region say (place.c), after the machine was read and before the user's rows are. */
 bool scenario_pay(struct scenario *scenario, struct error *error);
 /* An error where both --price-kind and a price are given. */
 bool scenario_paid_once(const struct scenario *scenario, struct error *error);
