@@ -128,9 +128,10 @@ $(B)/embedded_data.c: $(B)/embed $(TEXTS)
 $(B)/packed: tools/packed.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/catalog/packed.o $(B)/catalog/devices.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/packed.c: $(B)/packed $(TABLES)
-	@echo write $@; $(B)/packed $(filter-out $(TEXTS),$(TABLES)) \
+	@echo write $@; $(B)/packed $(filter-out $(TEXTS) data/grids.csv,$(TABLES)) \
 		--without formulas/serving/peers.chalk \
-		--without formulas/serving/watch.chalk > $@ || { rm -f $@; exit 1; }
+		--without formulas/serving/watch.chalk \
+		--without formulas/prices/ownership.chalk > $@ || { rm -f $@; exit 1; }
 # The page that `make page` has built, if it has; other pages, another object.
 PAGE     := $(wildcard build/page/chalkline.html.gz)
 $(B)/page: always

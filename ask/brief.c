@@ -319,6 +319,7 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
     if (!add_lecture(brief, template, section))
         return false;
     server_deployment(&brief->server, section);
+    scenario_footprint(&brief->server.scenario, false, section);
     answer->section = section;
     if (command_draws(command) && !draw_step(brief, &answer->picture))
         return false;
@@ -353,11 +354,12 @@ const struct record answer_brief = { "Brief", (const struct answer_field[]){
     { FIELD_ALSO, .record = &server_record },
     { FIELD_ALSO, .record = &waterfall_record },
     { FIELD_ROWS, .names = point_rows, .count = POINT_ROWS, .always = true },
+    { FIELD_ROWS, .names = footprint_rows[0], .count = FOOTPRINT_ROWS },
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_RECORD, "lecture", .help = "the lecture's lines: a whole domain at the bound's batch",
       .record = &lecture_record, .always = true },
     { FIELD_TEXTS, "assumed", .help = "assumptions and defaults, with notes", .always = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "choice" }, .count = 1 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "choice", "energy", "carbon", "water" }, .count = 4 },
     { 0 } } };
 
 const struct verb verb_brief = {

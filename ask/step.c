@@ -191,6 +191,7 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
     figures_words(&server.scenario, section);
     figures_notes(&server.scenario, section);
     server_deployment(&server, section);
+    scenario_footprint(&server.scenario, false, section);
     section_document(section, answer->doc);
     template_print(template, section, &answer->text);
     answer->section = section;
@@ -219,11 +220,12 @@ const struct record answer_step = { "Step", (const struct answer_field[]){
     { FIELD_TEXT, "limited_by", .help = "the term that limits the step, by the bound", .always = true },
     { FIELD_ALSO, .record = &server_record },
     { FIELD_ALSO, .record = &waterfall_record },
+    { FIELD_ROWS, .names = footprint_rows[0], .count = FOOTPRINT_ROWS },
     { FIELD_RECORD, "operators", .help = "times of each operator that reads weights",
       .record = &operators_record, .always = true },
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "assumptions and defaults, with notes", .always = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "hardware", "missed" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "hardware", "missed", "energy", "carbon", "water" }, .count = 5 },
     { FIELD_TEXT_ONLY, "shares", .record = &share_record },
     { FIELD_RECORD, "emit", .help = "--emit: commands or manifests that start the deployment" },
     { 0 } } };

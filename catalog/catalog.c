@@ -26,7 +26,9 @@ struct known {
 
 static const struct known machine_facts[] = {
     { "memory_kind", "text" },                  { "scale_up_topology", "text" },
-    { "system_power", "W" },                    { "host_memory_capacity", "B" },
+    { "host_memory_capacity", "B" },            { "chip_price_kind", "text" },
+    { "chip_price_on_demand", "USD/s" },        { "chip_price_spot", "USD/s" },
+    { "chip_price_contract_1y", "USD/s" },      { "chip_price_contract_3y", "USD/s" },
     { "chip_price_own_hyperscaler", "USD/s" },  { "chip_price_own_neocloud", "USD/s" },
     { "chip_price_on_demand_low", "USD/s" },    { "chip_price_on_demand_high", "USD/s" },
     { "purchase_price", "USD" },                { "purchase_price_low", "USD" },

@@ -19,7 +19,7 @@
 
 /* ---- units and quantities ------------------------------------------------------- */
 
-enum { UNIT_S, UNIT_B, UNIT_FLOP, UNIT_TOKEN, UNIT_USD, UNIT_J, UNIT_COUNT };
+enum { UNIT_S, UNIT_B, UNIT_FLOP, UNIT_TOKEN, UNIT_USD, UNIT_J, UNIT_G, UNIT_L, UNIT_COUNT };
 
 /* A product of powers of the base units. */
 struct unit {

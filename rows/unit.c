@@ -1,6 +1,6 @@
 /* Units, and quantities as people write and read them.
  *
- * A unit is a vector of exponents of s, B, FLOP, token, USD and J, stored doubled so that a square
+ * A unit is a vector of exponents of s, B, FLOP, token, USD, J, g and L, stored doubled so that a square
  * root has a unit. Reading accepts SI prefixes, time words and currency per time, number suffixes
  * (128k, 671B), ranges and distributions; a comma is accepted only where it groups three digits.
  * Printing chooses the prefix that people expect for the unit. Values inside the program are
@@ -15,9 +15,9 @@
 const struct unit unit_one = { { 0 } }, unit_second = { { [UNIT_S] = 2 } },
                   unit_usd_per_second = { { [UNIT_S] = -2, [UNIT_USD] = 2 } };
 
-static const char *const base_names[UNIT_COUNT] = { "s", "B", "FLOP", "token", "USD", "J" };
+static const char *const base_names[UNIT_COUNT] = { "s", "B", "FLOP", "token", "USD", "J", "g", "L" };
 
-/* A word of a unit: its exponents of s B FLOP token USD J, and how many base units it
+/* A word of a unit: its exponents of s B FLOP token USD J g L, and how many base units it
  * is. Prefixed words take k M G T P E and m u n. */
 struct word {
     const char *name;
@@ -59,6 +59,9 @@ static const struct word words[] = {
     { "J",      { 0, 0, 0, 0, 0, 1 },    1, true },
     { "W",      { -1, 0, 0, 0, 0, 1 },   1, true },
     { "Wh",     { 0, 0, 0, 0, 0, 1 }, 3600, true },
+    { "g",      { 0, 0, 0, 0, 0, 0, 1 }, 1, true },
+    { "t",      { 0, 0, 0, 0, 0, 0, 1 }, 1e6, false },
+    { "L",      { 0, 0, 0, 0, 0, 0, 0, 1 }, 1, true },
 };
 
 static double prefix_scale(char prefix)
@@ -115,7 +118,7 @@ static bool unit_unknown(struct text word, struct text whole, struct error *erro
     error_set(error, "unknown unit '%.*s' in '%.*s'", (int)word.size, word.data,
               (int)whole.size, whole.data);
     return error_expected(error, "s ms us ns min h d year, B kB MB GB TB GiB (b for bits), FLOP "
-                          "TFLOP PFLOP, token, USD, J W kWh, joined by / and *");
+                          "TFLOP PFLOP, token, USD, J W kWh, g kg t, L, joined by / and *");
 }
 
 /* word (('/' | '*') word ['^' digit])* */
@@ -464,6 +467,13 @@ static const struct look looks[] = {
     { "USD/token/s", { { 1e-6 / 3600, "USD/Mtoken/h" } } },
     { "token/s", { { 1, "token/s" } } },
     { "J/s", { { 1e6, "MW" }, { 1e3, "kW" }, { 1, "W" } } },
+    { "USD/J", { { 1 / 3.6e6, "USD/kWh" } } },
+    { "USD/W", { { 1, "USD/W" } } },
+    { "g", { { 1e6, "t" }, { 1e3, "kg" }, { 1, "g" }, { 1e-3, "mg" } } },
+    { "g/J", { { 1 / 3.6e6, "g/kWh" } } },
+    { "g/token", { { 1e-6, "g/Mtoken" } } },
+    { "L/J", { { 1 / 3.6e6, "L/kWh" } } },
+    { "L/token", { { 1e-6, "L/Mtoken" } } },
 };
 
 static const struct look *look_find(struct unit unit)

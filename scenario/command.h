@@ -54,7 +54,7 @@ struct answer;
 typedef bool ask_function(struct arena *arena, const struct command *command,
                           struct answer *answer, struct error *error);
 
-enum { VERB_GROUPS = 26, VERB_EXAMPLES = 3 };
+enum { VERB_GROUPS = 28, VERB_EXAMPLES = 3 };
 /* What a verb takes in place of an option that it lacks; a list ends with a NULL. */
 struct instead {
     const char *option, *hint;

@@ -26,6 +26,7 @@ extern const struct option_group
     run_options,                    /* --tokens, --global-batch, --seq-length of a training run */
     served_options,                 /* --served */
     tier_options,                   /* --tiers */
+    price_options,                  /* --price, --price-kind, --region (place.c) */
     row_options,                    /* --set, --rows */
     deck_options,                   /* --deck */
     table_options,                  /* --csv */
@@ -37,7 +38,7 @@ extern const struct option_group
     &model_options, &machine_options, &chip_options, &layout_options, &rank_options,           \
     &replica_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,  \
     &point_options, &length_options, &image_options, &users_options, &demand_options, &limit_options,          \
-    &tier_options, &row_options
+    &tier_options, &price_options, &row_options
 /* The same, and the training run: verbs that take any row. */
 #define ANSWER_OPTIONS SERVING_OPTIONS, &deck_options, &run_options, &served_options
 

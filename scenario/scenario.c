@@ -162,6 +162,7 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
     if (!entry)
         return false;
     scenario->machine = entry->title;
+    scenario->price_kind = price_kind_named(catalog_text(entry, "chip_price_kind"));
     return catalog_machine(&scenario->catalog, name, &scenario->facts, error);
 }
 
@@ -467,8 +468,8 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
     if (!scenario->subject.kv_precision)
         facts_note(&scenario->facts, "KV cache and attention in bf16");
     const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
-    if (scenario->machine && price && price->origin == ORIGIN_SHEET && price->value > 0) {
-        facts_note(&scenario->facts, "%s", rental_text(scenario->arena, price->value, ""));
+    if (scenario->machine && price && price->origin == ORIGIN_SHEET && (price->expression || price->value > 0)) {
+        facts_note(&scenario->facts, "%s", rental_text(scenario, price->value, ""));
     } else if (!scenario->machine && !price) {
         facts_note(&scenario->facts, "no machine: the lecture's 64 GPUs, B200 as in its "
                    "datasheet, at 2 USD per GPU-hour");
@@ -556,7 +557,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     catalog_tiers(&scenario->catalog, &scenario->facts);
     if (!scenario_engine(scenario, error))
         return false;
-    if (machine && !read_machine(scenario, machine, error))
+    if ((machine && !read_machine(scenario, machine, error)) || !scenario_pay(scenario, error))
         return false;
     if (model && !read_model(scenario, model, error))
         return false;
@@ -570,7 +571,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     rules_bind(scenario);
     const char *deck = command_text(command, "deck");
     if (!read_more_rows(scenario, error) || (deck && !deck_set(scenario, deck, error)) ||
-        !set_options(scenario, error) || !scenario_linked(scenario, error))
+        !set_options(scenario, error) || !scenario_linked(scenario, error) || !scenario_paid_once(scenario, error))
         return false;
     price_unknown(scenario);
     return true;
@@ -632,14 +633,6 @@ const char *scenario_misfit(struct scenario *scenario)
             break;
     }
     return arena_print(scenario->arena, "out of memory: needs %s, has %s", needed, room);
-}
-
-const char *rental_text(struct arena *arena, double price, const char *machine)
-{
-    static const double seconds_per_hour = 3600;
-    return arena_print(arena, "%s USD per GPU-hour%s%s (rental)",
-                       count_text(arena, price * seconds_per_hour, 4), *machine ? " of " : "",
-                       machine);
 }
 
 void scenario_note_misfit(struct scenario *scenario)

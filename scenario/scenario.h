@@ -58,6 +58,7 @@ struct scenario {
     struct catalog catalog;
     struct formats formats;
     const char *model, *machine;    /* titles; NULL: none given */
+    const char *price_kind;         /* of chip_price: one of price_kinds; NULL: nobody says */
     const char *axis;               /* the row that a curve or an equation varies, which is never
                                        chosen; or NULL */
     struct server_choice choice;
@@ -103,6 +104,18 @@ bool scenario_set_number(struct scenario *scenario, const char *name, double val
  * how. Nothing is chosen without a model and a machine, or a second time. */
 bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t count,
                      struct error *error);
+/* Ways to pay for a chip, ended by NULL: --price-kind (paid.c); the one of this name, or NULL. */
+extern const char *const price_kinds[];
+const char *price_kind_named(const char *name);
+/* Set what --price-kind and --region say (place.c), after the machine was read and before the user's rows are. */
+bool scenario_pay(struct scenario *scenario, struct error *error);
+/* An error where both --price-kind and a price are given. */
+bool scenario_paid_once(const struct scenario *scenario, struct error *error);
+/* Where --region is given, figures of the energy at the meter, the carbon and the water of an output token, of
+ * an aggregated server or of pools. */
+void scenario_footprint(const struct scenario *scenario, bool pools, struct section *section);
+enum { FOOTPRINT_ROWS = 3 };
+extern const char *const footprint_rows[2][FOOTPRINT_ROWS];
 /* An error unless the price of the machine is known, for verbs that need one. */
 bool scenario_priced(const struct scenario *scenario, const char *verb, struct error *error);
 /* The same scenario in the lecture's view: the replica is a whole scale-up domain, at the cheapest batch
@@ -126,8 +139,11 @@ const char *scenario_misfit(struct scenario *scenario);
 void scenario_note_misfit(struct scenario *scenario);
 /* Add a note if prompt and output are longer than the model's configuration allows. */
 void scenario_note_length(struct scenario *scenario);
-/* "3.3 USD per GPU-hour (rental)"; with " of MACHINE" unless `machine` is "". */
-const char *rental_text(struct arena *arena, double price, const char *machine);
+/* "3.3 USD per GPU-hour (3-year contract)": how the price of the scenario's machine is paid; with " of
+ * MACHINE" unless `machine` is "". */
+const char *rental_text(const struct scenario *scenario, double price, const char *machine);
+/* "3-year contract", "bought"; "rental" where the sheet does not say. */
+const char *price_kind_text(const struct scenario *scenario);
 /* An error if several machines work together over a link that is not known. */
 bool scenario_linked(const struct scenario *scenario, struct error *error);
 /* An error if chips, TP, attention DP and PP are all given and contradict each other, or if a batch and

@@ -106,7 +106,7 @@ const char *const *scenario_words(const struct scenario *scenario, size_t *count
     add_named(&words, "engine", subject->engine);
     for (struct option_at at = { 0 }; (option = verb_next_option(command->verb, &at));)
         for (size_t i = 0; i < command->value_count; i++)
-            if (command->values[i].option == option)
+            if (command->values[i].option == option && (subject->machine || strcmp(option->name, "price-kind")))
                 add_value(&words, facts, &command->values[i]);
     for (size_t i = 0; i < facts->scalar_count; i++)
         if (facts->scalars[i].origin == ORIGIN_CHOSEN || facts->scalars[i].origin == ORIGIN_AXIS)

@@ -170,6 +170,11 @@ void bill_csv(struct bill *bill, struct buffer *out);
 /* bill_plot.c: of a report, a bar for what a month costs in this scheme; its total, USD. */
 void bill_bar(struct bill *bill, const char *name, const struct price *price, enum scheme scheme,
               double month);
+/* Of --own: cost of a task on own machines and bought, over the load, in the place of the bars. */
+struct bill_load {
+    double rate, own, own_low, own_high, bought;        /* tasks per second; USD per task, with the 80 % interval */
+};
+void bill_draw_own(struct bill *bill, const struct bill_load *loads, size_t count, double pays_rate, double pays_cost);
 /* The cheapest entry that is not suspicious and takes the prompts, of those asked for; NULL. */
 const struct reading *bill_cheapest(struct bill *bill, struct bill_cost *cost);
 bool bill_chosen(const struct bill *bill, const struct price *price);   /* by --model, --seller */
@@ -182,5 +187,8 @@ struct bill_idle {
 /* bill_own.c; `status` 1: no own machines serve it. */
 bool bill_own(struct bill *bill, struct bill_idle *idle, int *status);
 extern const struct record bill_own_record;
+/* bill_plan.c: set the layout of a replica to that of the best deployment that `plan` finds for the workload, with a
+ * note; false: the user gives a layout, or plan finds none. */
+bool bill_plan(struct bill *bill, struct scenario *scenario);
 
 #endif

@@ -118,7 +118,7 @@ static void add_habits(const struct habits *habits)
                   arena_print(bill->arena, "%.0f of %.0f", turns - 1, turns));
     compaction(habits);
     for (int i = 0; i < SCHEMES && can_wait > 0; i++)
-        if (schemes[i].waits && habits->now->task[i] > 0)
+        if (schemes[i].waits && habits->now->task[i] > 0 && habits->now->task[i] < best_of(habits->now))
             add_saving(habits, schemes[i].word, schemes[i].name,
                        bill_task_row(bill, NAME_waiting_saving, habits->now->task[i],
                                      best_of(habits->now)),

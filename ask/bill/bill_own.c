@@ -200,12 +200,39 @@ static void add_loads(struct own *own, struct section *section)
     }
 }
 
+/* The picture over the loads of the table, with many between them. In the 80 % interval of throughput a replica
+ * takes so many more or fewer tasks. */
+static void draw(struct own *own)
+{
+    enum { POINTS = 121 };
+    const double widest = 100;
+    struct bill *bill = own->bill;
+    struct bill_load loads[POINTS];
+    if (!bill->picture)
+        return;
+    const double now = bill_number(bill, NAME_task_rate), each = own_row(own, NAME_server_task_rate, now, 1);
+    const double price = own_row(own, NAME_server_price, now, 1);
+    const double band[] = { own_row(own, NAME_throughput_band_low, now, 1),
+                            own_row(own, NAME_throughput_band_high, now, 1) };
+    for (int i = 0; i < POINTS; i++) {
+        const double rate = log_between(now / widest, now * widest, (double)i / (POINTS - 1));
+        const struct bill_cost at = bill_cost(bill, own->bought->price, (struct bill_change){ NAME_task_rate, rate });
+        loads[i] = (struct bill_load){ rate, own_row(own, NAME_own_task_cost, rate, 1),
+                                       fmax(1, ceil(rate / (each * band[1]))) * price / rate,
+                                       fmax(1, ceil(rate / (each * band[0]))) * price / rate, at.task[at.best] };
+    }
+    const double bought = own->bought_cost.task[own->bought_cost.best];
+    bill_draw_own(bill, loads, POINTS, own_row(own, NAME_own_pays_rate, now, bought), bought);
+}
+
 /* The server, its rate, and from which load it is cheaper than buying. */
 static void add_server(struct own *own, struct section *section)
 {
     static const char *const rows[] = {
         NAME_server_task_rate, NAME_server_price, NAME_prefix_hit_share, NAME_own_cache_lasts,
-        NAME_own_pays_rate, NAME_own_pays_surely };
+        NAME_own_pays_rate, NAME_own_pays_surely, NAME_own_pays_tokens, NAME_own_pays_users,
+        NAME_own_pays_share, NAME_own_pays_users_low, NAME_own_pays_users_high, NAME_own_pays_share_low,
+        NAME_own_pays_share_high };
     struct bill *bill = own->bill;
     const struct price *price = own->bought->price;
     const double now = bill_number(bill, NAME_task_rate);
@@ -221,6 +248,7 @@ static void add_server(struct own *own, struct section *section)
     bill_figure(bill, section, NAME_chips, own_row(own, NAME_chips, now, bought))->text_only = true;
     bill_figure(bill, section, NAME_own_cost_least, own_row(own, NAME_own_cost_least, now, bought))
         ->text_only = true;
+    scenario_footprint(&asked, false, section);
     section_word(section, "layout", server_layout(&own->server))->text_only = true;
     section_word(section, "bought_model", price->model)->text_only = true;
     section_word(section, "bought_seller", price->seller)->text_only = true;
@@ -268,13 +296,15 @@ bool bill_own(struct bill *bill, struct bill_idle *idle, int *status)
         error_set(bill->error, "no entry of the price list takes these prompts");
         return error_expected(bill->error, "another --prices, --model or --seller");
     }
-    if (!open_scenario(own, bill->error) || !open_steady(own, bill->error))
+    if (!open_scenario(own, bill->error) || !open_steady(own, bill->error) ||
+        (bill_plan(bill, &own->scenario) && !open_steady(own, bill->error)))
         return false;
     note_own(own, idle);
     struct section *section = section_add(bill->section, "own", SECTION_RECORD);
     if (own->request_rate > 0) {
         add_server(own, section);
         add_loads(own, section);
+        draw(own);
         return true;
     }
     /* No replica fits, or none meets the limits. */
@@ -297,13 +327,16 @@ static const struct record load_record = { "OwnLoad", (const struct answer_field
 const struct record bill_own_record = { "OwnMachines", (const struct answer_field[]){
     { FIELD_TEXT, "verdict", .help = "why there is no such server" },
     { FIELD_TEXT, "model", .help = "title of the model" },
-    { FIELD_TEXT, "machine", .help = "title of the model" },
+    { FIELD_TEXT, "machine", .help = "title of the machine" },
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again" },
-    { FIELD_ROWS, .count = 8, .names = (const char *const[]){
+    { FIELD_ROWS, .count = 15, .names = (const char *const[]){
           NAME_own_request_rate, NAME_server_task_rate, NAME_server_price, NAME_prefix_hit_share,
-          NAME_own_life, NAME_own_cache_lasts, NAME_own_pays_rate, NAME_own_pays_surely } },
+          NAME_own_life, NAME_own_cache_lasts, NAME_own_pays_rate, NAME_own_pays_surely, NAME_own_pays_tokens,
+          NAME_own_pays_users, NAME_own_pays_share, NAME_own_pays_users_low, NAME_own_pays_users_high,
+          NAME_own_pays_share_low, NAME_own_pays_share_high } },
+    { FIELD_ROWS, .names = footprint_rows[0], .count = FOOTPRINT_ROWS },
     { FIELD_LIST, "loads", .help = "cost of a task against load", .record = &load_record },
-    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
+    { FIELD_TEXT_ONLY, .count = 10, .names = (const char *const[]){
           NAME_chips, NAME_own_cost_least, "layout", "bought_model", "bought_seller", "bought_scheme",
-          "bought_cost" } },
+          "bought_cost", "energy", "carbon", "water" } },
     { 0 } } };

@@ -1,4 +1,4 @@
-/* The picture of a bill: what a month costs, by what is paid for.
+/* The picture of a bill: what a month costs, by what is paid for; with --own what a task costs by the load.
  *
  * Costs are sums of tokens times prices, so the part of a price is the slope of the cost along it times the
  * price, and the parts add up (Euler). Where they do not, as where a rule compares two prices just here,
@@ -21,6 +21,27 @@ static const struct charge charges[] = {
     { "cache writes and storage", PICTURE_HOST, 1u << PRICE_WRITE_SHORT | 1u << PRICE_WRITE_LONG, true },
     { "output", PICTURE_WEIGHTS, 1u << PRICE_OUTPUT, false } };
 enum { CHARGES = sizeof charges / sizeof *charges };
+
+static const double day = 86400;
+
+void bill_draw_own(struct bill *bill, const struct bill_load *loads, size_t count, double pays_rate, double pays_cost)
+{
+    if (!bill->picture)
+        return;
+    bill->picture = picture_new(bill->arena, "A task on own GPUs and bought, by the load");
+    bill->picture->x = (struct picture_axis){ "tasks", "per day", true, false, NAN, NAN };
+    bill->picture->y = (struct picture_axis){ "cost of a task", "USD", true, false, NAN, NAN };
+    struct picture_line *own = picture_line_add(bill->picture, "own GPUs", PICTURE_COMPUTE, PICTURE_PREDICTED);
+    for (size_t i = 0; i < count; i++) {
+        picture_point_add(bill->picture, own, day * loads[i].rate, loads[i].own);
+        picture_band_add(bill->picture, own, day * loads[i].rate, loads[i].own_low, loads[i].own_high);
+    }
+    struct picture_line *bought = picture_line_add(bill->picture, "bought", PICTURE_RESULT, PICTURE_MAXIMUM);
+    for (size_t i = 0; i < count; i++)
+        picture_point_add(bill->picture, bought, day * loads[i].rate, loads[i].bought);
+    if (pays_rate > 0)
+        picture_mark_add(bill->picture, "owning pays", day * pays_rate, pays_cost);
+}
 
 static const double slightly = 1e-4;
 

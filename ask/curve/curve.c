@@ -436,9 +436,8 @@ static const char *price_words(struct curve *curve, size_t i)
     const struct fact *price = facts_find(&curve->at[i]->facts, NAME_chip_price);
     if (!price || price->expression || !(price->value > 0))
         return "unknown";
-    return arena_print(curve->arena, "%s%s", quantity_text(curve->arena, price->value,
-                                                           unit_usd_per_second, 3),
-                       fact_given(price) ? "" : " (rental)");
+    const char *text = quantity_text(curve->arena, price->value, unit_usd_per_second, 3);
+    return fact_given(price) ? text : arena_print(curve->arena, "%s (%s)", text, price_kind_text(curve->at[i]));
 }
 
 static void answer_document(struct curve *curve)

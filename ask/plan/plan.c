@@ -366,5 +366,5 @@ const struct verb verb_plan = {
     { &gpus_options, &limit_options, &length_options, &image_options, &demand_options, &layout_options, &rank_options,
       &search_options, &launch_options, &pick_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,
-      &shard_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan,
+      &price_options, &shard_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan,
     .instead = instead };

@@ -277,7 +277,7 @@ void plan_note_question(struct plan *plan)
     for (size_t i = 0; i < plan->count; i++) {
         const struct fact *rent = facts_find(&plan->variants[i].scenario.facts, NAME_chip_price);
         if (plan->variants[i].machine != before && rent && !rents)
-            facts_note(facts, "%s", rental_text(plan->arena, rent->value,
+            facts_note(facts, "%s", rental_text(&plan->variants[i].scenario, rent->value,
                                                 plan->variants[i].scenario.machine));
         before = plan->variants[i].machine;
     }

@@ -248,6 +248,7 @@ void plan_record(struct plan *plan, const struct plan_point *point, struct secti
     add_rules(plan, point, &read, section);
     section_number(section, "distance", plan_input(plan, &point->at, NAME_layout_distance), unit_one);
     add_figures(plan, point, section);
+    scenario_footprint(&read, variant->kind == PLAN_POOLS, section);
     breakdown_section(&variant->read, &point->parts, unit_second, section);
     section_word(section, "largest_part", breakdown_largest(plan->arena, &point->parts, 1))
         ->text_only = true;
@@ -283,8 +284,10 @@ const struct record plan_deployment_record = { "PlanDeployment", (const struct a
     { FIELD_ROWS, .names = plan_demand_rows, .count = PLAN_FIGURE_COUNT },
     { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT,
       .keys = plan_figures },
+    { FIELD_ROWS, .names = footprint_rows[0], .count = FOOTPRINT_ROWS },
+    { FIELD_ROWS, .names = footprint_rows[1], .count = FOOTPRINT_ROWS },
     { FIELD_RECORD, "parts", .help = "where the time of a token goes", .record = &parts_record },
     { FIELD_TEXT_ONLY, .names = plan_figures, .count = PLAN_FIGURE_COUNT },
-    { FIELD_TEXT_ONLY, .count = 4,
-      .names = (const char *const[]){ "variant", "largest_part", "largest_parts", "alike" } },
+    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
+          "variant", "largest_part", "largest_parts", "alike", "energy", "carbon", "water" } },
     { 0 } } };

@@ -123,5 +123,5 @@ const struct verb verb_train = {
       "chalkline train llama-3.3-70b --on h200-sxm --gpus 1024 --sweep training_sequences=256..4096",
       "chalkline train deepseek-v3 --on h800-sxm --gpus 2048 --plan --csv" },
     { &train_options, &run_options, &layout_options, &model_options, &machine_options, &weight_options,
-      &assume_options, &shard_options, &row_options, &table_options, &plot_options, &output_options },
+      &assume_options, &price_options, &shard_options, &row_options, &table_options, &plot_options, &output_options },
           .ask = ask_train };

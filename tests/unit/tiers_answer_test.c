@@ -350,7 +350,7 @@ static void memory_beside_the_lecture(void **state)
     assert_true(number(known, "memory_share_quoted") == 0.5);
     /* 72 hosts' shares of 236 GB over 4096 * 70,272 bytes */
     assert_true(number(known, "host_conversations") == floor(72 * 236e9 / (4096 * 70272.0)));
-    const struct doc *unknown = ask(world, "tiers llama-3.3-70b --on h100-sxm");
+    const struct doc *unknown = ask(world, "tiers llama-3.3-70b --on h200-sxm");
     assert_true(is_null(unknown, "memory_share_of_cost"));
     assert_true(is_null(unknown, "host_conversations"));
     const struct doc *given = ask(world, "tiers llama-3.3-70b --on h100-sxm --set "

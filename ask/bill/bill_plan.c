@@ -1,0 +1,137 @@
+/* The deployment of own GPUs: `plan` is asked for the best one under the workload.
+ *
+ * The question is what a user would type: the model, the machine and every option that both verbs have,
+ * and the mean request and rate of the workload. Pools for prefill and decode may be best; the load table is
+ * of replicas alike, so that then the best of these is taken and the note says what the pools would do. A
+ * layout that the user gives is kept. */
+#include "ask/ask.h"
+#include "ask/bill/bill.h"
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What plan settles of a replica, and its load there, so that nothing is left to choose. */
+static const char *const layout_rows[] = {
+    NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
+    NAME_chunked_prefill_size, NAME_arrival_rate };
+enum { LAYOUT = sizeof layout_rows / sizeof *layout_rows, WORDS_MOST = 256 };
+
+struct question {
+    struct arena *arena;
+    const char *words[WORDS_MOST];
+    int count;
+};
+
+static void say(struct question *question, const char *option, const char *value)
+{
+    if (question->count + 2 > WORDS_MOST)
+        return;
+    question->words[question->count++] = arena_print(question->arena, "--%s", option);
+    if (value)
+        question->words[question->count++] = value;
+}
+
+static void say_number(struct question *question, struct scenario *scenario, const char *option, const char *row)
+{
+    struct buffer number = { .arena = question->arena };
+    struct error ignored;
+    double value;
+    if (fact_given(facts_find(&scenario->facts, row)) || !value_of(scenario, row, &value, &ignored))
+        return;
+    buffer_number(&number, value);
+    say(question, option, number.data);
+}
+
+/* The options that both verbs have, but for what bill means otherwise. */
+static void say_options(struct question *question, const struct command *command)
+{
+    static const char *const other[] = { "model", "own", "json", "csv", "plot" };
+    for (size_t i = 0; i < command->value_count; i++) {
+        const struct option *option = command->values[i].option;
+        bool same = verb_option(&verb_plan, option->name) != NULL;
+        for (size_t k = 0; k < sizeof other / sizeof *other; k++)
+            same &= strcmp(option->name, other[k]) != 0;
+        if (same)
+            say(question, option->name, option->kind == OPTION_SWITCH ? NULL : command->values[i].text);
+    }
+}
+
+static double number_at(const struct doc *record, const char *key)
+{
+    const struct doc *found = doc_get(record, key);
+    return found && found->kind == DOC_NUMBER ? found->number : NAN;
+}
+
+static const char *word_at(const struct doc *record, const char *key)
+{
+    const struct doc *found = doc_get(record, key);
+    return found && found->kind == DOC_STRING ? found->string : "";
+}
+
+/* What the words of a deployment say after an option. */
+static bool word_after(const struct doc *record, const char *option, double *value)
+{
+    const struct doc *words = doc_get(record, "words");
+    for (const struct doc *word = words ? words->first : NULL; word && word->next; word = word->next)
+        if (word->kind == DOC_STRING && !strcmp(word->string, option))
+            return text_number(text_of(word->next->string), value);
+    return false;
+}
+
+/* Has the user said how a replica is laid out? */
+static bool layout_given(const struct scenario *scenario)
+{
+    static const char *const rows[] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
+                                        NAME_pipeline_parallel, NAME_expert_parallel };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (fact_given(facts_find(&scenario->facts, rows[i])))
+            return true;
+    return false;
+}
+
+bool bill_plan(struct bill *bill, struct scenario *scenario)
+{
+    static const struct verb *const planning[] = { &verb_plan, NULL };
+    struct arena *arena = bill->arena;
+    struct question question = { .arena = arena, .words = { "chalkline", "plan" }, .count = 2 };
+    struct buffer rate = { .arena = arena };
+    struct command command = { .verbs = planning };
+    struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
+    struct error ignored;
+    double batch;
+    if (layout_given(scenario))
+        return false;
+    question.words[question.count++] = command_text(bill->command, "own");
+    say_options(&question, bill->command);
+    say_number(&question, scenario, "isl", NAME_prompt_tokens);
+    say_number(&question, scenario, "osl", NAME_output_tokens);
+    say_number(&question, scenario, "prefix-hit", NAME_prefix_hit_share);
+    buffer_number(&rate, bill_number(bill, NAME_task_rate) * bill_number(bill, NAME_task_requests));
+    say(&question, "rate", rate.data);
+    char **words = arena_array(arena, (size_t)question.count, sizeof *words);
+    for (int i = 0; i < question.count; i++)
+        words[i] = arena_copy(arena, question.words[i], strlen(question.words[i]));
+    if (!command_read(arena, question.count, words, &command, &ignored) ||
+        !verb_plan.ask(arena, &command, &answer, &ignored))
+        return false;
+    const struct doc *best = doc_get(answer.doc, "best"), *alike = doc_get(answer.doc, "simplest");
+    if (!best || best->kind != DOC_OBJECT)
+        return false;
+    const bool pools = strcmp(word_at(best, "kind"), "together") != 0;
+    const struct doc *taken = pools ? alike : best;
+    if (!taken || taken->kind != DOC_OBJECT)
+        return false;
+    for (int i = 0; i < LAYOUT; i++)
+        if (!isnan(number_at(taken, layout_rows[i])))
+            facts_set(&scenario->facts, layout_rows[i], number_at(taken, layout_rows[i]), ORIGIN_CHOSEN, "plan");
+    if (word_after(taken, "--batch", &batch))
+        facts_set(&scenario->facts, NAME_batch, batch, ORIGIN_CHOSEN, "plan");
+    facts_note(&scenario->facts, "plan: %s, the best %sat the workload's load", word_at(taken, "deployment"),
+               pools ? "without pools " : "");
+    if (pools)
+        facts_note(&scenario->facts, "plan: with pools for prefill and decode %s, on %s GPUs instead of %s",
+                   word_at(best, "deployment"), count_text(arena, number_at(best, NAME_deployment_chips), 4),
+                   count_text(arena, number_at(taken, NAME_deployment_chips), 4));
+    return true;
+}

@@ -1,0 +1,41 @@
+/* How a chip is paid for: a machine's sheet says of which kind its chip_price is, and every answer that uses it
+ * names the kind. The options that choose another are place.c's. */
+#include "scenario/scenario.h"
+
+#include "build/row_names.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const price_kinds[] = { "on-demand", "spot", "contract-1y", "contract-3y", "owned", NULL };
+
+const char *price_kind_named(const char *name)
+{
+    for (const char *const *kind = price_kinds; name && *kind; kind++)
+        if (!strcmp(*kind, name))
+            return *kind;
+    return NULL;
+}
+
+const char *price_kind_text(const struct scenario *scenario)
+{
+    static const char *const words[] = { "on demand", "spot, which may be taken away", "1-year contract",
+                                         "3-year contract", "bought" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (scenario->price_kind == price_kinds[i])
+            return words[i];
+    return "rental";
+}
+
+const char *rental_text(const struct scenario *scenario, double price, const char *machine)
+{
+    static const double seconds_per_hour = 3600;
+    const struct fact *fact = facts_find(&scenario->facts, NAME_chip_price);
+    struct scenario copy = *scenario;
+    struct error ignored;
+    if (fact && fact->expression && !value_of(&copy, NAME_chip_price, &price, &ignored))
+        price = NAN;
+    return arena_print(scenario->arena, "%s USD per GPU-hour%s%s (%s)",
+                       count_text(scenario->arena, price * seconds_per_hour, 4), *machine ? " of " : "",
+                       machine, price_kind_text(scenario));
+}
