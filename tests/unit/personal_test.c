@@ -337,6 +337,16 @@ static const struct {
       "mlx_lm.server --model Qwen/Qwen3-14B --decode-concurrency 2" },
     { "qwen3-14b --on rtx-3060 --precision Q6_K --set host_layers=4 --isl 4096 --osl 256 --concurrency 1", "ollama",
       "ollama serve" },
+    /* No slot is longer than the 40,960 tokens that the model was made for, nor all together than memory holds:
+     * 11,413 tokens by `can`, two of 5,706. */
+    { "qwen3-14b --on rtx-4090 --precision Q4_K_M --isl 30000 --osl 8000 --concurrency 2", "llamacpp",
+      "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 81920 -np 2 -ngl 999 -b 512" },
+    { "qwen3-14b --on rtx-3060 --precision Q5_K_M --isl 9500 --osl 500 --concurrency 1", "llamacpp",
+      "llama-server -m Qwen3-14B-Q5_K_M.gguf -c 11413 -np 1 -ngl 999" },
+    { "qwen3-14b --on rtx-3060 --precision Q5_K_M --isl 4500 --osl 500 --concurrency 2", "llamacpp",
+      "llama-server -m Qwen3-14B-Q5_K_M.gguf -c 11412 -np 2 -ngl 999 -b 512" },
+    { "qwen3-14b --on rtx-3060 --precision Q5_K_M --isl 5500 --osl 500 --concurrency 2", "llamacpp",
+      "llama-server -m Qwen3-14B-Q5_K_M.gguf -c 7504 -np 1 -ngl 999" },
 };
 
 static void flags_say_the_scenario(void **state)
