@@ -578,8 +578,8 @@ bool scenario_open(struct scenario *scenario, struct arena *arena, const struct 
     if (!scenario_read(scenario, arena, command, subject, error))
         return false;
     scenario_note_old_names(scenario);
-    return scenario_layout_agrees(scenario, error) && scenario_images(scenario, error) &&
-           scenario_assume(scenario, error);
+    return scenario_layout_agrees(scenario, error) && scenario_drafts(scenario, error) &&
+           scenario_images(scenario, error) && scenario_assume(scenario, error);
 }
 
 bool command_pair(const struct command *command, struct subject *subject, struct error *error)

@@ -185,6 +185,16 @@ static void a_draft_model(void **state)
     /* Without drafts nothing of it counts but the memory. */
     const char *off = arena_print(&world->arena, "%s --set draft_model_macs=0.44e9 --set draft_model_layers=28", words);
     assert_true(figure(world, off, "predicted_tpot") == figure(world, words, "predicted_tpot"));
+    /* A part of it that is left out is asked for, and the answer says how many drafts it takes as accepted. */
+    assert_false(ask(world, arena_print(&world->arena, "eval predicted_tpot %s --set draft_tokens=3 "
+                                        "--set draft_model_bytes=0.47GB", words)));
+    assert_non_null(strstr(world->error.what, "draft_model_macs"));
+    assert_false(ask(world, arena_print(&world->arena, "eval predicted_tpot %s --set draft_tokens=3 "
+        "--set draft_model_bytes=0.47GB --set draft_model_macs=0.44e9", words)));
+    assert_non_null(strstr(world->error.what, "draft_model_layers"));
+    assert_true(ask(world, arena_print(&world->arena, "eval predicted_tpot %s --set draft_tokens=3 "
+        "--set draft_model_bytes=0.47GB --set draft_model_macs=0.44e9 --set draft_model_layers=28", words)));
+    assert_non_null(strstr(world->answer.text.data, "61 % of the draft tokens taken as accepted"));
 }
 
 /* ---- published runs ---------------------------------------------------------------------------------- */
@@ -328,8 +338,8 @@ static const struct {
       "llamacpp", "llama-server -m DeepSeek-V3-IQ2_XXS.gguf -c 5440 -np 1 -ngl 999 --n-cpu-moe 61" },
     { "llama-3.3-70b --on rtx-3090 --gpus 4 --tp 4 --precision Q4_K_M --isl 4096 --osl 256 --concurrency 1", "llamacpp",
       "llama-server -m Llama-3.3-70B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -sm tensor" },
-    { "qwen3-14b --on rtx-3090 --precision Q4_K_M --set draft_tokens=4 --set draft_model_bytes=0.5GB --isl 4096 --osl 256 "
-      "--concurrency 1", "llamacpp", "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -md DRAFT.gguf "
+    { "qwen3-14b --on rtx-3090 --precision Q4_K_M --set draft_tokens=4 --set draft_model_bytes=0.5GB "
+      "--set draft_model_macs=0.44e9 --set draft_model_layers=28 --isl 4096 --osl 256 --concurrency 1", "llamacpp", "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -md DRAFT.gguf "
       "--spec-type draft-simple --spec-draft-n-max 4" },
     { "llama-3.3-70b --on gb10 --precision Q8_0 --set remote_layers=40 --isl 4096 --osl 256 --concurrency 1", "llamacpp",
       "llama-server -m Llama-3.3-70B-Q8_0.gguf -c 5440 -np 1 -ngl 999 --rpc $HOST_2:50052 -ts 40,41" },
