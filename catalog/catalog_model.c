@@ -280,6 +280,15 @@ bool catalog_model_measured(const struct catalog *catalog, const struct catalog_
     return false;
 }
 
+const struct catalog_entry *catalog_model_base(const struct catalog *catalog, const struct catalog_entry *entry)
+{
+    struct error ignored;
+    for (size_t i = 0; i < entry->rows; i++)
+        if (!is_about(catalog_row(entry, i).fact))
+            return NULL;
+    return catalog_text(entry, "same_as") ? base_find(catalog, entry, &ignored) : NULL;
+}
+
 bool catalog_model(const struct catalog *catalog, const char *name, struct doc **config,
                    struct error *error)
 {

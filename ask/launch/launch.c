@@ -50,9 +50,35 @@ static bool choose_engine(struct launch *launch, const char *name, const char *e
     return error_expected(error, "--engine vllm, sglang or trtllm");
 }
 
-/* The first alias that looks like a name of Hugging Face. */
-static const char *public_name(const struct catalog_entry *entry)
+/* The name behind a publisher's: "Qwen3-14B" of "Qwen/Qwen3-14B". */
+static const char *last_name(const char *name)
 {
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+/* An entry of the catalog stands for several models of one shape: the alias that is the one asked for, as the sheet
+ * spells it; NULL: the entry's own title is. */
+static const char *alias_asked(const struct catalog_entry *entry, const char *word)
+{
+    const char *found = NULL;
+    if (name_same(last_name(word), entry->title) || name_same(last_name(word), entry->name))
+        return NULL;
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        if (!strcmp(row.fact, "alias") && name_same(last_name(row.value), last_name(word)) &&
+            (!found || strchr(row.value, '/')))
+            found = row.value;
+    }
+    return found;
+}
+
+/* The name on Hugging Face: of the alias that was asked for, else the first that looks like one. */
+static const char *public_name(const struct catalog_entry *entry, const char *word)
+{
+    const char *asked = alias_asked(entry, word);
+    if (asked && strchr(asked, '/'))
+        return asked;
     for (size_t i = 0; i < entry->rows; i++) {
         struct catalog_row row = catalog_row(entry, i);
         if (!strcmp(row.fact, "alias") && strchr(row.value, '/'))
@@ -77,12 +103,14 @@ static bool name_file(struct launch *launch, struct error *error)
 {
     const struct deployment *deployment = launch->deployment;
     const char *word = deployment->model, *type = deployment->weights, *title = deployment->scenario.model;
-    const char *slash = strrchr(title, '/');
+    struct error ignored;
+    const struct catalog_entry *entry = catalog_find(&deployment->scenario.catalog, CATALOG_MODEL, word, &ignored);
+    const char *alias = entry ? alias_asked(entry, word) : NULL;
     launch->model = word;
     if (name_within(word, ".gguf"))
         return true;
     if (type && is_gguf_type(launch, type)) {
-        launch->model = arena_print(launch->arena, "%s-%s.gguf", slash ? slash + 1 : title, type);
+        launch->model = arena_print(launch->arena, "%s-%s.gguf", last_name(alias ? alias : title), type);
         return true;
     }
     error_set(error, type ? "--emit: %s reads GGUF files, and %.60s is no type of theirs"
@@ -99,7 +127,7 @@ static bool name_model(struct launch *launch, struct error *error)
     const struct catalog_entry *entry = catalog_find(&launch->deployment->scenario.catalog,
                                                      CATALOG_MODEL, word, &ignored);
     const size_t size = strlen(word), tail = strlen("/config.json");
-    launch->model = entry ? strchr(word, '/') ? word : public_name(entry) : word;
+    launch->model = entry ? strchr(word, '/') ? word : public_name(entry, word) : word;
     if (!launch->model || *launch->model == '-') {  /* which an engine takes for a flag */
         error_set(error, "--emit: no name under which an engine finds '%.60s' is known", word);
         return error_expected(error, "a name of Hugging Face, ORGANISATION/MODEL, or the path of its "

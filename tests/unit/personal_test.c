@@ -274,6 +274,28 @@ static void step_and_can_agree(void **state)
     assert_non_null(strstr(world->error.what, "no link between several M3 Ultra"));
 }
 
+/* A model of another's shape keeps its own name and its own context window; where nobody has its configuration, the
+ * answer says whose numbers these are. */
+static void models_of_one_shape(void **state)
+{
+    struct world *world = *state;
+    static const struct { const char *model, *file; } models[] = {
+        { "Qwen3-Coder-30B-A3B-Instruct", "Qwen3-Coder-30B-A3B-Instruct-Q4_K_M.gguf" },
+        { "Qwen/Qwen3-30B-A3B-Thinking-2507", "Qwen3-30B-A3B-Thinking-2507-Q4_K_M.gguf" },
+        { "Qwen2.5-Coder-14B-Instruct", "Qwen2.5-Coder-14B-Instruct-Q4_K_M.gguf" },
+        { "qwen3-14b", "Qwen3-14B-Q4_K_M.gguf" } };
+    for (size_t i = 0; i < COUNT(models); i++) {
+        assert_true(ask(world, arena_print(&world->arena, "can %s --on rtx-4090 --precision Q4_K_M", models[i].model)));
+        assert_non_null(strstr(doc_get(world->answer.doc, "command")->string, models[i].file));
+    }
+    assert_true(figure(world, "--model qwen3-coder-30b-a3b", "max_context") == 262144);
+    assert_true(figure(world, "--model qwen3-30b-a3b", "max_context") == 40960);
+    assert_true(ask(world, "can Qwen/Qwen3-4B-Thinking-2507 --on rtx-4090"));
+    assert_non_null(strstr(world->answer.text.data, "are those of Qwen3-4B"));
+    assert_true(ask(world, "step Qwen2.5-Coder-14B-Instruct --on h100-sxm --emit vllm"));
+    assert_non_null(strstr(world->answer.text.data, "vllm serve Qwen/Qwen2.5-Coder-14B-Instruct"));
+}
+
 static void can_says_no(void **state)
 {
     struct world *world = *state;
@@ -425,6 +447,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(published_runs, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_is_consistent, world_open, world_close),
         cmocka_unit_test_setup_teardown(step_and_can_agree, world_open, world_close),
+        cmocka_unit_test_setup_teardown(models_of_one_shape, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_says_no, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_and_step_start_alike, world_open, world_close),
         cmocka_unit_test_setup_teardown(flags_say_the_scenario, world_open, world_close),
