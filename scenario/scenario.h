@@ -131,6 +131,10 @@ const char *rental_text(struct arena *arena, double price, const char *machine);
 /* An error if chips, TP, attention DP and PP are all given and contradict each other, or if a batch and
  * requests in flight are both given. */
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);
+/* GGUF files, Apple's chips and processors: what people run there is llama.cpp, whose times follow a law of their
+ * own. Its name, with a note in *why; NULL: another engine serves such a model there. */
+const char *engine_usual(struct arena *arena, const struct catalog *catalog, const struct subject *subject,
+                         const char **why);
 /* A draft model of llama.cpp must be given whole; add a note on how often its tokens are taken as accepted. */
 bool scenario_drafts(struct scenario *scenario, struct error *error);
 /* Add a note with the new name for each name in the command that a row had until the last version. */

@@ -6,6 +6,7 @@
 #include "ask/can/can.h"
 
 #include "build/row_names.h"
+#include "scenario/calibrated.h"
 #include "scenario/server.h"
 
 #include <math.h>
@@ -157,6 +158,7 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
     add_table(&can, types, count, best, section);
     can_changes(&can, types, count, best, section_add(section, "changes", SECTION_TEXTS));
     section_word(section, "command", start)->text_only = true;
+    calibrated_note(&shown.scenario);
     figures_notes(&shown.scenario, section);
     section_document(section, answer->doc);
     answer->status = !best;
