@@ -158,6 +158,7 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
     add_table(&can, types, count, best, section);
     can_changes(&can, types, count, best, section_add(section, "changes", SECTION_TEXTS));
     section_word(section, "command", start)->text_only = true;
+    figures_words(&shown.scenario, section);
     calibrated_note(&shown.scenario);
     figures_notes(&shown.scenario, section);
     section_document(section, answer->doc);
@@ -187,6 +188,7 @@ const struct record answer_can = { "Can", (const struct answer_field[]){
     { FIELD_TEXT, "command", .help = "what starts a server with it; empty where it does not fit", .always = true },
     { FIELD_TEXTS, "changes", .help = "what could be changed, and what that would give", .always = true },
     { FIELD_LIST, "choices", .help = "each file type", .record = &choice_record, .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { FIELD_ROWS, .names = (const char *const[]){ NAME_context, NAME_prompt_tokens }, .count = 2, .always = true,
       .help = "the context that was asked for, and the prompt that the speeds are of" },

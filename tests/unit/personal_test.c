@@ -270,6 +270,18 @@ static void step_and_can_agree(void **state)
         assert_true(figure(world, words, "memory_needed") == needed);
         assert_true(figure(world, words, "tensor_parallel") == 1);
     }
+    /* The words of an answer give its figures again, to the bit; of the cards whose number nobody says there is one. */
+    assert_true(ask(world, "can qwen3-14b --on rtx-3060 --context 6000"));
+    struct buffer words = { .arena = &world->arena };
+    static const struct { const char *key, *row; } same[] = { { "decode_speed", "speed_per_user" }, { "ttft", "predicted_ttft" },
+        { "prefill_speed", "prefill_speed" }, { "memory_needed", "memory_needed" }, { "context_most", "context_most" } };
+    const struct doc *can = world->answer.doc;
+    for (const struct doc *word = doc_get(can, "words")->first; word; word = word->next)
+        buffer_print(&words, "%s ", word->string);
+    for (size_t i = 0; i < COUNT(same); i++)
+        assert_true(figure(world, words.data, same[i].row) == value_in(can, same[i].key));
+    assert_true(ask(world, "step llama-3.3-70b --on rtx-3090 --precision Q4_K_M"));
+    assert_int_equal(world->answer.status, 1);
     assert_false(ask(world, "step llama-3.3-70b --on m3-ultra --gpus 2"));
     /* Three cards share no heads, as `plan` knows too, but layers they do. */
     static const char *const three[] = { "--gpus 3", "--tp 3" };
