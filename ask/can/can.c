@@ -171,7 +171,8 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
 #define TYPE_FIELDS                                                                                       \
     { FIELD_TEXT, "precision", .help = "GGUF file type", .always = true },                                \
     { FIELD_SWITCH, "fits", .help = "whether weights, KV cache and buffers fit in memory", .always = true }, \
-    FIGURE(NAME_weights_stored, "bytes of the weights, which is the size of the file"),                      \
+    FIGURE(NAME_weights_stored, "bytes of all weights"),                                               \
+    FIGURE(NAME_gguf_bytes, "bytes of the weights in the file; a vision tower has a file of its own"),        \
     FIGURE(NAME_memory_needed, "memory per GPU for weights, KV cache, and buffers"),                  \
     FIGURE("memory", "memory per GPU that the engine may fill"),                                   \
     FIGURE("decode_speed", "tokens per second of one answer, the context half full"),                     \

@@ -13,8 +13,8 @@ enum { CAN_LARGEST = 1 };
 
 /* What is asked of every type, in the order of the keys. */
 #define CAN_ROWS(X)                                                                                      \
-    X(weights_stored) X(memory_needed) X(memory_usable) X(speed_per_user) X(prefill_speed) X(predicted_ttft) \
-    X(context_most)
+    X(weights_stored) X(gguf_bytes) X(memory_needed) X(memory_usable) X(speed_per_user) X(prefill_speed)  \
+    X(predicted_ttft) X(context_most)
 enum can_row {
 #define X(name) CAN_##name,
     CAN_ROWS(X)

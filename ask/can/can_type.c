@@ -143,12 +143,11 @@ static const char *joined(struct arena *arena, const struct doc *word)
 
 const char *can_flags(const struct can *can, const struct can_type *type)
 {
-    enum { SAME = 7 };                  /* llama-server -m FILE -c N -np N */
     struct error ignored;
     const struct doc *word = server_words(can, type, &ignored);
-    for (int i = 0; i < SAME && word; i++)
+    while (word && strcmp(word->string, "-np"))     /* llama-server -m FILE ... -c N -np N */
         word = word->next;
-    return joined(can->arena, word);
+    return joined(can->arena, word && word->next ? word->next->next : NULL);
 }
 
 const char *can_launch(const struct can *can, const struct can_type *type, struct error *error)
