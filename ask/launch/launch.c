@@ -196,15 +196,39 @@ static bool cache_known(const struct launch *launch, struct error *error)
                                              : "--kv-precision fp8, or another --emit");
 }
 
+/* Has the checkpoint weights of this size where no format is named? Then they are its own. */
+static bool own_weights(const struct launch *launch)
+{
+    const struct scenario *scenario = &launch->deployment->scenario;
+    struct subject subject = scenario->subject;
+    struct scenario plain;
+    struct error ignored;
+    double own = 0, named = 0;
+    subject.precision = subject.experts_precision = NULL;
+    return scenario_open(&plain, launch->arena, scenario->command, subject, &ignored) &&
+           value_of(&plain, NAME_weights_stored, &own, &ignored) &&
+           value_of(&launch->deployment->scenario, NAME_weights_stored, &named, &ignored) && own == named;
+}
+
+/* Weights that no flag makes and that the checkpoint has not are those of another, which is not known: the command
+ * must not start the one that was named. */
+static const char placeholder[] = "CHECKPOINT";
+
+static bool needs_checkpoint(const struct launch *launch)
+{
+    const char *format = launch->deployment->weights;
+    return format && !reads_gguf(launch) && !made_by_flag(launch, "weights", format) && !own_weights(launch);
+}
+
 /* ---- what stands above ------------------------------------------------------------------- */
 
 /* What no flag makes, the checkpoint must have. */
 static void format_lines(const struct launch *launch, struct buffer *out)
 {
     const struct deployment *deployment = launch->deployment;
-    if (deployment->weights && !reads_gguf(launch) && !made_by_flag(launch, "weights", deployment->weights))
-        launch_comment(out, "weights in %s: serve a checkpoint that has them so, no flag of %s "
-                       "makes them", deployment->weights, launch->title);
+    if (launch->model == placeholder)
+        launch_comment(out, "weights in %s: %s stands for a checkpoint of %s that has them so; no flag of %s makes them",
+                       deployment->weights, placeholder, launch->of, launch->title);
     if (deployment->experts)
         launch_comment(out, "experts in %s: serve a checkpoint that has them so",
                        deployment->experts);
@@ -272,9 +296,13 @@ bool launch_open(struct launch *launch, struct arena *arena, struct deployment *
                  const char *name, const char *engine, struct error *error)
 {
     *launch = (struct launch){ .arena = arena, .deployment = deployment };
-    return choose_engine(launch, name, engine, error) && name_model(launch, error) &&
-           machine_known(launch, error) && weights_known(launch, error) && cache_known(launch, error) &&
-           read_host(launch, error);
+    if (!choose_engine(launch, name, engine, error) || !name_model(launch, error) || !machine_known(launch, error) ||
+        !weights_known(launch, error) || !cache_known(launch, error) || !read_host(launch, error))
+        return false;
+    launch->of = launch->model;
+    if (needs_checkpoint(launch))
+        launch->model = placeholder;
+    return true;
 }
 
 bool launch_take(struct launch *launch, struct deployment *deployment, const char **reason,

@@ -52,6 +52,7 @@ struct launch {
     struct arena *arena;
     const char *engine, *title;
     const char *model;              /* as the engine finds it: a name, a folder, a file */
+    const char *of;                 /* the same, where that stands for a checkpoint of it that is not known */
     struct launch_flag *flags;      /* of the engine, in the order of the sheet */
     size_t flag_count, flag_room;
     bool manifest, pools;

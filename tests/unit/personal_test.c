@@ -277,7 +277,7 @@ static void step_and_can_agree(void **state)
         { "prefill_speed", "prefill_speed" }, { "memory_needed", "memory_needed" }, { "context_most", "context_most" } };
     const struct doc *can = world->answer.doc;
     for (const struct doc *word = doc_get(can, "words")->first; word; word = word->next)
-        buffer_print(&words, "%s ", word->string);
+        buffer_print(&words, "%s%s", words.size ? " " : "", word->string);
     for (size_t i = 0; i < COUNT(same); i++)
         assert_true(figure(world, words.data, same[i].row) == value_in(can, same[i].key));
     assert_true(ask(world, "step llama-3.3-70b --on rtx-3090 --precision Q4_K_M"));
@@ -389,6 +389,10 @@ static const struct {
       "llama-server -m Llama-3.3-70B-Q8_0.gguf -c 5440 -np 1 -ngl 999 --rpc $HOST_2:50052 -ts 40,41" },
     { "qwen3-14b --on m3-max --engine llamacpp --isl 4096 --osl 256 --concurrency 2", "mlx",
       "mlx_lm.server --model Qwen/Qwen3-14B --decode-concurrency 2" },
+    { "qwen3-14b --on m3-max --engine llamacpp --precision int4 --isl 4096 --osl 256 --concurrency 2", "mlx",
+      "mlx_lm.server --model CHECKPOINT --decode-concurrency 2" },
+    { "qwen3-14b --on m3-max --engine llamacpp --precision bf16 --isl 4096 --osl 256 --concurrency 2", "mlx",
+      "mlx_lm.server --model Qwen/Qwen3-14B --decode-concurrency 2" },
     { "qwen3-14b --on rtx-3060 --precision Q6_K --set host_layers=4 --isl 4096 --osl 256 --concurrency 1", "ollama",
       "ollama serve" },
     /* No slot is longer than the 40,960 tokens that the model was made for, nor all together than memory holds:
@@ -441,7 +445,7 @@ static void own_engines_refuse(void **state)
           "--engine llamacpp" },
         { "llama-3.1-8b --on h100-sxm --precision Q4_K_M --emit vllm", "does not match", "--engine vllm" },
         { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --kv-precision fp8 --emit llamacpp", "no KV cache in fp8", "q8_0" },
-        { "llama-3.1-8b --on rtx-3060 --engine llamacpp --emit mlx", "not known to run on", "another --emit" },
+        { "llama-3.1-8b --on rtx-3090 --engine llamacpp --emit mlx", "not known to run on", "another --emit" },
         { "llama-3.1-8b --on m3-max --precision Q4_K_M --emit mlx", "reads no GGUF files", "int4" },
         { "gpt-oss-120b --on rtx-5090 --precision MXFP4_MOE --set host_expert_layers=18 --concurrency 1 --emit ollama",
           "not experts alone", "--emit llamacpp" },
