@@ -196,9 +196,10 @@ static bool cache_known(const struct launch *launch, struct error *error)
                                              : "--kv-precision fp8, or another --emit");
 }
 
-/* Has the checkpoint weights of this size where no format is named? Then they are its own. */
+/* Has the checkpoint weights of this size, but for scales, where no format is named? Then they are its own. */
 static bool own_weights(const struct launch *launch)
 {
+    const double same = 0.01;
     const struct scenario *scenario = &launch->deployment->scenario;
     struct subject subject = scenario->subject;
     struct scenario plain;
@@ -207,7 +208,8 @@ static bool own_weights(const struct launch *launch)
     subject.precision = subject.experts_precision = NULL;
     return scenario_open(&plain, launch->arena, scenario->command, subject, &ignored) &&
            value_of(&plain, NAME_weights_stored, &own, &ignored) &&
-           value_of(&launch->deployment->scenario, NAME_weights_stored, &named, &ignored) && own == named;
+           value_of(&launch->deployment->scenario, NAME_weights_stored, &named, &ignored) &&
+           fabs(own / named - 1) < same;
 }
 
 /* Weights that no flag makes and that the checkpoint has not are those of another, which is not known: the command
