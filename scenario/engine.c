@@ -26,7 +26,10 @@ const char *engine_usual(struct arena *arena, const struct catalog *catalog, con
     const struct catalog_entry *entry =
         subject->machine ? catalog_find(catalog, CATALOG_MACHINE, subject->machine, &ignored) : NULL;
     const char *family = entry ? catalog_text(entry, "family") : NULL;
-    const bool type = subject->precision && file_type_find(arena, subject->precision);
+    const char *named = subject->precision;
+    if (!named && subject->model && !catalog_find(catalog, CATALOG_MODEL, subject->model, &ignored))
+        catalog_model_called(arena, catalog, subject->model, &named);       /* "qwen3:14b-q4_K_M" */
+    const bool type = named && file_type_find(arena, named);
     const bool gguf = type || (subject->model && name_within(subject->model, "gguf"));
     if (!gguf && !(family && (starts_with(family, "apple") || starts_with(family, "cpu-"))))
         return NULL;

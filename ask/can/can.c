@@ -6,6 +6,7 @@
 #include "ask/can/can.h"
 
 #include "build/row_names.h"
+#include "import/import.h"
 #include "scenario/calibrated.h"
 #include "scenario/server.h"
 
@@ -61,6 +62,8 @@ static bool read_question(struct can *can, struct can_type *types, size_t *count
     can->prompt = fmax(1, floor(can->context * filled));
     if (!can->subject.precision)
         can->subject.precision = type_named(can);
+    const struct file_type *type = file_type_find(can->arena, can->subject.precision);
+    can->subject.precision = type ? file_type_name(type) : can->subject.precision;
     if (can->subject.precision || name_within(can->subject.model, ".gguf"))
         types[(*count)++] = (struct can_type){ .precision = can->subject.precision };
     else if (four > 0 && experts > 0)

@@ -94,23 +94,46 @@ static bool reads_gguf(const struct launch *launch)
     return files && !strcmp(files->value, "gguf");
 }
 
-static bool is_gguf_type(const struct launch *launch, const char *type)
+/* A type as files have it in their names: "Q4_K_M" of "q4km"; NULL: no type of GGUF files. */
+static const char *gguf_type(const struct launch *launch, const char *type)
 {
-    return file_type_find(launch->arena, type) || name_same(type, "BF16") || name_same(type, "F16");
+    static const char *const plain[] = { "BF16", "F16", "F32" };
+    const struct file_type *known = file_type_find(launch->arena, type);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain && !known; i++)
+        if (name_same(type, plain[i]))
+            return plain[i];
+    return known ? file_type_name(known) : NULL;
+}
+
+/* What files of the model are called before their type: as in the repository of GGUF files that was named, else the
+ * alias that was, else the model's title. */
+static const char *file_stem(const struct launch *launch, const char **type)
+{
+    static const char ending[] = "-GGUF";
+    const struct deployment *deployment = launch->deployment;
+    const struct catalog *catalog = &deployment->scenario.catalog;
+    const char *last = last_name(deployment->model);
+    const size_t size = strcspn(last, ":"), tail = strlen(ending);
+    struct error ignored;
+    const struct catalog_entry *entry = catalog_find(catalog, CATALOG_MODEL, deployment->model, &ignored);
+    const char *alias = entry ? alias_asked(entry, deployment->model) : NULL, *named = NULL;
+    if (!entry)
+        catalog_model_called(launch->arena, catalog, deployment->model, &named);
+    *type = *type ? *type : named;
+    if (!entry && size > tail && name_same(arena_copy(launch->arena, last + size - tail, tail), ending))
+        return arena_copy(launch->arena, last, size - tail);
+    return last_name(alias ? alias : deployment->scenario.model);
 }
 
 static bool name_file(struct launch *launch, struct error *error)
 {
-    const struct deployment *deployment = launch->deployment;
-    const char *word = deployment->model, *type = deployment->weights, *title = deployment->scenario.model;
-    struct error ignored;
-    const struct catalog_entry *entry = catalog_find(&deployment->scenario.catalog, CATALOG_MODEL, word, &ignored);
-    const char *alias = entry ? alias_asked(entry, word) : NULL;
+    const char *word = launch->deployment->model, *type = launch->deployment->weights;
     launch->model = word;
     if (name_within(word, ".gguf"))
         return true;
-    if (type && is_gguf_type(launch, type)) {
-        launch->model = arena_print(launch->arena, "%s-%s.gguf", last_name(alias ? alias : title), type);
+    const char *stem = file_stem(launch, &type), *named = type ? gguf_type(launch, type) : NULL;
+    if (named) {
+        launch->model = arena_print(launch->arena, "%s-%s.gguf", stem, named);
         return true;
     }
     error_set(error, type ? "--emit: %s reads GGUF files, and %.60s is no type of theirs"

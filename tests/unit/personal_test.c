@@ -296,6 +296,18 @@ static void step_and_can_agree(void **state)
     assert_non_null(strstr(world->error.what, "no link between several M3 Ultra"));
 }
 
+/* The words that start the server of `step LINE --emit ENGINE`, with one space between two. */
+static const char *started(struct world *world, const char *line, const char *engine)
+{
+    struct buffer out = { .arena = &world->arena };
+    if (!ask(world, arena_print(&world->arena, "step %s --emit %s", line, engine)))
+        fail_msg("%s: %s (%s)", line, world->error.what, world->error.hint);
+    const struct doc *server = doc_get(doc_get(world->answer.doc, "emit"), "servers")->first;
+    for (const struct doc *word = doc_get(server, "command")->first; word; word = word->next)
+        buffer_print(&out, "%s%s", word == doc_get(server, "command")->first ? "" : " ", word->string);
+    return out.data;
+}
+
 /* A model of another's shape keeps its own name and its own context window; where nobody has its configuration, the
  * answer says whose numbers these are. */
 static void models_of_one_shape(void **state)
@@ -305,11 +317,17 @@ static void models_of_one_shape(void **state)
         { "Qwen3-Coder-30B-A3B-Instruct", "Qwen3-Coder-30B-A3B-Instruct-Q4_K_M.gguf" },
         { "Qwen/Qwen3-30B-A3B-Thinking-2507", "Qwen3-30B-A3B-Thinking-2507-Q4_K_M.gguf" },
         { "Qwen2.5-Coder-14B-Instruct", "Qwen2.5-Coder-14B-Instruct-Q4_K_M.gguf" },
-        { "qwen3-14b", "Qwen3-14B-Q4_K_M.gguf" } };
+        { "qwen3-14b", "Qwen3-14B-Q4_K_M.gguf" },
+        { "hf.co/bartowski/Qwen_Qwen3-14B-GGUF:Q4_K_M", "Qwen_Qwen3-14B-Q4_K_M.gguf" },
+        { "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf" } };
+    static const char *const spelled[] = { "Q4_K_M", "q4_k_m", "Q4KM" };
     for (size_t i = 0; i < COUNT(models); i++) {
-        assert_true(ask(world, arena_print(&world->arena, "can %s --on rtx-4090 --precision Q4_K_M", models[i].model)));
+        assert_true(ask(world, arena_print(&world->arena, "can %s --on rtx-4090 --precision %s", models[i].model,
+                                           spelled[i % COUNT(spelled)])));
         assert_non_null(strstr(doc_get(world->answer.doc, "command")->string, models[i].file));
     }
+    assert_string_equal(started(world, "qwen3:14b-q4_K_M --on rtx-4090 --isl 4096 --osl 256 --concurrency 1", "llamacpp"),
+                        "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999");
     assert_true(figure(world, "--model qwen3-coder-30b-a3b", "max_context") == 262144);
     assert_true(figure(world, "--model qwen3-30b-a3b", "max_context") == 40960);
     assert_true(ask(world, "can Qwen/Qwen3-4B-Thinking-2507 --on rtx-4090"));
@@ -336,18 +354,6 @@ static void can_says_no(void **state)
 }
 
 /* ---- --emit ---------------------------------------------------------------------------------------------- */
-
-/* The words that start the server of `step LINE --emit ENGINE`, with one space between two. */
-static const char *started(struct world *world, const char *line, const char *engine)
-{
-    struct buffer out = { .arena = &world->arena };
-    if (!ask(world, arena_print(&world->arena, "step %s --emit %s", line, engine)))
-        fail_msg("%s: %s (%s)", line, world->error.what, world->error.hint);
-    const struct doc *server = doc_get(doc_get(world->answer.doc, "emit"), "servers")->first;
-    for (const struct doc *word = doc_get(server, "command")->first; word; word = word->next)
-        buffer_print(&out, "%s%s", word == doc_get(server, "command")->first ? "" : " ", word->string);
-    return out.data;
-}
 
 /* Both verbs write the same command for the same conversation. */
 static void can_and_step_start_alike(void **state)
