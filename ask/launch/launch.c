@@ -274,6 +274,8 @@ static void head_lines(const struct launch *launch, struct buffer *out)
     launch_comment(out, "%s on %s: %s", deployment->scenario.model, deployment->scenario.machine,
                    deployment->title);
     launch_comment(out, "predicted: %s", deployment->predicted);
+    if (deployment->missed)
+        launch_comment(out, "misses the limits: %s", deployment->missed);
     launch_comment(out, "flags of %s %s (%s, %s)", launch->title, version->value,
                    version->source, version->date);
     const struct launch_flag *predicted = launch_about(launch, "predicted", NULL);

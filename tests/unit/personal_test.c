@@ -420,6 +420,17 @@ static void flags_say_the_scenario(void **state)
         assert_string_equal(started(world, emitted[i].line, emitted[i].engine), emitted[i].command);
 }
 
+/* A limit that is missed is said above the command. */
+static void missed_limits_are_said(void **state)
+{
+    struct world *world = *state;
+    static const char line[] = "qwen3-14b --on rtx-4090 --precision Q4_K_M --isl 4096 --osl 256 --concurrency 1 --tpot %s";
+    started(world, arena_print(&world->arena, line, "1s"), "llamacpp");
+    assert_null(strstr(world->answer.text.data, "misses"));
+    started(world, arena_print(&world->arena, line, "5ms"), "llamacpp");
+    assert_non_null(strstr(world->answer.text.data, "# misses the limits: TPOT"));
+}
+
 static void ollama_has_a_file(void **state)
 {
     struct world *world = *state;
@@ -483,6 +494,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(can_says_no, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_and_step_start_alike, world_open, world_close),
         cmocka_unit_test_setup_teardown(flags_say_the_scenario, world_open, world_close),
+        cmocka_unit_test_setup_teardown(missed_limits_are_said, world_open, world_close),
         cmocka_unit_test_setup_teardown(ollama_has_a_file, world_open, world_close),
         cmocka_unit_test_setup_teardown(own_engines_refuse, world_open, world_close),
     };
