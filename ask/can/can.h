@@ -57,6 +57,9 @@ void can_document(const struct can_type *type, struct doc *doc);
 const char *can_launch(const struct can *can, const struct can_type *type, struct error *error);
 const char *can_flags(const struct can *can, const struct can_type *type);
 
+/* --emit: what starts the engine with this type, in place of the text. */
+bool can_emit(const struct can *can, const struct can_type *type, struct answer *answer, struct error *error);
+
 /* The type with as few layers on the host as memory allows: whole layers, or, of a model with routed experts,
  * the faster of whole layers and experts alone. Returns false if it does not fit even so. */
 bool can_split(const struct can *can, const struct can_type *type, struct can_type *split, struct error *error);

@@ -118,16 +118,48 @@ void can_document(const struct can_type *type, struct doc *doc)
                         doc_add(arena, doc, keys[i] ? keys[i] : rows[i], DOC_OBJECT));
 }
 
+static struct deployment deployment_of(const struct can *can, const struct can_type *type)
+{
+    const struct section *figures = type->figures;
+    const char *speed = quantity_text(can->arena, can_at(type, CAN_speed_per_user), figures->figures[CAN_speed_per_user].unit, 3);
+    const char *ttft = quantity_text(can->arena, can_at(type, CAN_predicted_ttft), figures->figures[CAN_predicted_ttft].unit, 3);
+    return (struct deployment){
+        .scenario = type->scenario, .model = can->subject.model, .machine = can->subject.machine,
+        .weights = type->precision, .cache = type->cache ? type->cache : can->subject.kv_precision,
+        .gpus = can_cards(type), .count[LAUNCH_TOGETHER] = 1, .title = can_type_name(type),
+        .predicted = arena_print(can->arena, "%s, TTFT %s", speed, ttft) };
+}
+
 /* The words of llama.cpp's server, by the rows that `--emit llamacpp` reads; NULL and an error if the server cannot
  * run this type. */
 static const struct doc *server_words(const struct can *can, const struct can_type *type, struct error *error)
 {
     struct doc *words;
-    struct deployment deployment = {
-        .scenario = type->scenario, .model = can->subject.model, .machine = can->subject.machine,
-        .weights = type->precision, .cache = type->cache ? type->cache : can->subject.kv_precision, .gpus = 1,
-        .count[LAUNCH_TOGETHER] = 1, .title = can_type_name(type), .predicted = "" };
+    struct deployment deployment = deployment_of(can, type);
+    deployment.unasked = true;
     return launch_words(can->arena, &deployment, "llamacpp", &words, error) ? words->first : NULL;
+}
+
+bool can_emit(const struct can *can, const struct can_type *type, struct answer *answer, struct error *error)
+{
+    struct deployment deployment = deployment_of(can, type);
+    struct buffer out = { .arena = can->arena };
+    struct launch launch;
+    const char *reason, *way_out;
+    if (!type->fits) {
+        error_set(error, "--emit: nothing to start: %s does not fit", can_type_name(type));
+        return error_expected(error, "a model that fits; without --emit the answer says more");
+    }
+    if (!launch_open(&launch, can->arena, &deployment, command_text(can->command, "emit"), can->subject.engine, error) ||
+        !launch_take(&launch, &deployment, &reason, &way_out, error))
+        return false;
+    if (reason) {
+        error_set(error, "--emit: %s cannot run %s: %s", launch.title, deployment.title, reason);
+        return error_expected(error, "%s", way_out);
+    }
+    const bool written = launch_write(&launch, &out, doc_add(can->arena, answer->doc, "emit", DOC_OBJECT), error);
+    answer->text = out;
+    return written;
 }
 
 static const char *joined(struct arena *arena, const struct doc *word)

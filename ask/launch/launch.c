@@ -16,6 +16,12 @@
 const char *const launch_targets[] = { "vllm", "sglang", "trtllm", "llamacpp", "mlx", "ollama", "k8s", NULL };
 static const char manifest[] = "k8s";
 
+/* What errors begin with: the option that asked, or nothing. */
+static const char *asked(const struct launch *launch)
+{
+    return launch->deployment->unasked ? "" : "--emit: ";
+}
+
 /* ---- engine, model ----------------------------------------------------------------------- */
 
 static bool name_engine(struct launch *launch, struct error *error)
@@ -136,8 +142,8 @@ static bool name_file(struct launch *launch, struct error *error)
         launch->model = arena_print(launch->arena, "%s-%s.gguf", stem, named);
         return true;
     }
-    error_set(error, type ? "--emit: %s reads GGUF files, and %.60s is no type of theirs"
-                          : "--emit: %s reads GGUF files: of which type?", launch->title, type);
+    error_set(error, type ? "%s%s reads GGUF files, and %.60s is no type of theirs"
+                          : "%s%s reads GGUF files: of which type?", asked(launch), launch->title, type);
     return error_expected(error, "--precision Q4_K_M, Q8_0, BF16 or another GGUF file type");
 }
 
@@ -152,7 +158,7 @@ static bool name_model(struct launch *launch, struct error *error)
     const size_t size = strlen(word), tail = strlen("/config.json");
     launch->model = entry ? strchr(word, '/') ? word : public_name(entry, word) : word;
     if (!launch->model || *launch->model == '-') {  /* which an engine takes for a flag */
-        error_set(error, "--emit: no name under which an engine finds '%.60s' is known", word);
+        error_set(error, "%sno name under which an engine finds '%.60s' is known", asked(launch), word);
         return error_expected(error, "a name of Hugging Face, ORGANISATION/MODEL, or the path of its "
                               "config.json");
     }
@@ -178,8 +184,8 @@ static bool machine_known(const struct launch *launch, struct error *error)
     const bool runs = launch_about(launch, "resource", family);
     if (runs && (!launch->manifest || launch_about(launch, "image", family)))
         return true;
-    error_set(error, runs ? "--emit k8s: no image of %s for %s is known"
-                          : "--emit: %s is not known to run on %s", launch->title, machine);
+    error_set(error, runs ? "%sno image of %s for %s is known" : "%s%s is not known to run on %s",
+              runs ? "--emit k8s: " : asked(launch), launch->title, machine);
     return error_expected(error, runs ? "--emit %s: the commands"
                                       : "a machine with GPUs that it runs on, or another --emit", launch->engine);
 }
@@ -204,7 +210,7 @@ static bool weights_known(const struct launch *launch, struct error *error)
                       !formats_find(&launch->deployment->scenario.formats, format);
     if (!type || !launch->own || reads_gguf(launch))
         return true;
-    error_set(error, "--emit: %s reads no GGUF files, and %s is a type of theirs", launch->title, format);
+    error_set(error, "%s%s reads no GGUF files, and %s is a type of theirs", asked(launch), launch->title, format);
     return error_expected(error, "--precision int4, int8 or bf16; --emit llamacpp reads GGUF files");
 }
 
@@ -213,7 +219,7 @@ static bool cache_known(const struct launch *launch, struct error *error)
     const char *format = launch->deployment->cache;
     if (!format || made_by_flag(launch, "cache", format))
         return true;
-    error_set(error, "--emit: %s %s has no KV cache in %s", launch->title,
+    error_set(error, "%s%s %s has no KV cache in %s", asked(launch), launch->title,
               launch_about(launch, "version", NULL)->value, format);
     return error_expected(error, launch->own ? "--kv-precision q8_0 of llama.cpp and Ollama, or none"
                                              : "--kv-precision fp8, or another --emit");
@@ -315,7 +321,7 @@ static bool read_host(struct launch *launch, struct error *error)
     if (launch->host_chips >= 1 && launch->host_chips <= MOST &&
         launch->host_chips == floor(launch->host_chips))
         return true;
-    error_set(error, "--emit: host_chips is %g", launch->host_chips);
+    error_set(error, "%shost_chips is %g", asked(launch), launch->host_chips);
     return error_expected(error, "a whole number of GPUs in a host, 1 to %d", MOST);
 }
 
