@@ -6,6 +6,8 @@
  * 3. See whether they go together. */
 #include "scenario/command.h"
 
+#include "build/row_names.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -341,7 +343,7 @@ static const struct option *any_option(const struct verb *const *verbs, const ch
 static const char *option_elsewhere(const struct command *command, const char *name)
 {
     static const struct { const char *there, *here; } names[] = {
-        { "ctx", "context" }, { "ctx-size", "context" }, { "num-ctx", "context" }, { "max-model-len", "context" },
+        { "ctx", NAME_context }, { "ctx-size", NAME_context }, { "num-ctx", NAME_context }, { "max-model-len", NAME_context },
         { "quant", "precision" }, { "quantization", "precision" }, { "dtype", "precision" },
         { "cache-type-k", "kv-precision" }, { "kv-cache-dtype", "kv-precision" }, { "device", "on" },
         { "machine", "on" }, { "hardware", "on" }, { "tensor-parallel-size", "tp" }, { "pipeline-parallel-size", "pp" } };
