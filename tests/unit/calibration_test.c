@@ -436,6 +436,17 @@ static void a_card(void **state)
     assert_non_null(answer);
     assert_string_equal(doc_get(doc_get(answer, "server"), "engine")->string, "llamacpp");
     assert_true(strstr(doc_get(answer, "assumed")->first->string, "engine llama.cpp") != NULL);
+    /* `can` takes it, with its interval: that of TPOT turned over. */
+    const char *words = arena_print(&world->arena, "qwen3-14b --on rtx-3060 --precision Q4_K_M --isl 4096 --osl 256 "
+                                    "--calibration %s/server.csv", world->folder);
+    ask(world, arena_print(&world->arena, "calibrate %s/runs.csv --model qwen3-14b --on rtx-3060 --precision Q4_K_M "
+                           "-o %s/server.csv", world->folder, world->folder));
+    const struct doc *can = doc_get(ask(world, arena_print(&world->arena, "can %s", words)), "decode_speed");
+    const struct doc *tpot = doc_get(ask(world, arena_print(&world->arena, "eval predicted_tpot --concurrency 1 --gpus 1 "
+                                                            "--model %s", words)), "predicted_tpot");
+    assert_true(doc_get(can, "value")->number == 1 / doc_get(tpot, "value")->number);
+    assert_float_equal(doc_get(can, "low")->number * doc_get(tpot, "high")->number, 1, 1e-12);
+    assert_float_equal(doc_get(can, "high")->number * doc_get(tpot, "low")->number, 1, 1e-12);
     assert_null(calibrate_card(world, header, "1,4096,256,45,7200"));
     assert_non_null(strstr(world->error.what, "times are seconds unless they have a unit"));
 }
