@@ -86,7 +86,7 @@ bool scenario_drafts(struct scenario *scenario, struct error *error)
         if (given)
             error_set(error, "%s is given, but not %s, %s of the draft model", given, missing, what);
         else
-            error_set(error, "draft_tokens %.12g: %s has no layers that guess ahead, and no draft model is given",
+            error_set(error, "draft_tokens %.12g: %s has no layers that draft, and no draft model is given",
                       drafted, scenario->model ? scenario->model : "the model");
         return error_expected(error, "all three of --set draft_model_bytes=0.5GB, draft_model_macs=0.44e9 and "
                               "draft_model_layers=28, as of Qwen3-0.6B in Q8_0");
