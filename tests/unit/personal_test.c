@@ -467,7 +467,7 @@ static void own_engines_refuse(void **state)
         { "gpt-oss-120b --on rtx-5090 --precision MXFP4_MOE --set host_expert_layers=18 --concurrency 1 --emit ollama",
           "not experts alone", "--emit llamacpp" },
         { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set remote_layers=8 --emit ollama", "one machine", "remote_layers=0" },
-        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set draft_tokens=3 --emit llamacpp", "guess ahead", "draft_model_bytes" },
+        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set draft_tokens=3 --emit llamacpp", "no layers that draft", "draft_model_bytes" },
         { "llama-3.3-70b --on rtx-3060 --gpus 1 --precision Q8_0 --emit llamacpp", "nothing to start", "serves its load" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
