@@ -133,6 +133,27 @@ static void add_words(const struct scenario *scenario, const struct server_choic
         ->text_only = true;
 }
 
+/* "TPOT 59.9 ms, not within 20 ms" of the limits that were given; NULL: it meets them. */
+static const char *missed_limits(struct server *server)
+{
+    struct scenario *scenario = &server->scenario;
+    static const struct { const char *name, *row, *given[2]; enum server_row predicted; } limits[] = {
+        { "TPOT", NAME_tpot_limit, { NAME_tpot_limit, NAME_speed_wanted }, SERVER_predicted_tpot },
+        { "TTFT", NAME_ttft_limit, { NAME_ttft_limit, NAME_ttft_limit }, SERVER_predicted_ttft } };
+    struct buffer out = { .arena = scenario->arena };
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const double limit = value_or_nan(scenario, limits[i].row);
+        bool given = false;
+        for (int k = 0; k < 2; k++)
+            given |= fact_given(facts_find(&scenario->facts, limits[i].given[k]));
+        if (given && server_at(server, limits[i].predicted) > limit)
+            buffer_print(&out, "%s%s %s, not within %s", out.size ? "; " : "", limits[i].name,
+                         server_text(server, limits[i].predicted, 3),
+                         quantity_text(scenario->arena, limit, unit_second, 4));
+    }
+    return out.size ? out.data : NULL;
+}
+
 /* --emit: what starts the deployment that was predicted, in place of the text. */
 static bool emit(struct server *server, const struct command *command, struct answer *answer, struct error *error)
 {
@@ -158,6 +179,7 @@ static bool emit(struct server *server, const struct command *command, struct an
                                  server_text(server, SERVER_predicted_ttft, 3),
                                  server_text(server, SERVER_predicted_tpot, 3)) };
     deployment.count[LAUNCH_TOGETHER] = server_at(server, SERVER_replicas);
+    deployment.missed = missed_limits(server);
     return launch_open(&launch, scenario->arena, &deployment, command_text(command, "emit"), subject.engine, error) &&
            launch_print(&launch, answer, error);
 }

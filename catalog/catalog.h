@@ -131,6 +131,8 @@ bool catalog_model(const struct catalog *catalog, const char *name, struct doc *
                    struct error *error);
 /* Are figures of this model, or of the one it is the same as, in the fit of the prediction? */
 bool catalog_model_measured(const struct catalog *catalog, const struct catalog_entry *entry);
+/* The model whose numbers are assumed to be this one's, its context window among them; NULL: it has its own. */
+const struct catalog_entry *catalog_model_base(const struct catalog *catalog, const struct catalog_entry *entry);
 /* A model by a name that people have for it: with a publisher before it, with what was done to its weights behind
  * it, or with a colon as Ollama writes it. `precision` is the format or GGUF file type that the name says, or NULL.
  * NULL: no model of the catalog. */

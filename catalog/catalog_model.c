@@ -280,6 +280,17 @@ bool catalog_model_measured(const struct catalog *catalog, const struct catalog_
     return false;
 }
 
+const struct catalog_entry *catalog_model_base(const struct catalog *catalog, const struct catalog_entry *entry)
+{
+    struct error ignored;
+    for (size_t i = 0; i < entry->rows; i++) {
+        const struct catalog_row row = catalog_row(entry, i);
+        if (!strcmp(row.fact, "same_as") && !strcmp(row.mark, "assumed"))
+            return base_find(catalog, entry, &ignored);
+    }
+    return NULL;
+}
+
 bool catalog_model(const struct catalog *catalog, const char *name, struct doc **config,
                    struct error *error)
 {

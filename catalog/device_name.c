@@ -28,6 +28,7 @@ struct words {
     char text[KEY_MOST];
     char *word[WORDS_MOST];
     size_t count;
+    bool apple;                             /* "30-core" without more counts the GPU's cores */
 };
 
 /* ---- words ------------------------------------------------------------------------------- */
@@ -142,14 +143,15 @@ static void append(char *key, const char *word)
 static size_t gpu_cores(const struct words *words, size_t at, char out[8])
 {
     const char *word = words->word[at];
-    const bool apart = counts(word, "") && !strcmp(after(words, at), "core") && at + 2 < words->count &&
-                       !strcmp(words->word[at + 2], "gpu");
-    if (!apart && !counts(word, "gpu"))
+    const bool cores = counts(word, "") && !strcmp(after(words, at), "core");
+    const bool apart = cores && at + 2 < words->count && !strcmp(words->word[at + 2], "gpu");
+    const bool alone = cores && words->apple && !apart;
+    if (!apart && !alone && !counts(word, "gpu"))
         return 0;
     const size_t digits = strspn(word, "0123456789");
     memcpy(out, word, digits);
     memcpy(out + digits, "c", 2);
-    return apart ? 3 : 1;
+    return apart ? 3 : alone ? 2 : 1;
 }
 
 /* "8P" and "4E" say nothing more beside the cores of the GPU. */
@@ -162,12 +164,22 @@ static bool has_gpu_cores(const struct words *words)
     return false;
 }
 
-static void spell(const char *name, struct spelled *spelled)
+/* "m3", "m1": the first word of an Apple chip's name, with "Apple", "MacBook" before it or without. */
+static bool has_apple(const struct words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (words->word[i][0] == 'm' && counts(words->word[i] + 1, ""))
+            return true;
+    return false;
+}
+
+static void spell(const char *name, bool loose, struct spelled *spelled)
 {
     struct words words;
     char cores[8];
     *spelled = (struct spelled){ .memory = 0 };
     split(name, &words);
+    words.apple = loose && has_apple(&words);
     const bool gpu = has_gpu_cores(&words);
     for (size_t i = 0, taken; i < words.count; i += taken) {
         const char *word = words.word[i], *next = after(&words, i);
@@ -236,14 +248,14 @@ static void find_matches(const struct catalog *catalog, const struct spelled *as
     memset(matches, 0, VARIANTS * sizeof *matches);
     for (size_t i = 0; i < catalog_count(catalog, CATALOG_MACHINE); i++) {
         const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_MACHINE, i);
-        spell(entry->name, &spelled);
+        spell(entry->name, false, &spelled);
         note_match(matches, asked, spelled.key, entry, true);
         for (size_t k = 0; k < entry->rows; k++) {
             const struct catalog_row row = catalog_row(entry, k);
             const bool driver = !strcmp(row.fact, "driver_name");
             if (!driver && strcmp(row.fact, "alias") && strcmp(row.fact, "title"))
                 continue;
-            spell(row.value, &spelled);
+            spell(row.value, false, &spelled);
             note_match(matches, asked, spelled.key, entry, !driver);
         }
     }
@@ -403,12 +415,13 @@ static int without_cpu(char *key)
 /* How a name was looked up: WRONG: it is known, and `error` says why it is no answer. */
 enum look { NOT_THERE, WRONG, FOUND };
 
-static enum look look_up(const struct catalog *catalog, const char *name, struct catalog_called *called,
-                         struct error *error)
+/* With `loose`, the cores that an Apple chip's name counts are the GPU's. */
+static enum look look_up_as(const struct catalog *catalog, const char *name, bool loose, struct catalog_called *called,
+                            struct error *error)
 {
     struct spelled asked;
     struct match matches[VARIANTS];
-    spell(name, &asked);
+    spell(name, loose, &asked);
     do {
         if (!*asked.bare)
             return NOT_THERE;
@@ -419,6 +432,13 @@ static enum look look_up(const struct catalog *catalog, const char *name, struct
                        ? FOUND : WRONG;
     } while (without_cpu(asked.key) + without_cpu(asked.named) + without_cpu(asked.bare));
     return NOT_THERE;
+}
+
+static enum look look_up(const struct catalog *catalog, const char *name, struct catalog_called *called,
+                         struct error *error)
+{
+    const enum look look = look_up_as(catalog, name, true, called, error);
+    return look == NOT_THERE ? look_up_as(catalog, name, false, called, error) : look;
 }
 
 static enum look look_up_linked(const struct catalog *catalog, const char *name, struct catalog_called *called,
@@ -499,13 +519,13 @@ static const char *nearest(const struct catalog *catalog, const char *name)
             if (k && strcmp(row.fact, "alias") && strcmp(row.fact, "driver_name"))
                 continue;
             const char *one = k ? row.value : entry->name;
-            spell(one, &spelled);
+            spell(one, false, &spelled);
             *(const char **)arena_push(arena, &keys, &count, &room, sizeof *keys) =
                 arena_copy(arena, spelled.key, strlen(spelled.key));
             *(const char **)arena_push(arena, &names, &other, &other_room, sizeof *names) = one;
         }
     }
-    spell(name, &spelled);
+    spell(name, false, &spelled);
     const char *near = nearest_of_number(arena, spelled.key, keys, count);
     near = near ? near : name_nearest(spelled.key, keys, count);
     for (size_t i = 0; near && i < count; i++)

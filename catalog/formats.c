@@ -86,6 +86,8 @@ bool formats_need(const struct formats *formats, const char *name, const char *w
     for (size_t i = 0; i < count; i++)
         names[i] = formats->format[i].name;
     const char *near = name_nearest(name, names, count);
+    for (size_t i = 0; i < count && !near; i++)         /* "q8" is the beginning of q8_0 */
+        near = *name && !strncmp(names[i], name, strlen(name)) ? names[i] : NULL;
     error_set(error, "%s: unknown number format '%s'", what, name);
     return near ? error_did_you_mean(error, near, "")
                 : error_expected(error, "a name that `chalkline list formats` lists");

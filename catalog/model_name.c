@@ -81,20 +81,28 @@ static const struct catalog_entry *known(const struct catalog *catalog, const ch
     return catalog_known(catalog, CATALOG_MODEL, plain);
 }
 
-const struct catalog_entry *catalog_model_called(struct arena *arena, const struct catalog *catalog,
-                                                 const char *name, const char **precision)
+static const struct catalog_entry *called(struct arena *arena, const struct catalog *catalog, const char *name,
+                                          const char **precision)
 {
-    const char *last = strrchr(name, '/');
     const struct catalog_entry *found = NULL;
-    name = last ? last + 1 : name;
-    *precision = NULL;
     size_t size = strlen(name), left = size;
-    if (strstr(name, ".csv"))
-        return NULL;
+    *precision = NULL;
     do {
         size = left;
         found = known(catalog, name, size);
         left = shorter(arena, name, size, precision);
     } while (!found && left < size);
     return found;
+}
+
+/* Re-uploaders put the publisher before the name: "bartowski/Qwen_Qwen3-14B-GGUF". */
+const struct catalog_entry *catalog_model_called(struct arena *arena, const struct catalog *catalog,
+                                                 const char *name, const char **precision)
+{
+    const char *last = strrchr(name, '/'), *publisher = strchr(last ? last : name, '_');
+    *precision = NULL;
+    if (strstr(name, ".csv"))
+        return NULL;
+    const struct catalog_entry *found = called(arena, catalog, last ? last + 1 : name, precision);
+    return found || !publisher ? found : called(arena, catalog, publisher + 1, precision);
 }

@@ -41,6 +41,11 @@ const struct file_type *file_type_find(struct arena *arena, const char *name)
     return NULL;
 }
 
+const char *file_type_name(const struct file_type *type)
+{
+    return type->name;
+}
+
 const char *file_type_base(const struct file_type *type)
 {
     return cell(type, "base");

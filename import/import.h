@@ -54,6 +54,8 @@ struct model_options {
 /* A GGUF file type by its name ("Q4_K_M"), and the format that most of its weights have; NULL: no such
  * type. */
 const struct file_type *file_type_find(struct arena *arena, const char *name);
+/* Its name as GGUF files have it: "Q4_K_M" of "q4km". */
+const char *file_type_name(const struct file_type *type);
 const char *file_type_base(const struct file_type *type);
 /* The names of those that people download, the largest first; at most `most`. */
 size_t file_types_usual(struct arena *arena, const char **names, size_t most);

@@ -122,8 +122,8 @@ static bool by_layers(const struct scenario *scenario)
     return fact && fact->value > 0;
 }
 
-/* Without a load or a limit its server is a person's own, who writes one conversation at a time. */
-static void one_conversation(struct scenario *scenario)
+/* Without a load or a limit its server is a person's own, who writes one conversation at a time; true: so it is. */
+static bool one_conversation(struct scenario *scenario)
 {
     static const char *const limits[] = { NAME_speed_wanted, NAME_ttft_limit, NAME_tpot_limit };
     bool limited = false;
@@ -131,11 +131,14 @@ static void one_conversation(struct scenario *scenario)
         limited |= settled(scenario, limits[i]);
     for (int i = 0; i < LOAD_ROWS; i++)
         limited |= scenario->axis && !strcmp(scenario->axis, load_rows[i]);
-    if (!limited && load_given(scenario) < 0)
+    limited |= load_given(scenario) >= 0;
+    if (!limited)
         facts_set(&scenario->facts, NAME_concurrency, 1, ORIGIN_CHOSEN, "one conversation, as usual for llama.cpp");
+    return !limited;
 }
 
-static void split_by_layers(struct choice *choice)
+/* The cards are those that the name says; a person has one where it says none, as `can` takes it. */
+static void split_by_layers(struct choice *choice, bool person)
 {
     struct scenario *scenario = choice->scenario;
     struct catalog_called called;
@@ -144,7 +147,7 @@ static void split_by_layers(struct choice *choice)
     if (!choice->tensor && !given(scenario, NAME_pipeline_parallel))
         choice->tensor = 1;
     if (!choice->chips && catalog_machine_called(&scenario->catalog, scenario->subject.machine, &called, &ignored))
-        choice->chips = called.chips;
+        choice->chips = called.chips > 0 ? called.chips : person;
 }
 
 /* ---- what is within reach ----------------------------------------------------------------------- */
@@ -328,8 +331,7 @@ bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t
     if (!scenario->model || !scenario->machine || scenario->choice.made)
         return true;
     calibrated_layout(scenario);
-    if (by_layers(scenario))
-        one_conversation(scenario);
+    const bool person = by_layers(scenario) && one_conversation(scenario);
     if (!reads_open(scenario, texts, count, &open, error))
         return false;
     if (!open) {
@@ -341,7 +343,7 @@ bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t
     choice.servers = (struct servers){ .arena = scenario->arena, .scenario = &choice.trial, .tell_rate = true,
                                        .own_rows = command_given(scenario->command, "rows") };
     if (by_layers(scenario))
-        split_by_layers(&choice);
+        split_by_layers(&choice, person);
     choice.servers.tensor = choice.tensor;
     given_number(scenario, NAME_draft_tokens, &choice.servers.draft_most);
     if (!servers_read(&choice.servers, error) || !choose_of(&choice, &found))
@@ -355,6 +357,8 @@ bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t
         if (!choose_of(&choice, &found))
             return false;
     }
+    if (person && !found.any && !given(scenario, NAME_chips) && choice.chips == 1)
+        facts_note(&scenario->facts, "one GPU, as `can` takes it: --gpus N for several, with layers of the model on each");
     if (!record(&choice, &found))
         return false;
     published_set_distance(scenario);

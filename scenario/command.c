@@ -6,6 +6,8 @@
  * 3. See whether they go together. */
 #include "scenario/command.h"
 
+#include "build/row_names.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -337,6 +339,21 @@ static const struct option *any_option(const struct verb *const *verbs, const ch
     return NULL;
 }
 
+/* What other programs call an option of ours. */
+static const char *option_elsewhere(const struct command *command, const char *name)
+{
+    static const struct { const char *there, *here; } names[] = {
+        { "ctx", NAME_context }, { "ctx-size", NAME_context }, { "num-ctx", NAME_context }, { "max-model-len", NAME_context },
+        { "quant", "precision" }, { "quantization", "precision" }, { "dtype", "precision" },
+        { "cache-type-k", "kv-precision" }, { "kv-cache-dtype", "kv-precision" }, { "device", "on" },
+        { "machine", "on" }, { "hardware", "on" }, { "tensor-parallel-size", "tp" }, { "pipeline-parallel-size", "pp" } };
+    const char *found = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i].there, name) && verb_option(command->verb, names[i].here))
+            found = names[i].here;
+    return found;
+}
+
 static bool option_unknown(const struct command *command, const char *word, struct error *error)
 {
     struct arena arena = { 0 };
@@ -348,8 +365,9 @@ static bool option_unknown(const struct command *command, const char *word, stru
     for (const struct verb *const *verb = command->verbs; *verb; verb++)
         for (struct option_at at = { 0 }; (option = verb_next_option(*verb, &at));)
             *(const char **)arena_push(&arena, &names, &count, &room, sizeof *names) = option->name;
-    const char *near = word[1] != '-' ? NULL
-                     : name_nearest(arena_copy(&arena, word + 2, (size_t)size - 2), names, count);
+    const char *name = word[1] == '-' ? arena_copy(&arena, word + 2, (size_t)size - 2) : NULL;
+    const char *near = name ? option_elsewhere(command, name) : NULL;
+    near = near || !name ? near : name_nearest(name, names, count);
     const struct instead *instead = command->verb->instead;
     while (instead && instead->option && (!known || strcmp(instead->option, known->name)))
         instead++;

@@ -19,18 +19,31 @@ static bool engine_unknown(const struct scenario *scenario, struct error *error)
     return !file && named > 0 && named < 16 ? error_expected(error, "one of: %s", all.data) : false;
 }
 
-/* GGUF files, Apple's chips and processors: what people run there is llama.cpp, whose times follow a law of
- * their own. */
-static void assume_llama_cpp(struct scenario *scenario, const char *family)
+const char *engine_usual(struct arena *arena, const struct catalog *catalog, const struct subject *subject,
+                         const char **why)
 {
-    struct subject *subject = &scenario->subject;
-    const bool type = subject->precision && file_type_find(scenario->arena, subject->precision);
-    const bool gguf = type || name_within(subject->model, "gguf");
+    struct error ignored;
+    const struct catalog_entry *entry =
+        subject->machine ? catalog_find(catalog, CATALOG_MACHINE, subject->machine, &ignored) : NULL;
+    const char *family = entry ? catalog_text(entry, "family") : NULL;
+    const char *named = subject->precision;
+    if (!named && subject->model && !catalog_find(catalog, CATALOG_MODEL, subject->model, &ignored))
+        catalog_model_called(arena, catalog, subject->model, &named);       /* "qwen3:14b-q4_K_M" */
+    const bool type = named && file_type_find(arena, named);
+    const bool gguf = type || (subject->model && name_within(subject->model, "gguf"));
     if (!gguf && !(family && (starts_with(family, "apple") || starts_with(family, "cpu-"))))
-        return;
-    subject->engine = "llamacpp";
-    facts_note(&scenario->facts, "engine llama.cpp, as usual for %s; --engine names another",
-               gguf ? "GGUF files" : "such a machine");
+        return NULL;
+    *why = arena_print(arena, "engine llama.cpp, as usual for %s; --engine names another",
+                       gguf ? "GGUF files" : "such a machine");
+    return "llamacpp";
+}
+
+static void assume_llama_cpp(struct scenario *scenario)
+{
+    const char *why;
+    scenario->subject.engine = engine_usual(scenario->arena, &scenario->catalog, &scenario->subject, &why);
+    if (scenario->subject.engine)
+        facts_note(&scenario->facts, "%s", why);
 }
 
 /* What the engine reaches on the machine, whose family is NULL where the machine is unknown or has none. */
@@ -42,7 +55,7 @@ bool scenario_engine(struct scenario *scenario, struct error *error)
         subject->machine ? catalog_find(&scenario->catalog, CATALOG_MACHINE, subject->machine, &ignored) : NULL;
     const char *family = entry ? catalog_text(entry, "family") : NULL;
     if (!subject->engine && subject->model && subject->machine)
-        assume_llama_cpp(scenario, family);
+        assume_llama_cpp(scenario);
     return catalog_engine(&scenario->catalog, subject->engine, family, entry ? entry->name : NULL,
                           &scenario->facts, error) || engine_unknown(scenario, error);
 }

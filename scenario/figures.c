@@ -35,7 +35,8 @@ enum { BANDS = sizeof bands / sizeof *bands };
 static bool is_served(const char *name)
 {
     static const char *const rows[] = { NAME_predicted_tpot, NAME_predicted_ttft, NAME_predicted_e2e,
-                                        NAME_predicted_throughput, NAME_throughput_per_chip };
+                                        NAME_predicted_throughput, NAME_throughput_per_chip,
+                                        NAME_speed_per_user, NAME_prefill_speed };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(rows[i], name))
             return true;
@@ -143,15 +144,16 @@ static void set_calibrated(struct scenario *scenario, const char *const *names, 
         struct figure *figure = is_served(names[i]) ? figure_named(section, names[i]) : NULL;
         if (figure && figure->low != figure->high) {
             of[banded] = figure;
-            rows[banded++] = names[i];
+            rows[banded++] = strcmp(names[i], NAME_speed_per_user) ? names[i] : NAME_predicted_tpot;
         }
     }
     double *low = arena_array(arena, 2 * banded + 1, sizeof *low), *high = low + banded;
     if (!calibrated_bands(scenario, rows, banded, low, high))
         return;
     for (size_t i = 0; i < banded; i++) {
-        of[i]->low = of[i]->value * low[i];
-        of[i]->high = of[i]->value * high[i];
+        const bool inverse = !strcmp(of[i]->name, NAME_speed_per_user);     /* of TPOT, whose ends it has */
+        of[i]->low = inverse ? of[i]->value / high[i] : of[i]->value * low[i];
+        of[i]->high = inverse ? of[i]->value / low[i] : of[i]->value * high[i];
     }
 }
 

@@ -67,3 +67,43 @@ bool scenario_layout_agrees(const struct scenario *scenario, struct error *error
               product);
     return error_expected(error, "TP x DP x PP = GPUs of a replica, or three of the four");
 }
+
+/* A small model that drafts is known by three numbers, none of which follows from the others; how often llama.cpp
+ * accepts what it drafts nobody has measured. */
+bool scenario_drafts(struct scenario *scenario, struct error *error)
+{
+    static const struct { const char *row, *what; } parts[] = {
+        { NAME_draft_model_bytes, "the bytes" }, { NAME_draft_model_macs, "the multiply-accumulates of one token" },
+        { NAME_draft_model_layers, "the number of layers" } };
+    enum { PARTS = sizeof parts / sizeof *parts };
+    struct facts *facts = &scenario->facts;
+    const struct fact *tokens = facts_find(facts, NAME_draft_tokens), *rate = facts_find(facts, NAME_acceptance_rate);
+    const char *missing = NULL, *what = NULL, *given = NULL;
+    double drafted = 0;
+    if (!fact_given(tokens) || !(value_or_nan(scenario, NAME_llama_cpp) > 0))
+        return true;
+    given_number(scenario, NAME_draft_tokens, &drafted);
+    for (int i = 0; i < PARTS; i++) {
+        double value = 0;
+        const struct fact *fact = facts_find(facts, parts[i].row);
+        if (fact_given(fact) && given_number(scenario, parts[i].row, &value) && value > 0)
+            given = parts[i].row;
+        else if (!missing)
+            missing = parts[i].row, what = parts[i].what;
+    }
+    if (!(drafted > 0))
+        return true;
+    if (missing && (given || !(value_or_nan(scenario, NAME_prediction_layers) > 0))) {
+        if (given)
+            error_set(error, "%s is given, but not %s, %s of the draft model", given, missing, what);
+        else
+            error_set(error, "draft_tokens %.12g: %s has no layers that draft, and no draft model is given",
+                      drafted, scenario->model ? scenario->model : "the model");
+        return error_expected(error, "all three of --set draft_model_bytes=0.5GB, draft_model_macs=0.44e9 and "
+                              "draft_model_layers=28, as of Qwen3-0.6B in Q8_0");
+    }
+    if (!fact_given(rate))
+        facts_note(facts, "%.0f %% of the draft tokens taken as accepted, as fitted on servers, whose models draft with "
+                   "layers of their own: --set acceptance_rate=N", 100 * value_or_nan(scenario, NAME_acceptance_rate));
+    return true;
+}

@@ -136,6 +136,10 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
         return model_unknown(&scenario->catalog, name, error);
     if (!entry || !catalog_model(&scenario->catalog, entry->name, &config, error))
         return false;
+    const struct catalog_entry *base = catalog_model_base(&scenario->catalog, entry);
+    if (base)
+        facts_note(&scenario->facts, "no config.json of %s is at hand: all numbers, its context window too, are those "
+                   "of %s", entry->title, base->title);
     scenario->model = entry->title;
     facts_set(&scenario->facts, NAME_model_measured, catalog_model_measured(&scenario->catalog, entry),
               ORIGIN_SHEET, "data/models.csv");
@@ -583,8 +587,8 @@ bool scenario_open(struct scenario *scenario, struct arena *arena, const struct 
     if (!scenario_read(scenario, arena, command, subject, error))
         return false;
     scenario_note_old_names(scenario);
-    return scenario_layout_agrees(scenario, error) && scenario_images(scenario, error) &&
-           scenario_assume(scenario, error);
+    return scenario_layout_agrees(scenario, error) && scenario_drafts(scenario, error) &&
+           scenario_images(scenario, error) && scenario_assume(scenario, error);
 }
 
 bool command_pair(const struct command *command, struct subject *subject, struct error *error)

@@ -149,6 +149,12 @@ bool scenario_linked(const struct scenario *scenario, struct error *error);
 /* An error if chips, TP, attention DP and PP are all given and contradict each other, or if a batch and
  * requests in flight are both given. */
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);
+/* GGUF files, Apple's chips and processors: what people run there is llama.cpp, whose times follow a law of their
+ * own. Its name, with a note in *why; NULL: another engine serves such a model there. */
+const char *engine_usual(struct arena *arena, const struct catalog *catalog, const struct subject *subject,
+                         const char **why);
+/* A draft model of llama.cpp must be given whole; add a note on how often its tokens are taken as accepted. */
+bool scenario_drafts(struct scenario *scenario, struct error *error);
 /* Add a note with the new name for each name in the command that a row had until the last version. */
 void scenario_note_old_names(struct scenario *scenario);
 /* Answer the command with its verb, and write the picture that --plot asks for. The document has rows under

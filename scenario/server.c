@@ -48,6 +48,23 @@ const char *server_layout(const struct server *server)
     return out.data;
 }
 
+/* "1, 2, 4, 8": sizes of tensor parallelism up to the largest usual one that divide the heads. */
+static const char *widths_divisible(const struct server *server)
+{
+    struct scenario scenario = server->scenario;
+    struct buffer out = { .arena = scenario.arena };
+    struct error ignored;
+    double most = 0, divides;
+    scenario.facts = facts_copy(&server->scenario.facts);
+    value_of(&scenario, NAME_tensor_parallel_most, &most, &ignored);
+    for (double width = 1; width <= most; width++) {
+        facts_set(&scenario.facts, NAME_tensor_parallel, width, ORIGIN_AXIS, "");
+        if (value_of(&scenario, NAME_heads_divisible, &divides, &ignored) && divides > 0)
+            buffer_print(&out, "%s%.0f", out.size ? ", " : "", width);
+    }
+    return out.size ? out.data : "none";
+}
+
 const char *server_verdict(const struct server *server)
 {
     const double width = server_at(server, SERVER_tensor_parallel);
@@ -58,6 +75,10 @@ const char *server_verdict(const struct server *server)
     if (width < 1 || width != floor(width))
         return arena_print(server->scenario.arena, "no such layout: %s GPUs per attention rank of a "
                            "stage", server_text(server, SERVER_tensor_parallel, 4));
+    if (!(server_at(server, SERVER_heads_divisible) > 0))
+        return arena_print(server->scenario.arena, "no such layout: TP %s does not divide the heads evenly, and no "
+                           "engine starts it; TP that does: %s", server_text(server, SERVER_tensor_parallel, 4),
+                           widths_divisible(server));
     if (!(server_at(server, SERVER_replica_fits) > 0))
         return "out of memory: no request fits beside the weights";
     if (!(server_at(server, SERVER_stable) > 0))

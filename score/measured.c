@@ -3,6 +3,7 @@
 #include "score/measured.h"
 
 #include "build/row_names.h"
+#include "scenario/options.h"
 #include "rows/rows.h"
 #include "score/layout.h"
 
@@ -157,6 +158,18 @@ static bool is_statistic(const struct reading *reading, const char *name, struct
     return false;
 }
 
+/* The row of a column that is called as an option of the load or the layout is: "isl"; -1: none is. */
+static int option_row(const struct formulas *formulas, const char *name)
+{
+    static const struct option_group *const groups[] = { &length_options, &users_options, &chip_options, &layout_options,
+                                                         &rank_options };
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (const struct option *option = groups[g]->options; option->name; option++)
+            if (!strcmp(option->name, name))
+                return formulas_find(formulas, option->row);
+    return -1;
+}
+
 static bool read_header(struct reading *reading, size_t at)
 {
     const char *name = csv_header(reading->csv, at);
@@ -175,10 +188,11 @@ static bool read_header(struct reading *reading, size_t at)
     const char *predicted = formulas_predicted(reading->formulas, name);
     int row = formulas_find(reading->formulas, name);
     row = row < 0 && predicted ? formulas_find(reading->formulas, predicted) : row;
+    row = row < 0 ? option_row(reading->formulas, name) : row;
     if (row < 0) {
         error_set(reading->error, "%s: column '%.60s'", reading->csv->file, name);
-        return error_expected(reading->error, "model, machine, engine, precision, kv_precision, series, source "
-                                              "or the name of a row (chalkline list rows)");
+        return error_expected(reading->error, "model, machine, engine, precision, kv_precision, series, source, "
+                                              "isl, osl, tpot, ttft or the name of another row (chalkline list rows)");
     }
     heading->row = reading->formulas->rows[row];
     heading->figure = figure_of(heading->row->name);

@@ -137,12 +137,17 @@ const char *predictor_chunk_note(struct arena *arena, const struct command *comm
     struct error ignored;
     double chunk = 0;
     size_t silent = 0;
+    struct subject subject = command_no_subject(command);
+    const char *engine = list->count ? list->points[0].engine : NULL;
     for (size_t i = 0; i < list->count; i++) {
         const struct measured *point = &list->points[i];
+        engine = engine && point->engine && !strcmp(engine, point->engine) ? engine : NULL;
         const bool served = point->model && point->value_count && point->values[0].metric <= METRIC_PREFILL;
         silent += served && !point->refused && !measured_input(point, NAME_chunked_prefill_size, 0);
     }
-    if (!silent || !scenario_read(scenario, arena, command, command_no_subject(command), &ignored) ||
+    if (engine && *engine)                      /* of all of them */
+        subject.engine = engine;
+    if (!silent || !scenario_read(scenario, arena, command, subject, &ignored) ||
         fact_given(facts_find(&scenario->facts, NAME_chunked_prefill_size)) ||
         !value_of(scenario, NAME_chunked_prefill_size, &chunk, &ignored))
         return NULL;

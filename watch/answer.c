@@ -106,6 +106,18 @@ static bool first_of_flag(const struct watch *watch, size_t change)
     return true;
 }
 
+/* A length that is stated holds against one that is counted, but not unseen: where they are a quarter apart or more.
+ * Fewer may have been computed than prompts have, where an engine does not count what it finds in its cache. */
+static void note_length(struct watch *watch, const char *option, double stated, double tokens, bool cached)
+{
+    const double apart = 1.25, counted = tokens / watch->load.requests;
+    if (!(stated > 0) || !(counted > 0) || (counted < apart * stated && apart * counted > stated))
+        return;
+    add_note(watch, arena_print(watch->arena, "--%s says %.0f tokens, the metrics count %.0f a request%s%s", option, stated,
+                                counted, watch->load.requests_derived ? " (requests: output tokens over --osl)" : "",
+                                cached && counted < stated ? "; what was found in the cache may not be among them" : ""));
+}
+
 static void list_notes(struct watch *watch)
 {
     const struct load *load = &watch->load;
@@ -115,6 +127,9 @@ static void list_notes(struct watch *watch)
                         : "the server has restarted between the scrapes: these are sums since it started");
     if (load->requests < 100)
         add_note(watch, "means of fewer than 100 finished requests are uncertain");
+    note_length(watch, "isl", command_number(watch->command, "isl"), load->prompt_tokens, true);
+    if (!load->requests_derived)
+        note_length(watch, "osl", command_number(watch->command, "osl"), load->output_tokens, false);
     if (watch->bad_lines)
         add_note(watch, arena_print(watch->arena, "%zu lines could not be read", watch->bad_lines));
     if (watch->predicted && watch->no_point && !watch->single)

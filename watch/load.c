@@ -197,6 +197,7 @@ static void read_all(const struct reading *reading, struct load *load)
     struct seen *seen = load->seen;
     const double preempted = grown(reading, engine->preempted);
     load->requests = grown(reading, engine->finished);
+    load->prompt_tokens = grown(reading, engine->prompt_tokens);
     load->output_tokens = grown(reading, engine->output_tokens);
     load->prompt_seconds = grown(reading, engine->prompt_time);
     load->in_flight = mean_in_flight(reading);

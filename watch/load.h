@@ -38,7 +38,7 @@ struct load {
     double memory_share, block_tokens, blocks, tensor_parallel;     /* as labels tell; NAN: none does */
     double requests;                /* finished in the span */
     bool requests_derived;          /* from tokens, not counted */
-    double output_tokens, prompt_seconds;           /* in the span; NAN: they are not counted */
+    double prompt_tokens, output_tokens, prompt_seconds;    /* in the span; NAN: they are not counted */
     double in_flight;               /* requests with the engine on average, by Little's law of their times to the
                                        first token and of the gaps after it; NAN: not two scrapes */
     double tokens_per_gap;          /* of accepted draft tokens more than 1 */

@@ -71,9 +71,19 @@ static bool look(struct arena *arena, const struct command *command, struct sour
     return true;
 }
 
+/* "localhost:8000", no file of that name: a server, as curl takes it. */
+static bool is_host(struct arena *arena, const char *word)
+{
+    const char *colon = strrchr(word, ':');
+    const size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+    return digits && colon > word && (!colon[1 + digits] || colon[1 + digits] == '/') && !file_there(arena, word);
+}
+
 bool source_open(struct arena *arena, const struct command *command, struct source *source, struct error *error)
 {
     const char *word = command->word_count ? command->words[0] : "";
+    if (is_host(arena, word) && !is_url(word))
+        word = arena_print(arena, "http://%s", word);
     *source = (struct source){ .kind = SOURCE_FILE, .name = word, .url = word, .job = command_text(command, "job"),
                                .patience = command_number(command, "patience") };
     if (command->word_count != 1) {

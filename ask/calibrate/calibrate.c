@@ -50,7 +50,7 @@ static bool read_files(struct calibrate *calibrate)
 }
 
 /* What the command says of the server, where the file does not. */
-static void complete(const struct calibrate *calibrate, struct measured *point)
+static void complete(struct calibrate *calibrate, struct measured *point)
 {
     const struct command *command = calibrate->command;
     const struct { const char *option, **word; } words[] = {
@@ -62,6 +62,10 @@ static void complete(const struct calibrate *calibrate, struct measured *point)
             *words[i].word = command_text(command, words[i].option);
     if (nowhere)
         point->refused = measured_missing(point);
+    const struct subject subject = { .model = point->model, .machine = *point->machine ? point->machine : NULL,
+                                     .precision = point->precision };
+    if ((!point->engine || !*point->engine) && point->model && *point->model && subject.machine)
+        point->engine = engine_usual(calibrate->arena, catalog_built_in(), &subject, &calibrate->engine_note);
 }
 
 static bool several(struct calibrate *calibrate, const struct measured *point, const char *one, const char *other)
@@ -134,20 +138,43 @@ static bool add_points(struct calibrate *calibrate, struct section *outliers)
     return error_expected(calibrate->error, "points with a load, lengths, and a time or rate of one server");
 }
 
+/* Times without a unit are seconds: milliseconds that are read so are a thousand times too long. No server is as far
+ * from its prediction; NULL: these values are not. */
+static const char *far_off(const struct calibrate *calibrate, const struct calibration_point *point)
+{
+    const double most = calibrated_number("far_off", "most");
+    for (int i = 0; i < point->measured->value_count; i++) {
+        const struct measured_value *value = &point->measured->values[i];
+        const double over = value->value / point->before[i];
+        struct unit unit;
+        if ((!(over > most) && !(over < 1 / most)) ||
+            !unit_parse(text_of(metric_units[value->metric]), &unit, &(double){ 0 }, calibrate->error))
+            continue;
+        return arena_print(calibrate->arena, "%s of %s, where %s is predicted: times are seconds unless they have a "
+                           "unit, as in 41ms", metric_names[value->metric],
+                           quantity_text(calibrate->arena, value->value, unit, 4),
+                           quantity_text(calibrate->arena, point->before[i], unit, 4));
+    }
+    return NULL;
+}
+
 static bool give_points(struct calibrate *calibrate, struct section *outliers)
 {
     struct calibration *calibration = &calibrate->calibration;
     size_t given = 0;
     for (size_t p = 0; p < calibrate->measured; p++) {
-        const char *why = calibration_give(calibration, p);
+        struct calibration_point *point = &calibration->points[p];
+        const char *physics = calibration_give(calibration, p), *why = physics ? physics : far_off(calibrate, point);
         if (why)
-            refused(outliers, calibration->points[p].measured, NULL, why);
+            refused(outliers, point->measured, NULL, why);
+        point->refused = why;
+        point->given = !why;
         given += !why;
     }
     calibrate->thinned = calibration_thin(calibration);
     if (given)
         return true;
-    error_set(calibrate->error, "%s: physics refuses all points: %s", calibrate->command->words[0],
+    error_set(calibrate->error, "%s: all points are refused: %s", calibrate->command->words[0],
               calibration->points[0].refused);
     return error_expected(calibrate->error, "times that the machine can reach; do model, machine, GPUs and "
                                             "precision say what was measured?");
@@ -291,6 +318,8 @@ bool ask_calibrate(struct arena *arena, const struct command *command, struct an
     calibrate_evidence(&calibrate);
     const char *chunk = predictor_chunk_note(arena, command, &calibrate.points);
     struct section *assumed = section_add(calibrate.section, "assumed", SECTION_TEXTS);
+    if (calibrate.engine_note)
+        section_word(assumed, NULL, calibrate.engine_note);
     if (chunk)
         section_word(assumed, NULL, chunk);
     if (calibrate.thinned)

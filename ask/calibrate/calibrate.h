@@ -18,6 +18,7 @@ struct calibrate {
     const struct measured *server;          /* the first point that is calibrated: what the server is */
     struct calibration calibration;
     size_t measured;                        /* its first points; those after them are loads to choose from */
+    const char *engine_note;                /* which engine is assumed, and why; NULL: the points say */
     size_t thinned;                         /* points that are predicted alone: enough others are fitted */
     bool strange;                           /* the misfit is too large: another server than was stated */
 };

@@ -7,6 +7,7 @@
 
 #include "build/row_names.h"
 #include "import/import.h"
+#include "scenario/calibrated.h"
 #include "scenario/server.h"
 
 #include <math.h>
@@ -44,6 +45,25 @@ static size_t usual_types(struct arena *arena, struct can_type *types)
     return 1 + count;
 }
 
+/* The context, and how much of it is prompt: as given, else filled to a share. */
+static bool read_lengths(struct can *can, struct scenario *scenario, double filled, struct error *error)
+{
+    const struct facts *facts = &scenario->facts;
+    const bool given = fact_given(facts_find(facts, NAME_context)), prompt = fact_given(facts_find(facts, NAME_prompt_tokens));
+    if (!value_of(scenario, given ? NAME_context : NAME_conversation_context, &can->context, error) ||
+        (prompt && !value_of(scenario, NAME_prompt_tokens, &can->prompt, error)) ||
+        (fact_given(facts_find(facts, NAME_output_tokens)) && !value_of(scenario, NAME_output_tokens, &can->answer, error)))
+        return false;
+    if (!given && prompt)
+        can->context = fmax(can->context, can->prompt + can->answer);
+    if (!prompt)
+        can->prompt = fmax(1, floor(can->context * filled));
+    if (can->prompt < can->context)
+        return true;
+    error_set(error, "a prompt of %.0f tokens leaves no room in a context of %.0f", can->prompt, can->context);
+    return error_expected(error, "--context of prompt and answer, or no --context");
+}
+
 /* The context and the speed that were asked for, and the types to try: that of --precision, or all. A
  * checkpoint whose experts have four bits is published in those alone. */
 static bool read_question(struct can *can, struct can_type *types, size_t *count, struct error *error)
@@ -63,12 +83,12 @@ static bool read_question(struct can *can, struct can_type *types, size_t *count
         error_set(error, "can answers for llama.cpp, and --engine names another engine");
         return error_expected(error, "llamacpp, llamacpp-vulkan, llamacpp-rocm or localscore; `chalkline step` has others");
     }
-    const bool given = fact_given(facts_find(&scenario.facts, NAME_context));
-    if (!value_of(&scenario, given ? NAME_context : NAME_conversation_context, &can->context, error))
+    if (!read_lengths(can, &scenario, filled, error))
         return false;
-    can->prompt = fmax(1, floor(can->context * filled));
     if (!can->subject.precision)
         can->subject.precision = type_named(can);
+    const struct file_type *type = file_type_find(can->arena, can->subject.precision);
+    can->subject.precision = type ? file_type_name(type) : can->subject.precision;
     if (can->subject.precision || name_within(can->subject.model, ".gguf"))
         types[(*count)++] = (struct can_type){ .precision = can->subject.precision };
     else if (four > 0 && experts > 0)
@@ -170,18 +190,21 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
     add_table(&can, types, count, best, start ? NULL : &unstarted, section);
     can_changes(&can, types, count, best, section_add(section, "changes", SECTION_TEXTS));
     section_word(section, "command", start ? start : "")->text_only = true;
+    figures_words(&shown.scenario, section);
+    calibrated_note(&shown.scenario);
     figures_notes(&shown.scenario, section);
     section_document(section, answer->doc);
     answer->status = !best;
     template_print(template_built_in(arena, "ask/can/can.template"), section, &answer->text);
-    return true;
+    return !command_given(command, "emit") || can_emit(&can, &shown, answer, error);
 }
 
 #define FIGURE(key, text) { FIELD_RECORD, key, .help = text, .record = &figure_record, .always = true }
 #define TYPE_FIELDS                                                                                       \
     { FIELD_TEXT, "precision", .help = "GGUF file type", .always = true },                                \
     { FIELD_SWITCH, "fits", .help = "whether weights, KV cache and buffers fit in memory", .always = true }, \
-    FIGURE(NAME_weights_stored, "bytes of the weights, which is the size of the file"),                      \
+    FIGURE(NAME_weights_stored, "bytes of all weights"),                                               \
+    FIGURE(NAME_gguf_bytes, "bytes of the weights in the file; a vision tower has a file of its own"),        \
     FIGURE(NAME_memory_needed, "memory per GPU for weights, KV cache, and buffers"),                  \
     FIGURE("memory", "memory per GPU that the engine may fill"),                                   \
     FIGURE("decode_speed", "tokens per second of one answer, the context half full"),                     \
@@ -198,16 +221,26 @@ const struct record answer_can = { "Can", (const struct answer_field[]){
     { FIELD_TEXT, "command", .help = "what starts a server with it; empty where it does not fit or nothing does", .always = true },
     { FIELD_TEXTS, "changes", .help = "what could be changed, and what that would give", .always = true },
     { FIELD_LIST, "choices", .help = "each file type", .record = &choice_record, .always = true },
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { FIELD_ROWS, .names = (const char *const[]){ NAME_context, NAME_prompt_tokens }, .count = 2, .always = true,
       .help = "the context that was asked for, and the prompt that the speeds are of" },
     { FIELD_TEXT, "caveat", .help = "what speaks against the best file type; empty where nothing does", .always = true },
+    { FIELD_RECORD, "emit", .help = "--emit: commands that start an engine with it" },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "best", NAME_chips }, .count = 2 },
     { 0 } } };
 
 static const struct option context_option[] = {
     { NAME_context, "N", OPTION_ROW, .row = NAME_context, .otherwise = "8192", .help = "context of the conversation" },
+    { "isl", "N", OPTION_ROW, .row = NAME_prompt_tokens, .otherwise = "half of --context",
+      .help = "tokens of the prompt that the speeds are of" },
+    { "osl", "N", OPTION_ROW, .row = NAME_output_tokens, .otherwise = "256", .help = "tokens of its answer" },
     { 0 } };
+static const char *const own_targets[] = { "llamacpp", "ollama", "mlx", NULL };     /* engines of one's own machine */
+static const struct option emit_list[] = {
+    { "emit", "WHAT", OPTION_CHOICE, .choices = own_targets, .help = "print what starts an engine with the best type" },
+    { 0 } };
+static const struct option_group emit_options = { "Launch", emit_list };
 static const struct option_group conversation_options = { "Load", context_option };
 static const char load_hint[] = "can answers for one conversation; `chalkline step MODEL --on CARD --engine llamacpp "
                                 "--users N` for several at once";
@@ -220,7 +253,7 @@ const struct verb verb_can = {
       "chalkline can llama-3.1-8b --on m3-max --context 32768",
       "chalkline can qwen3-30b-a3b --on rtx-4090 --precision Q8_0 --set host_memory_bandwidth=72GB/s" },
     { &model_options, &machine_options, &chip_options, &weight_options, &cache_options, &engine_options,
-      &calibration_options, &assume_options, &conversation_options, &limit_options, &row_options,
-      &output_options },
+      &calibration_options, &assume_options, &conversation_options, &image_options, &limit_options,
+      &row_options, &emit_options, &output_options },
     .instead = instead,
     .ask = ask_can };

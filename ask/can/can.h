@@ -13,8 +13,8 @@ enum { CAN_LARGEST = 1 };
 
 /* What is asked of every type, in the order of the keys. */
 #define CAN_ROWS(X)                                                                                      \
-    X(weights_stored) X(memory_needed) X(memory_usable) X(speed_per_user) X(prefill_speed) X(predicted_ttft) \
-    X(context_most)
+    X(weights_stored) X(gguf_bytes) X(memory_needed) X(memory_usable) X(speed_per_user) X(prefill_speed)  \
+    X(predicted_ttft) X(context_most)
 enum can_row {
 #define X(name) CAN_##name,
     CAN_ROWS(X)
@@ -56,6 +56,9 @@ void can_document(const struct can_type *type, struct doc *doc);
  * error if there is none. Of the command the flags that depend on the machine; "" if there is none. */
 const char *can_launch(const struct can *can, struct can_type *type, struct error *error);
 const char *can_flags(const struct can *can, const struct can_type *type);
+
+/* --emit: what starts the engine with this type, in place of the text. */
+bool can_emit(const struct can *can, const struct can_type *type, struct answer *answer, struct error *error);
 
 /* The type with as few layers on the host as memory allows: whole layers, or, of a model with routed experts,
  * the faster of whole layers and experts alone. Returns false if it does not fit even so. */

@@ -43,7 +43,7 @@ static void set_load(const struct can *can, struct scenario *scenario)
     assume(scenario, NAME_pipeline_parallel, cards);
     assume(scenario, NAME_concurrency, 1);
     assume(scenario, NAME_context, can->context);
-    assume(scenario, NAME_engine_max_model_len, can->context);
+    assume(scenario, NAME_engine_max_model_len, fmin(can->context, can->window));
     assume(scenario, NAME_prompt_tokens, can->prompt);
     assume(scenario, NAME_output_tokens, fmax(1, fmin(can->answer, can->context - can->prompt)));
 }
@@ -118,15 +118,37 @@ void can_document(const struct can_type *type, struct doc *doc)
                         doc_add(arena, doc, keys[i] ? keys[i] : rows[i], DOC_OBJECT));
 }
 
+static struct deployment deployment_of(const struct can *can, const struct can_type *type)
+{
+    const struct section *figures = type->figures;
+    const char *speed = quantity_text(can->arena, can_at(type, CAN_speed_per_user), figures->figures[CAN_speed_per_user].unit, 3);
+    const char *ttft = quantity_text(can->arena, can_at(type, CAN_predicted_ttft), figures->figures[CAN_predicted_ttft].unit, 3);
+    return (struct deployment){
+        .scenario = type->scenario, .model = can->subject.model, .machine = can->subject.machine,
+        .weights = type->precision, .cache = type->cache ? type->cache : can->subject.kv_precision,
+        .gpus = can_cards(type), .count[LAUNCH_TOGETHER] = 1, .title = can_type_name(type),
+        .predicted = arena_print(can->arena, "%s, TTFT %s", speed, ttft) };
+}
+
 /* The type for llama.cpp's server, by the rows that `--emit llamacpp` reads; an error if that cannot start it. */
 static bool launch_type(const struct can *can, const struct can_type *type, struct launch *launch, struct error *error)
 {
     struct deployment *deployment = arena_alloc(can->arena, sizeof *deployment);
-    *deployment = (struct deployment){
-        .scenario = type->scenario, .model = can->subject.model, .machine = can->subject.machine,
-        .weights = type->precision, .cache = type->cache ? type->cache : can->subject.kv_precision, .gpus = 1,
-        .count[LAUNCH_TOGETHER] = 1, .title = can_type_name(type), .predicted = "" };
+    *deployment = deployment_of(can, type);
+    deployment->unasked = true;
     return launch_open(launch, can->arena, deployment, "llamacpp", NULL, error) && launch_runs(launch, "", error);
+}
+
+bool can_emit(const struct can *can, const struct can_type *type, struct answer *answer, struct error *error)
+{
+    struct deployment deployment = deployment_of(can, type);
+    struct launch launch;
+    if (!type->fits) {
+        error_set(error, "--emit: nothing to start: %s does not fit", can_type_name(type));
+        return error_expected(error, "a model that fits; without --emit the answer says more");
+    }
+    return launch_open(&launch, can->arena, &deployment, command_text(can->command, "emit"), can->subject.engine,
+                       error) && launch_print(&launch, answer, error);
 }
 
 static const char *joined(const struct launch *launch, const struct doc *word)
@@ -142,15 +164,14 @@ static const char *joined(const struct launch *launch, const struct doc *word)
 
 const char *can_flags(const struct can *can, const struct can_type *type)
 {
-    enum { SAME = 7 };                  /* llama-server -m FILE -c N -np N */
     struct launch launch;
     struct error ignored;
     if (!launch_type(can, type, &launch, &ignored))
         return "";
     const struct doc *word = launch_words(&launch)->first;
-    for (int i = 0; i < SAME && word; i++)
+    while (word && strcmp(word->string, "-np"))     /* llama-server -m FILE ... -c N -np N */
         word = word->next;
-    return joined(&launch, word);
+    return joined(&launch, word && word->next ? word->next->next : NULL);
 }
 
 const char *can_launch(const struct can *can, struct can_type *type, struct error *error)

@@ -16,6 +16,12 @@
 const char *const launch_targets[] = { "vllm", "sglang", "trtllm", "llamacpp", "mlx", "ollama", "k8s", NULL };
 static const char manifest[] = "k8s";
 
+/* What errors begin with: the option that asked, or nothing. */
+static const char *asked(const struct launch *launch)
+{
+    return launch->deployment->unasked ? "" : "--emit: ";
+}
+
 /* ---- engine, model ----------------------------------------------------------------------- */
 
 static bool name_engine(struct launch *launch, struct error *error)
@@ -50,9 +56,35 @@ static bool choose_engine(struct launch *launch, const char *name, const char *e
     return error_expected(error, "--engine vllm, sglang or trtllm");
 }
 
-/* The first alias that looks like a name of Hugging Face. */
-static const char *public_name(const struct catalog_entry *entry)
+/* The name behind a publisher's: "Qwen3-14B" of "Qwen/Qwen3-14B". */
+static const char *last_name(const char *name)
 {
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+/* An entry of the catalog stands for several models of one shape: the alias that is the one asked for, as the sheet
+ * spells it; NULL: the entry's own title is. */
+static const char *alias_asked(const struct catalog_entry *entry, const char *word)
+{
+    const char *found = NULL;
+    if (name_same(last_name(word), entry->title) || name_same(last_name(word), entry->name))
+        return NULL;
+    for (size_t i = 0; i < entry->rows; i++) {
+        struct catalog_row row = catalog_row(entry, i);
+        if (!strcmp(row.fact, "alias") && name_same(last_name(row.value), last_name(word)) &&
+            (!found || strchr(row.value, '/')))
+            found = row.value;
+    }
+    return found;
+}
+
+/* The name on Hugging Face: of the alias that was asked for, else the first that looks like one. */
+static const char *public_name(const struct catalog_entry *entry, const char *word)
+{
+    const char *asked = alias_asked(entry, word);
+    if (asked && strchr(asked, '/'))
+        return asked;
     for (size_t i = 0; i < entry->rows; i++) {
         struct catalog_row row = catalog_row(entry, i);
         if (!strcmp(row.fact, "alias") && strchr(row.value, '/'))
@@ -68,27 +100,52 @@ static bool reads_gguf(const struct launch *launch)
     return files && !strcmp(files->value, "gguf");
 }
 
-static bool is_gguf_type(const struct launch *launch, const char *type)
+/* A type as files have it in their names: "Q4_K_M" of "q4km"; NULL: no type of GGUF files. */
+static const char *gguf_type(const struct launch *launch, const char *type)
 {
-    return file_type_find(launch->arena, type) || name_same(type, "BF16") || name_same(type, "F16");
+    static const char *const plain[] = { "BF16", "F16", "F32" };
+    const struct file_type *known = file_type_find(launch->arena, type);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain && !known; i++)
+        if (name_same(type, plain[i]))
+            return plain[i];
+    return known ? file_type_name(known) : NULL;
+}
+
+/* What files of the model are called before their type: as in the repository of GGUF files that was named, else the
+ * alias that was, else the model's title. */
+static const char *file_stem(const struct launch *launch, const char **type)
+{
+    static const char ending[] = "-GGUF";
+    const struct deployment *deployment = launch->deployment;
+    const struct catalog *catalog = &deployment->scenario.catalog;
+    const char *last = last_name(deployment->model);
+    const size_t size = strcspn(last, ":"), tail = strlen(ending);
+    struct error ignored;
+    const struct catalog_entry *entry = catalog_find(catalog, CATALOG_MODEL, deployment->model, &ignored);
+    const char *alias = entry ? alias_asked(entry, deployment->model) : NULL, *named = NULL;
+    if (!entry)
+        catalog_model_called(launch->arena, catalog, deployment->model, &named);
+    *type = *type ? *type : named;
+    if (!entry && size > tail && name_same(arena_copy(launch->arena, last + size - tail, tail), ending))
+        return arena_copy(launch->arena, last, size - tail);
+    return last_name(alias ? alias : deployment->scenario.model);
 }
 
 static bool name_file(struct launch *launch, struct error *error)
 {
-    const struct deployment *deployment = launch->deployment;
-    const char *word = deployment->model, *type = deployment->weights, *title = deployment->scenario.model;
-    const char *slash = strrchr(title, '/');
+    const char *word = launch->deployment->model, *type = launch->deployment->weights;
     launch->model = word;
     if (name_within(word, ".gguf"))
         return true;
-    if (type && is_gguf_type(launch, type)) {
-        launch->model = arena_print(launch->arena, "%s-%s.gguf", slash ? slash + 1 : title, type);
+    const char *stem = file_stem(launch, &type), *named = type ? gguf_type(launch, type) : NULL;
+    if (named) {
+        launch->model = arena_print(launch->arena, "%s-%s.gguf", stem, named);
         return true;
     }
     if (type)
-        error_set(error, "--emit: %.60s is not a GGUF file type, and %s reads only GGUF files", type, launch->title);
+        error_set(error, "%s%.60s is not a GGUF file type, and %s reads only GGUF files", asked(launch), type, launch->title);
     else
-        error_set(error, "--emit: %s needs a GGUF file type", launch->title);
+        error_set(error, "%s%s needs a GGUF file type", asked(launch), launch->title);
     return error_expected(error, "--precision Q4_K_M, Q8_0, BF16 or another GGUF file type");
 }
 
@@ -101,9 +158,9 @@ static bool name_model(struct launch *launch, struct error *error)
     const struct catalog_entry *entry = catalog_find(&launch->deployment->scenario.catalog,
                                                      CATALOG_MODEL, word, &ignored);
     const size_t size = strlen(word), tail = strlen("/config.json");
-    launch->model = entry ? strchr(word, '/') ? word : public_name(entry) : word;
+    launch->model = entry ? strchr(word, '/') ? word : public_name(entry, word) : word;
     if (!launch->model || *launch->model == '-') {  /* which an engine takes for a flag */
-        error_set(error, "--emit: no name under which an engine finds '%.60s' is known", word);
+        error_set(error, "%sno name under which an engine finds '%.60s' is known", asked(launch), word);
         return error_expected(error, "a name of Hugging Face, ORGANISATION/MODEL, or the path of its "
                               "config.json");
     }
@@ -129,8 +186,8 @@ static bool machine_known(const struct launch *launch, struct error *error)
     const bool runs = launch_about(launch, "resource", family);
     if (runs && (!launch->manifest || launch_about(launch, "image", family)))
         return true;
-    error_set(error, runs ? "--emit k8s: no image of %s for %s is known"
-                          : "--emit: %s is not known to run on %s", launch->title, machine);
+    error_set(error, runs ? "%sno image of %s for %s is known" : "%s%s is not known to run on %s",
+              runs ? "--emit k8s: " : asked(launch), launch->title, machine);
     return error_expected(error, runs ? "--emit %s: the commands"
                                       : "a machine with GPUs that it runs on, or another --emit", launch->engine);
 }
@@ -155,7 +212,7 @@ static bool weights_known(const struct launch *launch, struct error *error)
                       !formats_find(&launch->deployment->scenario.formats, format);
     if (!type || !launch->own || reads_gguf(launch))
         return true;
-    error_set(error, "--emit: %s does not read GGUF files such as %s", launch->title, format);
+    error_set(error, "%s%s does not read GGUF files such as %s", asked(launch), launch->title, format);
     return error_expected(error, "--precision int4, int8 or bf16; or --emit llamacpp, which reads GGUF files");
 }
 
@@ -164,10 +221,36 @@ static bool cache_known(const struct launch *launch, struct error *error)
     const char *format = launch->deployment->cache;
     if (!format || made_by_flag(launch, "cache", format))
         return true;
-    error_set(error, "--emit: %s %s has no KV cache in %s", launch->title,
+    error_set(error, "%s%s %s has no KV cache in %s", asked(launch), launch->title,
               launch_about(launch, "version", NULL)->value, format);
     return error_expected(error, launch->own ? "--kv-precision q8_0 of llama.cpp and Ollama, or none"
                                              : "--kv-precision fp8, or another --emit");
+}
+
+/* Has the checkpoint weights of this size, but for scales, where no format is named? Then they are its own. */
+static bool own_weights(const struct launch *launch)
+{
+    const double same = 0.01;
+    const struct scenario *scenario = &launch->deployment->scenario;
+    struct subject subject = scenario->subject;
+    struct scenario plain;
+    struct error ignored;
+    double own = 0, named = 0;
+    subject.precision = subject.experts_precision = NULL;
+    return scenario_open(&plain, launch->arena, scenario->command, subject, &ignored) &&
+           value_of(&plain, NAME_weights_stored, &own, &ignored) &&
+           value_of(&launch->deployment->scenario, NAME_weights_stored, &named, &ignored) &&
+           fabs(own / named - 1) < same;
+}
+
+/* Weights that no flag makes and that the checkpoint has not are those of another, which is not known: the command
+ * must not start the one that was named. */
+static const char placeholder[] = "CHECKPOINT";
+
+static bool needs_checkpoint(const struct launch *launch)
+{
+    const char *format = launch->deployment->weights;
+    return format && !reads_gguf(launch) && !made_by_flag(launch, "weights", format) && !own_weights(launch);
 }
 
 /* ---- what stands above ------------------------------------------------------------------- */
@@ -176,9 +259,9 @@ static bool cache_known(const struct launch *launch, struct error *error)
 static void format_lines(const struct launch *launch, struct buffer *out)
 {
     const struct deployment *deployment = launch->deployment;
-    if (deployment->weights && !reads_gguf(launch) && !made_by_flag(launch, "weights", deployment->weights))
-        launch_comment(out, "weights in %s: serve a checkpoint that has them so, no flag of %s "
-                       "makes them", deployment->weights, launch->title);
+    if (launch->model == placeholder)
+        launch_comment(out, "weights in %s: %s stands for a checkpoint of %s that has them so; no flag of %s makes them",
+                       deployment->weights, placeholder, launch->of, launch->title);
     if (deployment->experts)
         launch_comment(out, "experts in %s: serve a checkpoint that has them so",
                        deployment->experts);
@@ -199,6 +282,8 @@ static void head_lines(const struct launch *launch, struct buffer *out)
     launch_comment(out, "%s on %s: %s", deployment->scenario.model, deployment->scenario.machine,
                    deployment->title);
     launch_comment(out, "predicted: %s", deployment->predicted);
+    if (deployment->missed)
+        launch_comment(out, "misses the limits: %s", deployment->missed);
     launch_comment(out, "flags of %s %s (%s, %s)", launch->title, version->value,
                    version->source, version->date);
     const struct launch_flag *predicted = launch_about(launch, "predicted", NULL);
@@ -241,7 +326,7 @@ static bool read_host(struct launch *launch, struct error *error)
     if (launch->host_chips >= 1 && launch->host_chips <= MOST &&
         launch->host_chips == floor(launch->host_chips))
         return true;
-    error_set(error, "--emit: host_chips is %g", launch->host_chips);
+    error_set(error, "%shost_chips is %g", asked(launch), launch->host_chips);
     return error_expected(error, "a whole number of GPUs in a host, 1 to %d", MOST);
 }
 
@@ -249,9 +334,13 @@ bool launch_open(struct launch *launch, struct arena *arena, struct deployment *
                  const char *name, const char *engine, struct error *error)
 {
     *launch = (struct launch){ .arena = arena, .deployment = deployment };
-    return choose_engine(launch, name, engine, error) && name_model(launch, error) &&
-           machine_known(launch, error) && weights_known(launch, error) && cache_known(launch, error) &&
-           read_host(launch, error) && launch_take(launch, deployment, error);
+    if (!choose_engine(launch, name, engine, error) || !name_model(launch, error) || !machine_known(launch, error) ||
+        !weights_known(launch, error) || !cache_known(launch, error) || !read_host(launch, error))
+        return false;
+    launch->of = launch->model;
+    if (needs_checkpoint(launch))
+        launch->model = placeholder;
+    return launch_take(launch, deployment, error);
 }
 
 bool launch_take(struct launch *launch, struct deployment *deployment, struct error *error)
@@ -275,7 +364,7 @@ bool launch_runs(const struct launch *launch, const char *first, struct error *e
 {
     if (!launch->reason)
         return true;
-    error_set(error, "--emit: %s cannot run %s: %s", launch->title, launch->deployment->title, launch->reason);
+    error_set(error, "%s%s cannot run %s: %s", asked(launch), launch->title, launch->deployment->title, launch->reason);
     return error_expected(error, "%s%s", first, launch->way_out);
 }
 

@@ -21,6 +21,8 @@ struct deployment {                 /* the deployment that is to be started */
     const char *model, *machine;    /* as the user named them */
     const char *weights, *experts, *cache;      /* formats; NULL: the model's own */
     const char *title, *predicted;  /* "8 x TP 4, concurrency 13"; "714.3 token/s per GPU, ..." */
+    bool unasked;                   /* no --emit asked for it: errors do not name that option */
+    const char *missed;             /* the limits that it misses; NULL: none */
     double gpus;                    /* GPUs in use; whole hosts may have more */
     double count[LAUNCH_ROLES];     /* replicas of each role */
 };
@@ -52,6 +54,7 @@ struct launch {
     struct arena *arena;
     const char *engine, *title;
     const char *model;              /* as the engine finds it: a name, a folder, a file */
+    const char *of;                 /* the same, where that stands for a checkpoint of it that is not known */
     struct launch_flag *flags;      /* of the engine, in the order of the sheet */
     size_t flag_count, flag_room;
     bool manifest, pools;

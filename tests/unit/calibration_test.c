@@ -3,6 +3,7 @@
  * calibration found. Runs in the root of the tree. */
 #include "test.h"
 #include "commands.h"
+#include "lines.h"
 
 #include "ask/ask.h"
 #include "rows/random.h"
@@ -398,7 +399,7 @@ static void wrong_statements(void **state)
         { { "qwen3-32b", 2, "prefix_hit_share", 0.9, 1 }, "found in the cache", NULL, false },
         { { "qwen3-32b", 2, "draft_tokens", 3, 1 }, "drafts", NULL, false },
         { { "llama-3.1-70b", 2, NULL, 0, 1 }, NULL, NULL, false },       /* twice as slow: servers differ so much */
-        { { "qwen3-32b", 2, NULL, 0, 1000 }, NULL, NULL, true } };      /* milliseconds, told as seconds */
+        { { "qwen3-32b", 2, NULL, 0, 60 }, NULL, NULL, true } };        /* no such server */
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct doc *answer = calibrate_times(world, &cases[i].truth);
         const struct doc *looks_like = doc_get(answer, "looks_like");
@@ -411,6 +412,43 @@ static void wrong_statements(void **state)
         if (doc_get(answer, "another_server")->boolean != cases[i].another)
             fail_msg("case %zu: another server %d", i, doc_get(answer, "another_server")->boolean);
     }
+}
+
+/* Lines of a sheet without names, of a card's server; the answer of `calibrate` with its options, NULL: an error. */
+static const struct doc *calibrate_card(struct world *world, const char *header, const char *line)
+{
+    static struct answer answer;
+    const char *path = arena_print(&world->arena, "%s/runs.csv", world->folder);
+    FILE *file = fopen(path, "w");
+    assert_true(file && fprintf(file, "%s\n%s\n", header, line) > 0 && !fclose(file));
+    const bool asked = line_asked(&world->arena, arena_print(&world->arena, "calibrate %s --model qwen3-14b --on rtx-3060 "
+                                  "--precision Q4_K_M", path), &answer, &world->error);
+    return asked ? answer.doc : NULL;
+}
+
+/* Options complete a sheet, whose columns may be called as they are, and the engine is llama.cpp, as in other verbs.
+ * Milliseconds that are written without their unit are no seconds. */
+static void a_card(void **state)
+{
+    struct world *world = *state;
+    static const char header[] = "concurrency,isl,osl,tpot,ttft";
+    const struct doc *answer = calibrate_card(world, header, "1,4096,256,45ms,7200ms");
+    assert_non_null(answer);
+    assert_string_equal(doc_get(doc_get(answer, "server"), "engine")->string, "llamacpp");
+    assert_true(strstr(doc_get(answer, "assumed")->first->string, "engine llama.cpp") != NULL);
+    /* `can` takes it, with its interval: that of TPOT turned over. */
+    const char *words = arena_print(&world->arena, "qwen3-14b --on rtx-3060 --precision Q4_K_M --isl 4096 --osl 256 "
+                                    "--calibration %s/server.csv", world->folder);
+    ask(world, arena_print(&world->arena, "calibrate %s/runs.csv --model qwen3-14b --on rtx-3060 --precision Q4_K_M "
+                           "-o %s/server.csv", world->folder, world->folder));
+    const struct doc *can = doc_get(ask(world, arena_print(&world->arena, "can %s", words)), "decode_speed");
+    const struct doc *tpot = doc_get(ask(world, arena_print(&world->arena, "eval predicted_tpot --concurrency 1 --gpus 1 "
+                                                            "--model %s", words)), "predicted_tpot");
+    assert_true(doc_get(can, "value")->number == 1 / doc_get(tpot, "value")->number);
+    assert_float_equal(doc_get(can, "low")->number * doc_get(tpot, "high")->number, 1, 1e-12);
+    assert_float_equal(doc_get(can, "high")->number * doc_get(tpot, "low")->number, 1, 1e-12);
+    assert_null(calibrate_card(world, header, "1,4096,256,45,7200"));
+    assert_non_null(strstr(world->error.what, "times are seconds unless they have a unit"));
 }
 
 /* The mean of gaps between chunks of several tokens, told as TPOT: work and prefill are found to be slower by
@@ -445,6 +483,6 @@ int main(void)
                                         cmocka_unit_test(any_order), cmocka_unit_test(outlier),
                                         cmocka_unit_test(verbs_agree), cmocka_unit_test(carried),
                                         cmocka_unit_test(file), cmocka_unit_test(nothing_given),
-                                        cmocka_unit_test(wrong_statements), cmocka_unit_test(gaps_of_chunks) };
+                                        cmocka_unit_test(wrong_statements), cmocka_unit_test(gaps_of_chunks), cmocka_unit_test(a_card) };
     return cmocka_run_group_tests(tests, world_open, world_close);
 }

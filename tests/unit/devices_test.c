@@ -73,6 +73,17 @@ static void check_shared(struct world *world, const struct catalog_entry *entry,
         fail_msg("%s: %s (%s)", text, one ? found.entry->name : error.what, one ? "" : error.hint);
 }
 
+/* The cores of an Apple chip's GPU, with the word and without; those of its processor say nothing. */
+static void cores_tell_chips_apart(void **state)
+{
+    static const struct { const char *name, *machine; } names[] = {
+        { "M3 Max 30-core GPU", "m3-max-30c" }, { "M3 Max 30-core", "m3-max-30c" }, { "M3 Max 30-core 36GB", "m3-max-30c" },
+        { "M3 Max 40-core", "m3-max" }, { "MacBook Pro M4 Max 32-core", "m4-max-32c" }, { "M1 Max 10-core", "m1-max" },
+        { "M4 Pro 12-core CPU 16-core GPU", "m4-pro-16c" }, { "Ryzen 7 7800X3D 8-Core Processor", "ryzen-7-7800x3d" } };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_string_equal(called(*state, names[i].name)->name, names[i].machine);
+}
+
 static void every_name_means_its_machine(void **state)
 {
     struct world *world = *state;
@@ -272,6 +283,7 @@ static void devices_agree_with_the_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(cores_tell_chips_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(every_name_means_its_machine, setup, teardown),
         cmocka_unit_test_setup_teardown(names_as_people_type_them, setup, teardown),
         cmocka_unit_test_setup_teardown(every_device_can_be_predicted, setup, teardown),

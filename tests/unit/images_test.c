@@ -106,6 +106,21 @@ static void verbs_vary_images(void **state)
     arena_free(&arena);
 }
 
+/* A GGUF file has no vision tower, whose own file the server is told. */
+static void a_tower_has_its_file(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct answer answer;
+    struct error error;
+    assert_true(line_asked(&arena, "can qwen2.5-vl-7b --on rtx-3060 --precision Q4_K_M", &answer, &error));
+    assert_non_null(strstr(doc_get(answer.doc, "command")->string, " -mm MMPROJ.gguf "));
+    const double all = doc_get(doc_get(answer.doc, "weights_stored"), "value")->number;
+    const double file = doc_get(doc_get(answer.doc, "gguf_bytes"), "value")->number;
+    assert_true(fabs(all - file - 2 * 676550144.0) < 1);
+    arena_free(&arena);
+}
+
 static void unknown_images_are_refused(void **state)
 {
     (void)state;
@@ -120,6 +135,9 @@ static void unknown_images_are_refused(void **state)
         { "curve prompt_tokens images=0,1 --model qwen2-vl-7b", "images: how many tokens the text", "--isl N" },
         { "step qwen2-vl-7b --on h100-sxm --images 1", "how many tokens the text", "--isl N" },
         { "step qwen2-vl-7b --on h100-sxm --isl 100 --images -1", "out of range", "0 to 100,000" },
+        { "step qwen2.5-vl-7b --on rtx-3060 --precision Q4_K_M --isl 100 --images 1 --concurrency 1 --emit ollama",
+          "no setting of its Modelfile", "llamacpp" },
+        { "step qwen2.5-vl-7b --on m3-max --isl 100 --images 1 --concurrency 1 --emit mlx", "text alone", "llamacpp" },
         { "simulate qwen2-vl-7b --on h100-sxm --images 1", "--images is not an option of simulate", "step" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -142,6 +160,7 @@ int main(void)
         cmocka_unit_test(words_ask_again),
         cmocka_unit_test(images_count_however_given),
         cmocka_unit_test(verbs_vary_images),
+        cmocka_unit_test(a_tower_has_its_file),
         cmocka_unit_test(unknown_images_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

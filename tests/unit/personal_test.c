@@ -186,6 +186,16 @@ static void a_draft_model(void **state)
     /* Without drafts nothing of it counts but the memory. */
     const char *off = arena_print(&world->arena, "%s --set draft_model_macs=0.44e9 --set draft_model_layers=28", words);
     assert_true(figure(world, off, "predicted_tpot") == figure(world, words, "predicted_tpot"));
+    /* A part of it that is left out is asked for, and the answer says how many drafts it takes as accepted. */
+    assert_false(ask(world, arena_print(&world->arena, "eval predicted_tpot %s --set draft_tokens=3 "
+                                        "--set draft_model_bytes=0.47GB", words)));
+    assert_non_null(strstr(world->error.what, "draft_model_macs"));
+    assert_false(ask(world, arena_print(&world->arena, "eval predicted_tpot %s --set draft_tokens=3 "
+        "--set draft_model_bytes=0.47GB --set draft_model_macs=0.44e9", words)));
+    assert_non_null(strstr(world->error.what, "draft_model_layers"));
+    assert_true(ask(world, arena_print(&world->arena, "eval predicted_tpot %s --set draft_tokens=3 "
+        "--set draft_model_bytes=0.47GB --set draft_model_macs=0.44e9 --set draft_model_layers=28", words)));
+    assert_non_null(strstr(world->answer.text.data, "61 % of the draft tokens taken as accepted"));
 }
 
 /* ---- published runs ---------------------------------------------------------------------------------- */
@@ -270,6 +280,67 @@ static void step_and_can_agree(void **state)
         if (!ask(world, arena_print(&world->arena, "%s --set scale_up_bandwidth=5GB/s", line)))
             fail_msg("%s: with a link: %s", line, world->error.what);
     }
+    /* The words of an answer give its figures again, to the bit; of the cards whose number nobody says there is one. */
+    assert_true(ask(world, "can qwen3-14b --on rtx-3060 --context 6000"));
+    struct buffer words = { .arena = &world->arena };
+    static const struct { const char *key, *row; } same[] = { { "decode_speed", "speed_per_user" }, { "ttft", "predicted_ttft" },
+        { "prefill_speed", "prefill_speed" }, { "memory_needed", "memory_needed" }, { "context_most", "context_most" } };
+    const struct doc *can = world->answer.doc;
+    for (const struct doc *word = doc_get(can, "words")->first; word; word = word->next)
+        buffer_print(&words, "%s%s", words.size ? " " : "", word->string);
+    for (size_t i = 0; i < COUNT(same); i++)
+        assert_true(figure(world, words.data, same[i].row) == value_in(can, same[i].key));
+    assert_true(ask(world, "step llama-3.3-70b --on rtx-3090 --precision Q4_K_M"));
+    assert_int_equal(world->answer.status, 1);
+    /* Three cards share no heads, as `plan` knows too, but layers they do. */
+    static const char *const three[] = { "--gpus 3", "--tp 3" };
+    for (size_t i = 0; i < COUNT(three); i++) {
+        assert_true(ask(world, arena_print(&world->arena, "step llama-3.3-70b --on h100-sxm --precision fp8 %s", three[i])));
+        assert_int_equal(world->answer.status, 1);
+        assert_non_null(strstr(doc_get(world->answer.doc, "infeasible")->string, "1, 2, 4, 8, 16"));
+    }
+    assert_true(ask(world, "step llama-3.3-70b --on rtx-3090 --precision Q4_K_M --gpus 3"));
+    assert_int_equal(world->answer.status, 0);
+}
+
+/* The words that start the server of `step LINE --emit ENGINE`, with one space between two. */
+static const char *started(struct world *world, const char *line, const char *engine)
+{
+    struct buffer out = { .arena = &world->arena };
+    if (!ask(world, arena_print(&world->arena, "step %s --emit %s", line, engine)))
+        fail_msg("%s: %s (%s)", line, world->error.what, world->error.hint);
+    const struct doc *server = doc_get(doc_get(world->answer.doc, "emit"), "servers")->first;
+    for (const struct doc *word = doc_get(server, "command")->first; word; word = word->next)
+        buffer_print(&out, "%s%s", word == doc_get(server, "command")->first ? "" : " ", word->string);
+    return out.data;
+}
+
+/* A model of another's shape keeps its own name and its own context window; where nobody has its configuration, the
+ * answer says whose numbers these are. */
+static void models_of_one_shape(void **state)
+{
+    struct world *world = *state;
+    static const struct { const char *model, *file; } models[] = {
+        { "Qwen3-Coder-30B-A3B-Instruct", "Qwen3-Coder-30B-A3B-Instruct-Q4_K_M.gguf" },
+        { "Qwen/Qwen3-30B-A3B-Thinking-2507", "Qwen3-30B-A3B-Thinking-2507-Q4_K_M.gguf" },
+        { "Qwen2.5-Coder-14B-Instruct", "Qwen2.5-Coder-14B-Instruct-Q4_K_M.gguf" },
+        { "qwen3-14b", "Qwen3-14B-Q4_K_M.gguf" },
+        { "hf.co/bartowski/Qwen_Qwen3-14B-GGUF:Q4_K_M", "Qwen_Qwen3-14B-Q4_K_M.gguf" },
+        { "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf" } };
+    static const char *const spelled[] = { "Q4_K_M", "q4_k_m", "Q4KM" };
+    for (size_t i = 0; i < COUNT(models); i++) {
+        assert_true(ask(world, arena_print(&world->arena, "can %s --on rtx-4090 --precision %s", models[i].model,
+                                           spelled[i % COUNT(spelled)])));
+        assert_non_null(strstr(doc_get(world->answer.doc, "command")->string, models[i].file));
+    }
+    assert_string_equal(started(world, "qwen3:14b-q4_K_M --on rtx-4090 --isl 4096 --osl 256 --concurrency 1", "llamacpp"),
+                        "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999");
+    assert_true(figure(world, "--model qwen3-coder-30b-a3b", "max_context") == 262144);
+    assert_true(figure(world, "--model qwen3-30b-a3b", "max_context") == 40960);
+    assert_true(ask(world, "can Qwen/Qwen3-4B-Thinking-2507 --on rtx-4090"));
+    assert_non_null(strstr(world->answer.text.data, "are those of Qwen3-4B"));
+    assert_true(ask(world, "step Qwen2.5-Coder-14B-Instruct --on h100-sxm --emit vllm"));
+    assert_non_null(strstr(world->answer.text.data, "vllm serve Qwen/Qwen2.5-Coder-14B-Instruct"));
 }
 
 static void can_says_no(void **state)
@@ -290,18 +361,6 @@ static void can_says_no(void **state)
 }
 
 /* ---- --emit ---------------------------------------------------------------------------------------------- */
-
-/* The words that start the server of `step LINE --emit ENGINE`, with one space between two. */
-static const char *started(struct world *world, const char *line, const char *engine)
-{
-    struct buffer out = { .arena = &world->arena };
-    if (!ask(world, arena_print(&world->arena, "step %s --emit %s", line, engine)))
-        fail_msg("%s: %s (%s)", line, world->error.what, world->error.hint);
-    const struct doc *server = doc_get(doc_get(world->answer.doc, "emit"), "servers")->first;
-    for (const struct doc *word = doc_get(server, "command")->first; word; word = word->next)
-        buffer_print(&out, "%s%s", word == doc_get(server, "command")->first ? "" : " ", word->string);
-    return out.data;
-}
 
 /* Both verbs write the same command for the same conversation. */
 static void can_and_step_start_alike(void **state)
@@ -336,15 +395,29 @@ static const struct {
       "llamacpp", "llama-server -m DeepSeek-V3-IQ2_XXS.gguf -c 5440 -np 1 -ngl 999 --n-cpu-moe 61" },
     { "llama-3.3-70b --on rtx-3090 --gpus 4 --tp 4 --precision Q4_K_M --isl 4096 --osl 256 --concurrency 1", "llamacpp",
       "llama-server -m Llama-3.3-70B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -sm tensor" },
-    { "qwen3-14b --on rtx-3090 --precision Q4_K_M --set draft_tokens=4 --set draft_model_bytes=0.5GB --isl 4096 --osl 256 "
-      "--concurrency 1", "llamacpp", "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -md DRAFT.gguf "
+    { "qwen3-14b --on rtx-3090 --precision Q4_K_M --set draft_tokens=4 --set draft_model_bytes=0.5GB "
+      "--set draft_model_macs=0.44e9 --set draft_model_layers=28 --isl 4096 --osl 256 --concurrency 1", "llamacpp", "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999 -md DRAFT.gguf "
       "--spec-type draft-simple --spec-draft-n-max 4" },
     { "llama-3.3-70b --on gb10 --precision Q8_0 --set remote_layers=40 --isl 4096 --osl 256 --concurrency 1", "llamacpp",
       "llama-server -m Llama-3.3-70B-Q8_0.gguf -c 5440 -np 1 -ngl 999 --rpc $HOST_2:50052 -ts 40,41" },
     { "qwen3-14b --on m3-max --engine llamacpp --isl 4096 --osl 256 --concurrency 2", "mlx",
       "mlx_lm.server --model Qwen/Qwen3-14B --decode-concurrency 2" },
+    { "qwen3-14b --on m3-max --engine llamacpp --precision int4 --isl 4096 --osl 256 --concurrency 2", "mlx",
+      "mlx_lm.server --model CHECKPOINT --decode-concurrency 2" },
+    { "qwen3-14b --on m3-max --engine llamacpp --precision bf16 --isl 4096 --osl 256 --concurrency 2", "mlx",
+      "mlx_lm.server --model Qwen/Qwen3-14B --decode-concurrency 2" },
     { "qwen3-14b --on rtx-3060 --precision Q6_K --set host_layers=4 --isl 4096 --osl 256 --concurrency 1", "ollama",
       "ollama serve" },
+    /* No slot is longer than the 40,960 tokens that the model was made for, nor all together than memory holds:
+     * 11,413 tokens by `can`, two of 5,706. */
+    { "qwen3-14b --on rtx-4090 --precision Q4_K_M --isl 30000 --osl 8000 --concurrency 2", "llamacpp",
+      "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 81920 -np 2 -ngl 999 -b 512" },
+    { "qwen3-14b --on rtx-3060 --precision Q5_K_M --isl 9500 --osl 500 --concurrency 1", "llamacpp",
+      "llama-server -m Qwen3-14B-Q5_K_M.gguf -c 11413 -np 1 -ngl 999" },
+    { "qwen3-14b --on rtx-3060 --precision Q5_K_M --isl 4500 --osl 500 --concurrency 2", "llamacpp",
+      "llama-server -m Qwen3-14B-Q5_K_M.gguf -c 11412 -np 2 -ngl 999 -b 512" },
+    { "qwen3-14b --on rtx-3060 --precision Q5_K_M --isl 5500 --osl 500 --concurrency 2", "llamacpp",
+      "llama-server -m Qwen3-14B-Q5_K_M.gguf -c 7504 -np 1 -ngl 999" },
 };
 
 static void flags_say_the_scenario(void **state)
@@ -352,6 +425,17 @@ static void flags_say_the_scenario(void **state)
     struct world *world = *state;
     for (size_t i = 0; i < sizeof emitted / sizeof *emitted; i++)
         assert_string_equal(started(world, emitted[i].line, emitted[i].engine), emitted[i].command);
+}
+
+/* A limit that is missed is said above the command. */
+static void missed_limits_are_said(void **state)
+{
+    struct world *world = *state;
+    static const char line[] = "qwen3-14b --on rtx-4090 --precision Q4_K_M --isl 4096 --osl 256 --concurrency 1 --tpot %s";
+    started(world, arena_print(&world->arena, line, "1s"), "llamacpp");
+    assert_null(strstr(world->answer.text.data, "misses"));
+    started(world, arena_print(&world->arena, line, "5ms"), "llamacpp");
+    assert_non_null(strstr(world->answer.text.data, "# misses the limits: TPOT"));
 }
 
 static void ollama_has_a_file(void **state)
@@ -385,12 +469,12 @@ static void own_engines_refuse(void **state)
           "--engine llamacpp" },
         { "llama-3.1-8b --on h100-sxm --precision Q4_K_M --emit vllm", "does not match", "--engine vllm" },
         { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --kv-precision fp8 --emit llamacpp", "no KV cache in fp8", "q8_0" },
-        { "llama-3.1-8b --on rtx-3060 --engine llamacpp --emit mlx", "not known to run on", "another --emit" },
+        { "llama-3.1-8b --on rtx-3090 --engine llamacpp --emit mlx", "not known to run on", "another --emit" },
         { "llama-3.1-8b --on m3-max --precision Q4_K_M --emit mlx", "does not read GGUF files such as Q4_K_M", "int4" },
         { "gpt-oss-120b --on rtx-5090 --precision MXFP4_MOE --set host_expert_layers=18 --concurrency 1 --emit ollama",
           "not experts alone", "--emit llamacpp" },
         { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set remote_layers=8 --emit ollama", "one machine", "remote_layers=0" },
-        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set draft_tokens=3 --emit llamacpp", "no multi-token-prediction layers", "draft_model_bytes" },
+        { "llama-3.1-8b --on rtx-3060 --precision Q4_K_M --set draft_tokens=3 --emit llamacpp", "no layers that draft", "draft_model_bytes" },
         { "llama-3.3-70b --on rtx-3060 --gpus 1 --precision Q8_0 --emit llamacpp", "nothing to start", "serves its load" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -454,9 +538,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(published_runs, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_is_consistent, world_open, world_close),
         cmocka_unit_test_setup_teardown(step_and_can_agree, world_open, world_close),
+        cmocka_unit_test_setup_teardown(models_of_one_shape, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_says_no, world_open, world_close),
         cmocka_unit_test_setup_teardown(can_and_step_start_alike, world_open, world_close),
         cmocka_unit_test_setup_teardown(flags_say_the_scenario, world_open, world_close),
+        cmocka_unit_test_setup_teardown(missed_limits_are_said, world_open, world_close),
         cmocka_unit_test_setup_teardown(ollama_has_a_file, world_open, world_close),
         cmocka_unit_test_setup_teardown(own_engines_refuse, world_open, world_close),
         cmocka_unit_test(flags_take_rows),

@@ -191,6 +191,7 @@ static void test_llama_cpp(void **state)
     assert_true(isnan(load.seen[LOAD_ARRIVAL_RATE].value) && isnan(load.requests));
     load_assume_lengths(&load, 500, 250);
     check_near("requests", load.requests, 200, 0);
+    check_near("prompt tokens", load.prompt_tokens, 100000, 0);
     check_near("arrivals", load.seen[LOAD_ARRIVAL_RATE].value, 200 / 600.0, 1e-12);
     check_near("prompt", load.seen[LOAD_PROMPT].value, 500, 0);
     check_near("TTFT", load.seen[LOAD_TTFT].value, 0.1, 1e-12);
