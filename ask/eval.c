@@ -70,6 +70,9 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     if (!scenario_choose(&scenario, names, count, error) ||
         !figures_read(&scenario, names, count, &values, read, error))
         return false;
+    if (!scenario.model && (graph_depends(arena, &values.graph, NAME_chip_price) ||
+                            command_given(command, "price-kind")))
+        scenario_note_price(&scenario);
     assumed_notes(&scenario, &values, NULL, count);
     given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
     server_note_unstable(&scenario, &values.graph);

@@ -39,3 +39,10 @@ const char *rental_text(const struct scenario *scenario, double price, const cha
                        count_text(scenario->arena, price * seconds_per_hour, 4), *machine ? " of " : "",
                        machine, price_kind_text(scenario));
 }
+
+void scenario_note_price(struct scenario *scenario)
+{
+    const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
+    if (scenario->machine && price && price->origin == ORIGIN_SHEET && (price->expression || price->value > 0))
+        facts_note(&scenario->facts, "%s", rental_text(scenario, price->value, ""));
+}

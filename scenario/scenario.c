@@ -471,10 +471,8 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
     note_wider_peak(scenario);
     if (!scenario->subject.kv_precision)
         facts_note(&scenario->facts, "KV cache and attention in bf16");
-    const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
-    if (scenario->machine && price && price->origin == ORIGIN_SHEET && (price->expression || price->value > 0)) {
-        facts_note(&scenario->facts, "%s", rental_text(scenario, price->value, ""));
-    } else if (!scenario->machine && !price) {
+    scenario_note_price(scenario);
+    if (!scenario->machine && !facts_find(&scenario->facts, NAME_chip_price)) {
         facts_note(&scenario->facts, "no machine: the lecture's 64 GPUs, B200 as in its "
                    "datasheet, at 2 USD per GPU-hour");
     }

@@ -142,6 +142,8 @@ void scenario_note_length(struct scenario *scenario);
 /* "3.3 USD per GPU-hour (3-year contract)": how the price of the scenario's machine is paid; with " of
  * MACHINE" unless `machine` is "". */
 const char *rental_text(const struct scenario *scenario, double price, const char *machine);
+/* Add that as a note, where the price is that of the machine's sheet. */
+void scenario_note_price(struct scenario *scenario);
 /* "3-year contract", "bought"; "rental" where the sheet does not say. */
 const char *price_kind_text(const struct scenario *scenario);
 /* An error if several machines work together over a link that is not known. */

@@ -74,6 +74,7 @@ bool train_open(struct train *train)
         offloaded |= train_given(train, shares[i]) > 0;
     if (offloaded && !facts_find(facts, NAME_host_link))
         facts_note(facts, "host link as of an H100, PCIe 5 (host_link)");
+    scenario_note_price(&train->scenario);
     train->title = arena_print(train->arena, "%s on %.0f x %s", train->scenario.model,
                                train->chips, train->scenario.machine);
     return train_space(train);

@@ -185,6 +185,74 @@ static void carbon_follows_the_region(void **state)
     assert_string_equal(world->error.what, "--region: unknown region 'atlantis'");
 }
 
+/* ---- bill --own ------------------------------------------------------------------------------- */
+
+static double own_number(struct world *world, const char *key)
+{
+    const struct doc *own = doc_get(world->answer.doc, "own"), *found = own ? doc_get(own, key) : NULL;
+    if (!found || found->kind != DOC_NUMBER)
+        fail_msg("no number own.%s", key);
+    return found->number;
+}
+
+/* What stands after a word of the own GPUs' words; "" where it is not among them. */
+static const char *own_word(struct world *world, const char *option)
+{
+    const struct doc *words = doc_get(doc_get(world->answer.doc, "own"), "words");
+    for (const struct doc *word = words->first; word; word = word->next)
+        if (!strcmp(word->string, option))
+            return word->next->string;
+    return "";
+}
+
+static double workload_number(struct world *world, const char *key)
+{
+    return doc_get(doc_get(world->answer.doc, "workload"), key)->number;
+}
+
+#define OWN "bill document-chat --model claude-opus-4-7 --own llama-3.3-70b --on h100-sxm --precision fp8"
+
+/* The replica is that of the best deployment that `plan` finds for the workload's mean request. */
+static void the_deployment_is_plans(void **state)
+{
+    struct world *world = *state;
+    assert_true(try(world, OWN));
+    assert_non_null(strstr(world->answer.text.data, "own: plan: "));
+    const char *gpus = own_word(world, "--gpus"), *isl = own_word(world, "--isl"), *osl = own_word(world, "--osl");
+    const double hit = own_number(world, "prefix_hit_share");
+    const double rate = workload_number(world, "task_requests") * workload_number(world, "task_rate");
+    assert_true(try(world, arena_print(&world->arena, "plan llama-3.3-70b --on h100-sxm --precision fp8 --isl %s "
+                                       "--osl %s --prefix-hit %.17g --rate %.17g", isl, osl, hit,
+                                       rate)));
+    const struct doc *best = doc_get(world->answer.doc, "best");
+    if (strcmp(doc_get(best, "kind")->string, "together"))
+        best = doc_get(world->answer.doc, "simplest");
+    near(atof(gpus), doc_get(best, "chips")->number, 0, "GPUs of a replica");
+    assert_true(try(world, OWN " --gpus 8"));
+    assert_null(strstr(world->answer.text.data, "own: plan: "));
+    assert_string_equal(own_word(world, "--gpus"), "8");
+}
+
+/* The load from which owning pays, in other words, by arithmetic of its own; its interval holds the value. */
+static void the_break_even_in_other_words(void **state)
+{
+    struct world *world = *state;
+    assert_true(try(world, OWN " --price-kind owned"));
+    assert_non_null(strstr(world->answer.text.data, "USD per GPU-hour (bought)"));
+    const double rate = own_number(world, "own_pays_rate"), requests = workload_number(world, "task_requests");
+    const double tokens = atof(own_word(world, "--isl")) + atof(own_word(world, "--osl"));
+    near(own_number(world, "own_pays_tokens") / (rate * requests * tokens), 1, 1e-9, "tokens per second");
+    near(own_number(world, "own_pays_share") * own_number(world, "server_task_rate") / rate, 1, 1e-9, "share");
+    assert_true(own_number(world, "own_pays_share_low") < own_number(world, "own_pays_share"));
+    assert_true(own_number(world, "own_pays_share") < own_number(world, "own_pays_share_high"));
+    assert_true(own_number(world, "own_pays_users_low") < own_number(world, "own_pays_users"));
+    assert_true(own_number(world, "own_pays_users") < own_number(world, "own_pays_users_high"));
+    /* One replica at that load costs what the tasks cost bought. */
+    const struct doc *loads = doc_get(doc_get(world->answer.doc, "own"), "loads");
+    near(own_number(world, "server_price") / rate, doc_get(loads->first, "task_cost")->number,
+         1e-3 * own_number(world, "server_price") / rate, "cost of a task there");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +261,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(training_runs_of_a_paper, world_open, world_close),
         cmocka_unit_test_setup_teardown(each_kind_is_its_sheets_and_is_named, world_open, world_close),
         cmocka_unit_test_setup_teardown(carbon_follows_the_region, world_open, world_close),
+        cmocka_unit_test_setup_teardown(the_deployment_is_plans, world_open, world_close),
+        cmocka_unit_test_setup_teardown(the_break_even_in_other_words, world_open, world_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
