@@ -37,6 +37,7 @@ static const struct word words[] = {
     { "d",      { 1 },               86400, false },
     { "day",    { 1 },               86400, false },
     { "days",   { 1 },               86400, false },
+    { "month",  { 1 },    365.0/12*86400, false },
     { "year",   { 1 },         365.0*86400, false },
     { "years",  { 1 },         365.0*86400, false },
     { "B",      { 0, 1 },                1, true },

@@ -53,6 +53,8 @@ static bool read_words(struct plan *plan)
     return error_expected(plan->error, "--validate 8 --traffic %.200s", command_text(command, "traffic"));
 }
 
+static const double ENDLESS = 1e12;         /* GPUs, where nobody limits them */
+
 /* ---- variants --------------------------------------------------------------------------------- */
 
 /* Make the load an input; in disaggregated deployments the prefill workers too. */
@@ -115,10 +117,10 @@ static bool check_given(struct plan *plan, const struct scenario *scenario)
 
 /* The demand, where there is one, as requests per second; the number of GPUs, which is one scale-up
  * domain where nobody gave it, and no limit at all where only a demand is given; TTFT and TPOT. */
-static bool read_limits(struct plan *plan, struct scenario *scenario)
+static bool read_limits(struct plan *plan, struct scenario *scenario, enum plan_kind kind)
 {
     enum { MOST = 10000000 };
-    const double endless = 1e12;
+    const bool budget = fact_given(facts_find(&scenario->facts, NAME_budget));
     const struct fact *tokens = facts_find(&scenario->facts, NAME_tokens_per_day);
     const bool chips_given = fact_given(facts_find(&scenario->facts, NAME_deployment_chips));
     double domain, demand;
@@ -127,12 +129,22 @@ static bool read_limits(struct plan *plan, struct scenario *scenario)
             return false;
         facts_set(&scenario->facts, NAME_request_demand, demand, ORIGIN_AXIS, tokens->source);
     }
+    const struct fact *users = facts_find(&scenario->facts, NAME_users_demand);
+    if (fact_given(users) && facts_find(&scenario->facts, NAME_request_demand)) {
+        error_set(plan->error, "%s and %s are two loads", users->source,
+                  facts_find(&scenario->facts, NAME_request_demand)->source);
+        return error_expected(plan->error, "one of them");
+    }
+    if (fact_given(users))          /* Little's law: each has one request in flight */
+        facts_bind(&scenario->facts, NAME_request_demand, kind == PLAN_POOLS
+                   ? NAME_users_demand " / " NAME_pool_e2e : NAME_users_demand " / " NAME_predicted_e2e,
+                   ORIGIN_AXIS, users->source);
     plan->by_demand = facts_find(&scenario->facts, NAME_request_demand) != NULL;
     if (!value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
         return false;
     plan->alone = command_given(plan->command, "aggregated") && !plan->by_demand && !chips_given;
     if (!plan->alone && !chips_given)
-        facts_set(&scenario->facts, NAME_deployment_chips, plan->by_demand ? endless : domain,
+        facts_set(&scenario->facts, NAME_deployment_chips, plan->by_demand || budget ? ENDLESS : domain,
                   ORIGIN_CHOSEN, "assumed");
     if (!value_of(scenario, NAME_deployment_chips, &plan->gpus, plan->error))
         return false;
@@ -192,9 +204,10 @@ static bool take_tensor(struct plan *plan, struct scenario *scenario)
 }
 
 /* Open a scenario with one machine and format of the lists. */
-static bool add_variant(struct plan *plan, const char *machine, const char *precision,
+static bool add_variant(struct plan *plan, const struct machine_wanted *wanted, const char *precision,
                         const char *kv, enum plan_kind kind)
 {
+    const char *machine = wanted->name;
     struct variant *variant = arena_push(plan->arena, &plan->variants, &plan->count, &plan->room,
                                          sizeof *variant);
     *variant = (struct variant){ .kind = kind, .machine = machine, .precision = precision, .kv = kv };
@@ -209,9 +222,9 @@ static bool add_variant(struct plan *plan, const char *machine, const char *prec
         return false;
     asked = *scenario;
     asked.facts = facts_copy(&scenario->facts);
-    if (!take_tensor(plan, scenario) || !read_limits(plan, scenario))
+    if (!take_tensor(plan, scenario) || !read_limits(plan, scenario, kind) ||
+        !plan_read_room(plan, scenario, wanted, &variant->gpus))
         return false;
-    variant->gpus = plan->gpus;
     variant->ttft = plan->ttft;
     variant->rule = command_given(plan->command, "any-layout") ? LAYOUT_EVEN : LAYOUT_STARTABLE;
     if (command_given(plan->command, "aggregated") &&
@@ -225,22 +238,25 @@ static bool add_variant(struct plan *plan, const char *machine, const char *prec
     return true;
 }
 
-/* "32 x H200 SXM or H100 SXM" */
+/* "32 x H200 SXM or H100 SXM", "16 x H100 SXM or 8 x H200 SXM" */
 static const char *scope_text(struct plan *plan)
 {
     struct buffer out = { .arena = plan->arena };
-    const char *before = NULL;
-    if (plan->by_demand && !fact_given(facts_find(&plan->variants->scenario.facts, NAME_deployment_chips)))
-        buffer_print(&out, "as many as needed of ");
-    else if (plan->alone)
-        buffer_print(&out, "one replica of ");
-    else if (!plan->swept.row || strcmp(plan->swept.row, NAME_deployment_chips))
-        buffer_print(&out, "%.0f x ", plan->gpus);
-    for (size_t i = 0; i < plan->count; i++)
-        if (plan->variants[i].machine != before) {
-            buffer_print(&out, "%s%s", before ? " or " : "", plan->variants[i].scenario.machine);
-            before = plan->variants[i].machine;
-        }
+    const bool swept = plan->swept.row && !strcmp(plan->swept.row, NAME_deployment_chips);
+    const struct variant *before = NULL;
+    for (const struct variant *variant = plan->variants; variant < plan->variants + plan->count; variant++) {
+        if (before && before->machine == variant->machine)
+            continue;
+        buffer_print(&out, "%s", before ? " or " : "");
+        if (plan->alone && !before)
+            buffer_print(&out, "one replica of ");
+        else if (!plan->alone && !(variant->gpus < ENDLESS) && !before)
+            buffer_print(&out, "as many as needed of ");
+        else if (!plan->alone && !swept && variant->gpus < ENDLESS && (!before || before->gpus != variant->gpus))
+            buffer_print(&out, "%.0f x ", variant->gpus);
+        buffer_print(&out, "%s", variant->scenario.machine);
+        before = variant;
+    }
     return out.data;
 }
 
@@ -248,15 +264,20 @@ bool plan_spaces(struct plan *plan)
 {
     const struct subject *subject = &plan->subject;
     const char **machines, **precisions, **kvs;
+    struct machine_wanted *wanted;
     const int kinds = command_given(plan->command, "aggregated") ? PLAN_TOGETHER + 1 : PLAN_KINDS;
     size_t machine_count = split_names(plan->arena, subject->machine, &machines);
+    wanted = arena_array(plan->arena, machine_count, sizeof *wanted);
+    for (size_t m = 0; m < machine_count; m++)
+        if (!plan_read_machine(plan, machines[m], &wanted[m]))
+            return false;
     size_t precision_count = split_names(plan->arena, subject->precision, &precisions);
     size_t kv_count = split_names(plan->arena, subject->kv_precision, &kvs);
     for (size_t m = 0; m < machine_count; m++)
         for (size_t p = 0; p < precision_count; p++)
             for (size_t k = 0; k < kv_count; k++)
                 for (int kind = 0; kind < kinds; kind++)
-                    if (!add_variant(plan, machines[m], precisions[p], kvs[k],
+                    if (!add_variant(plan, &wanted[m], precisions[p], kvs[k],
                                      (enum plan_kind)kind))
                         return false;
     plan->by_cost = machine_count > 1;
@@ -351,8 +372,7 @@ static const struct option_group gpus_options = { "Limits", gpus_list },
                                  pick_options = { "Launch", pick_list };
 
 static const struct instead instead[] = {
-    { NAME_users, "plan chooses how many requests each replica has in flight: give --rate or --tokens-per-day; "
-      "`chalkline step --users N` finds the fewest GPUs for N users" },
+    { NAME_users, "plan chooses how many requests each replica has in flight: --users says how many there are in all" },
     { NAME_concurrency, "plan chooses the concurrency; `chalkline step --concurrency N` takes one" },
     { NAME_replicas, "plan chooses the number of replicas: --gpus limits the whole deployment" },
     { NULL, NULL } };
@@ -363,7 +383,7 @@ const struct verb verb_plan = {
     { "chalkline plan qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms",
       "chalkline plan deepseek-v3 --on gb200-nvl72,h200-sxm --precision fp8,fp4 --rate 50",
       "chalkline plan llama-3.3-70b --on h100-sxm --gpus 8 --emit vllm" },
-    { &gpus_options, &limit_options, &length_options, &image_options, &demand_options, &layout_options, &rank_options,
+    { &gpus_options, &room_options, &limit_options, &length_options, &image_options, &demand_options, &layout_options, &rank_options,
       &search_options, &launch_options, &pick_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,
       &price_options, &shard_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan,

@@ -61,6 +61,12 @@ enum plan_figure {
     PLAN_FIGURE_COUNT
 };
 
+/* A machine of --on: "h100-sxm=64@2.1USD/h". */
+struct machine_wanted {
+    const char *name, *price;       /* price NULL: the sheet's, or that of --price */
+    double most;                    /* GPUs; 0: as many as there are */
+};
+
 struct variant {
     struct scenario scenario;       /* in which the search varies layout and load */
     enum plan_kind kind;
@@ -109,6 +115,11 @@ struct plan_point {
     struct breakdown parts;         /* of its TPOT */
 };
 
+/* Read one machine of --on; set the price that it says; find how many of its GPUs replicas may use. */
+bool plan_read_machine(struct plan *plan, const char *text, struct machine_wanted *wanted);
+bool plan_set_price(struct plan *plan, struct scenario *scenario, const struct machine_wanted *wanted);
+bool plan_read_room(struct plan *plan, struct scenario *scenario, const struct machine_wanted *wanted, double *gpus);
+extern const struct option_group room_options;
 /* Build all variants with their spaces. */
 bool plan_spaces(struct plan *plan);
 /* Build the graph, settings and loads of a variant's space. */

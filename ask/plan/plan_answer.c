@@ -22,7 +22,7 @@ static const char *const limit_rows[] = {
     NAME_gpu_memory_utilization, NAME_hbm_reported, NAME_replica_chips_max,
     NAME_pipeline_parallel_max, NAME_max_num_seqs, NAME_tensor_parallel_most };
 enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };
-static const char *const asked_limit_rows[] = { NAME_deployment_chips, NAME_request_demand };
+static const char *const asked_limit_rows[] = { NAME_deployment_chips, NAME_request_demand, NAME_users_demand };
 
 /* The limits that deployments had to keep, of the first machine: the words of the question ask for
  * them again. There is no TTFT limit where no layout meets the usual one, and no number of GPUs
@@ -43,8 +43,10 @@ static void add_limits(struct plan *plan, struct section *section)
     if (isinf(plan->variants->ttft))
         section_word(limits, "reason", "no layout meets the default TTFT");
     if (chips && !plan->alone && (fact_given(chips) || !plan->by_demand))
-        section_number(limits, NAME_deployment_chips, plan->gpus, unit_one);
-    if (plan->by_demand && value_of(asked, NAME_request_demand, &value, &ignored))
+        section_number(limits, NAME_deployment_chips, plan->variants->gpus, unit_one);
+    if (fact_given(facts_find(&asked->facts, NAME_users_demand)))
+        section_number(limits, NAME_users_demand, value_or_nan(asked, NAME_users_demand), unit_one);
+    else if (plan->by_demand && value_of(asked, NAME_request_demand, &value, &ignored))
         section_number(limits, NAME_request_demand, value, scenario_unit(asked, NAME_request_demand));
 }
 
@@ -401,7 +403,7 @@ static const struct record points_record = { "PlanPoints", (const struct answer_
 static const struct record limits_record = { "PlanLimits", (const struct answer_field[]){
     { FIELD_TEXTS, "words", .help = "words of the command that gives these limits again", .always = true },
     { FIELD_ROWS, .names = limit_rows, .count = LIMIT_ROWS, .always = true },
-    { FIELD_ROWS, .names = asked_limit_rows, .count = 2 },
+    { FIELD_ROWS, .names = asked_limit_rows, .count = sizeof asked_limit_rows / sizeof *asked_limit_rows },
     { FIELD_TEXT, "reason", .help = "why a limit is null" },
     { 0 } } };
 

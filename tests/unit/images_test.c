@@ -137,7 +137,7 @@ static void unknown_images_are_refused(void **state)
         { "step qwen2-vl-7b --on h100-sxm --isl 100 --images -1", "out of range", "0 to 100,000" },
         { "step qwen2.5-vl-7b --on rtx-3060 --precision Q4_K_M --isl 100 --images 1 --concurrency 1 --emit ollama",
           "no setting of its Modelfile", "llamacpp" },
-        { "step qwen2.5-vl-7b --on m3-max --isl 100 --images 1 --concurrency 1 --emit mlx", "text alone", "llamacpp" },
+        { "step qwen2.5-vl-7b --on m3-max --isl 100 --images 1 --concurrency 1 --emit mlx", "text only", "llamacpp" },
         { "simulate qwen2-vl-7b --on h100-sxm --images 1", "--images is not an option of simulate", "step" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

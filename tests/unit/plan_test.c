@@ -189,6 +189,55 @@ static void costs_divide_the_rent(void **state)
     assert_true(seen[PLAN_TOGETHER] > 5 && seen[PLAN_POOLS] > 5);
 }
 
+/* ---- the load's words ------------------------------------------------------------------------------- */
+
+static double number_in(const struct doc *doc, const char *key)
+{
+    const struct doc *number = doc_get(doc, key);
+    if (!number || number->kind != DOC_NUMBER)
+        fail_msg("no number %s", key);
+    return number->number;
+}
+
+static const struct doc *planned(struct arena *arena, const char *const (*options)[2], size_t count)
+{
+    struct command *command = arena_alloc(arena, sizeof *command);
+    struct error error = { .what = "" };
+    static const struct ranks alone = { 0, 1 };
+    *command = (struct command){ .verb = &verb_plan, .ranks = &alone };
+    struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
+    command_put_word(arena, command, "qwen3-32b");
+    command_give(arena, command, "precision", "fp8");
+    for (size_t i = 0; i < count; i++)
+        command_give(arena, command, options[i][0], options[i][1]);
+    if (!verb_plan.ask(arena, command, &answer, &error))
+        fail_msg("%s (%s)", error.what, error.hint);
+    return answer.doc;
+}
+
+/* By Little's law the users are the requests in flight; one replica fewer does not have them all. What a
+ * budget and spare hosts leave is all that is used. */
+static void loads_in_words(void **state)
+{
+    (void)state;
+    static const char *const users[][2] = { { "on", "h200-sxm" }, { "users", "200" }, { "speed", "30" },
+                                            { "isl", "8000" }, { "osl", "500" } };
+    static const char *const budget[][2] = { { "on", "h100-sxm=64@2USD/h,h200-sxm=16@3USD/h" },
+                                             { "budget", "50000USD/month" }, { "spare-hosts", "1" } };
+    struct arena arena = { 0 };
+    const struct doc *best = doc_get(planned(&arena, users, COUNT(users)), "best");
+    const double rate = number_in(best, "rate"), e2e = number_in(best, "e2e"), copies = number_in(best, "replicas");
+    assert_true(rate * e2e > 200 * 0.999 && rate * e2e * (copies - 1) / copies < 200);
+    assert_true(number_in(best, "speed_per_user") >= 30);
+    best = doc_get(planned(&arena, budget, COUNT(budget)), "best");
+    const double hosts = number_in(best, "hosts"), host = number_in(best, "host_chips");
+    const bool first = strstr(doc_get(best, "machine")->string, "H100") != NULL;
+    const double rent = host * (first ? 2 : 3) * 365 / 12 * 24;
+    assert_true(number_in(best, "deployment_chips") <= (hosts - 1) * host);
+    assert_true(hosts * rent <= 50000 && hosts <= (first ? 8 : 2));
+    arena_free(&arena);
+}
+
 /* ---- rules ---------------------------------------------------------------------------------------- */
 
 /* A deployment that cannot be started says which rules it breaks; one that can breaks none. */
@@ -353,7 +402,8 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(loops_close),
                                         cmocka_unit_test(none_is_better),
                                         cmocka_unit_test(costs_divide_the_rent),
-                                        cmocka_unit_test(rules_say_why),
+                                        cmocka_unit_test(loads_in_words),
+        cmocka_unit_test(rules_say_why),
                                         cmocka_unit_test(no_pools_are_better) };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

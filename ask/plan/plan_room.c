@@ -1,0 +1,66 @@
+/* What may be rented: how many of each machine, at which price, within a budget, with hosts to spare.
+ *
+ *     --on h100-sxm=64@2.1USD/h,mi300x=32 --budget 50000USD/month --spare-hosts 1 */
+#include "ask/plan/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+bool plan_read_machine(struct plan *plan, const char *text, struct machine_wanted *wanted)
+{
+    const char *price = text ? strchr(text, '@') : NULL, *most = text ? strchr(text, '=') : NULL;
+    *wanted = (struct machine_wanted){ .name = text };
+    if (most && price && most > price)
+        most = NULL;
+    if (!price && !most)
+        return true;
+    wanted->name = arena_copy(plan->arena, text, (size_t)((most ? most : price) - text));
+    wanted->price = price ? price + 1 : NULL;
+    if (!most)
+        return true;
+    const size_t size = price ? (size_t)(price - most - 1) : strlen(most + 1);
+    const char *number = arena_copy(plan->arena, most + 1, size);
+    if (text_number(text_of(number), &wanted->most) && wanted->most >= 1 && wanted->most == floor(wanted->most))
+        return true;
+    error_set(plan->error, "--on: invalid number of GPUs '%.40s' of %.60s", number, wanted->name);
+    return error_expected(plan->error, "a whole number, as in --on h100-sxm=64@2.1USD/h,mi300x=32");
+}
+
+bool plan_set_price(struct plan *plan, struct scenario *scenario, const struct machine_wanted *wanted)
+{
+    return !wanted->price || scenario_set_row(scenario, NAME_chip_price, wanted->price, ORIGIN_AXIS, "--on", plan->error);
+}
+
+bool plan_read_room(struct plan *plan, struct scenario *scenario, const struct machine_wanted *wanted, double *gpus)
+{
+    static const char *const rows[] = { NAME_spare_hosts, NAME_host_chips, NAME_budget_chips };
+    const bool budget = fact_given(facts_find(&scenario->facts, NAME_budget));
+    struct values values;
+    if (!values_of(scenario, rows, budget ? 3 : 2, &values, plan->error))
+        return false;
+    double room = wanted->most > 0 ? fmin(plan->gpus, wanted->most) : plan->gpus;
+    if (budget && !(values.at[2] > 0)) {
+        error_set(plan->error, "--budget pays for no host of %s", scenario->machine);
+        return error_expected(plan->error, "more, as in --budget 50000USD/month, for %.0f GPUs", values.at[1]);
+    }
+    room = budget ? fmin(room, values.at[2]) : room;
+    *gpus = room - values.at[0] * values.at[1];
+    if (!(*gpus >= 1)) {
+        error_set(plan->error, "--spare-hosts %g: no GPU of %.0f is left for replicas on %s", values.at[0], room,
+                  scenario->machine);
+        return error_expected(plan->error, "fewer spare hosts, or more GPUs");
+    }
+    if (*gpus != plan->gpus)
+        facts_set(&scenario->facts, NAME_deployment_chips, *gpus, ORIGIN_AXIS, "plan");
+    return true;
+}
+
+static const struct option room_list[] = {
+    { "users", "N", OPTION_ROW, .row = NAME_users_demand, .otherwise = "from --rate",
+      .help = "requests in flight that the deployment is to serve" },
+    { "budget", "USD/month", OPTION_ROW, .row = NAME_budget, .otherwise = "no limit",
+      .help = "rent of the whole deployment, at most" },
+    { "spare-hosts", "N", OPTION_ROW, .row = NAME_spare_hosts, .otherwise = "0",
+      .help = "hosts beside those that serve, for one that fails" },
+    { 0 } };
+const struct option_group room_options = { "Room", room_list };
