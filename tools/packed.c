@@ -11,18 +11,23 @@
 #include <string.h>
 
 /* Rows keep their numbers, since those that go are the last. */
-static bool cut(struct formulas *formulas, const char *file)
+static bool cut(struct arena *arena, struct formulas *formulas, const char *file)
 {
     while (formulas->count && !strcmp(formulas->rows[formulas->count - 1]->file, file))
         formulas->count--;
     while (formulas->chapter_count && !strcmp(formulas->chapters[formulas->chapter_count - 1].file, file))
         formulas->chapter_count--;
-    bool clean = true;
     for (size_t i = 0; i < formulas->count; i++)
-        clean = clean && strcmp(formulas->rows[i]->file, file);
+        if (!strcmp(formulas->rows[i]->file, file))
+            return false;
+    struct alias *kept = arena_array(arena, formulas->alias_count + 1, sizeof *kept);
+    size_t count = 0;
     for (size_t i = 0; i < formulas->alias_count; i++)
-        clean = clean && formulas->aliases[i].row < (int)formulas->count;
-    return clean;
+        if (formulas->aliases[i].row < (int)formulas->count)
+            kept[count++] = formulas->aliases[i];
+    formulas->aliases = kept;
+    formulas->alias_count = count;
+    return true;
 }
 
 /* What of a device only `show` prints. */
@@ -35,16 +40,24 @@ static bool only_shown(const struct csv *csv, const char *header)
     return shown && !strcmp(csv->file, DEVICES_FILE);
 }
 
-/* A table of facts without its notes, one of measurements also without its reasons: the page needs none. */
+/* What of rules, flags and published layouts no answer reads. */
+static bool of_source(const char *header)
+{
+    return !strcmp(header, "source") || !strcmp(header, "date") || !strcmp(header, "message") ||
+           !strcmp(header, "kind") || !strcmp(header, "servers");
+}
+
+/* A table of facts without its notes, one of rules or flags without their sources, one of measurements also without its reasons: the page needs none. */
 static const struct csv *narrow(struct arena *arena, const struct csv *csv)
 {
     struct csv *out = arena_alloc(arena, sizeof *out);
-    const bool measured = csv_column(csv, "publisher") >= 0;
-    if (!measured && csv_column(csv, "fact") < 0 && strcmp(csv->file, DEVICES_FILE))
+    const bool measured = csv_column(csv, "publisher") >= 0, rules = csv_column(csv, "until") >= 0 || csv_column(csv, "takes") >= 0 ||
+                       csv_column(csv, "servers") >= 0;
+    if (!measured && !rules && csv_column(csv, "fact") < 0 && strcmp(csv->file, DEVICES_FILE))
         return csv;
     size_t kept[64], count = 0;
     for (size_t i = 0; i < csv->columns && count < sizeof kept / sizeof *kept; i++)
-        if (strcmp(csv_header(csv, i), "note") && !only_shown(csv, csv_header(csv, i)) &&
+        if ((rules || strcmp(csv_header(csv, i), "note")) && !(rules && of_source(csv_header(csv, i))) && !only_shown(csv, csv_header(csv, i)) &&
             !(measured && (ends_with(csv_header(csv, i), "_from") || !strcmp(csv_header(csv, i), "id"))))
             kept[count++] = i;
     uint32_t *cells = arena_array(arena, (csv->rows + 1) * count, sizeof *cells);
@@ -96,8 +109,8 @@ int main(int count, char **words)
         sets[i] = *formulas_built_in(i);
     for (; count > 2 && !strcmp(words[count - 2], "--without"); count -= 2)
         for (unsigned i = 0; i <= FORMULAS_ALL; i++)
-            if (!cut(&sets[i], words[count - 1])) {
-                fprintf(stderr, "packed: %s is not the last of formulas/order.txt, or has aliases\n",
+            if (!cut(&arena, &sets[i], words[count - 1])) {
+                fprintf(stderr, "packed: %s is not the last of formulas/order.txt\n",
                         words[count - 1]);
                 return 1;
             }

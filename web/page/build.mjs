@@ -17,7 +17,7 @@ const early = await text({ entryPoints: ["src/early.ts"] });
 const style = await text({ entryPoints: ["src/style.css"] });
 /* As small as deflate can be, where zopfli is there; any browser unpacks it. */
 function pack(path) {
-  const small = spawnSync("zopfli", ["-c", "--i5", path], { maxBuffer: 1 << 26 });
+  const small = spawnSync("zopfli", ["-c", "--i20", path], { maxBuffer: 1 << 26 });
   return small.status === 0 ? small.stdout : gzipSync(readFileSync(path), { level: 9 });
 }
 const wasm = pack(root + "build/wasm/chalkline.wasm").toString("base64");

@@ -61,7 +61,7 @@ test(`${COUNT} scenarios: eval, step and the board say what the command line say
   };
   for (let i = 0; i < COUNT; i += 2) await Promise.all([one(i), one(i + 1)]);
   console.log(`# ${seen.answers} answers and ${seen.refusals} refusals alike; ${seen.values} values of the board, bit for bit`);
-  assert.ok(seen.answers > 0.8 * COUNT);
+  assert.ok(seen.answers > 0.7 * COUNT);
 });
 
 const QUESTIONS = [
