@@ -29,19 +29,23 @@ static const struct fact *several(const struct scenario *scenario)
     return fact && fact->value > 1 ? fact : NULL;
 }
 
-bool scenario_linked(const struct scenario *scenario, struct error *error)
+bool scenario_links(const struct scenario *scenario)
 {
     struct error ignored;
     const char *name = scenario->subject.machine;
     const struct catalog_entry *machine =
         name ? catalog_find(&scenario->catalog, CATALOG_MACHINE, name, &ignored) : NULL;
+    return !machine || !catalog_stands_alone(machine) || facts_find(&scenario->facts, NAME_scale_up_bandwidth);
+}
+
+bool scenario_linked(const struct scenario *scenario, struct error *error)
+{
     const struct fact *fact = several(scenario);
-    if (!machine || !fact || !catalog_stands_alone(machine) ||
-        facts_find(&scenario->facts, NAME_scale_up_bandwidth))
+    if (!fact || scenario_links(scenario))
         return true;
     error_set(error, "%s: no link between several %s is known",
               fact_given(fact) ? arena_print(scenario->arena, "%s %.12g", fact->source, fact->value) : fact->source,
-              machine->title);
+              scenario->machine);
     return error_expected(error, "one of them, or their link: --set scale_up_bandwidth=5GB/s");
 }
 

@@ -146,6 +146,8 @@ const char *rental_text(const struct scenario *scenario, double price, const cha
 void scenario_note_price(struct scenario *scenario);
 /* "3-year contract", "bought"; "rental" where the sheet does not say. */
 const char *price_kind_text(const struct scenario *scenario);
+/* Can several of the machine work together: is it a card, or a machine whose link is known? */
+bool scenario_links(const struct scenario *scenario);
 /* An error if several machines work together over a link that is not known. */
 bool scenario_linked(const struct scenario *scenario, struct error *error);
 /* An error if chips, TP, attention DP and PP are all given and contradict each other, or if a batch and

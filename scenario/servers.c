@@ -163,6 +163,7 @@ bool servers_layouts(const struct servers *servers, struct layouts *layouts, str
     *layouts = (struct layouts){ 0 };
     if (servers->replica_most > 0)
         most = fmin(servers->chips, servers->replica_most);
+    most = scenario_links(servers->scenario) ? most : 1;
     for (double chips = servers->replica_least; chips <= most; chips++)
         add_ways(servers->arena, chips, &all);
     if (servers->rule == LAYOUT_ANY) {

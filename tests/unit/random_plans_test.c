@@ -25,11 +25,11 @@ struct words {
 };
 
 struct limits {
-    double ttft, tpot, gpus;        /* 0: not given */
+    double ttft, tpot, gpus, spare; /* 0: not given */
 };
 
 struct tally {
-    size_t plans, nothing, best, points, pools, figures, stepped, wrong;
+    size_t plans, nothing, best, points, pools, packed, figures, stepped, wrong;
 };
 
 struct trial {
@@ -113,8 +113,13 @@ static void draw_question(struct trial *trial, uint64_t *state)
         trial->limits.tpot = floor(10000 * draw_log(state, 0.005, 0.2)) / 10000;
         add_number(trial, "--tpot", "%.17gs", trial->limits.tpot);
     }
-    if (draw(state) < 0.3)
+    const double load = draw(state);
+    if (load < 0.3)
         add_number(trial, "--rate", "%.3g", draw_log(state, 0.1, 100));
+    else if (load < 0.4)
+        add_number(trial, "--users", "%.0f", draw_log(state, 1, 2000));
+    if (trial->limits.gpus >= 24 && draw(state) < 0.2)
+        add_number(trial, "--spare-hosts", "%.0f", trial->limits.spare = 1);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -208,6 +213,49 @@ static double chips_of(const struct doc *point)
     return chips;
 }
 
+/* Hosts for the servers, the largest first, each on the first host with room; of more chips than a host has,
+ * on hosts of its own. */
+static double packed_hosts(struct trial *trial, const struct doc *point, double host)
+{
+    enum { SIZES = 4096 };
+    double *room = arena_array(&trial->arena, SIZES, sizeof *room), whole = 0;
+    size_t hosts = 0;
+    for (double size = host; size >= 1; size--)
+        for (const struct doc *one = doc_get(point, "servers")->first; one; one = one->next) {
+            const double chips = number_in(one, NAME_chips), count = number_in(one, "count");
+            if (size == host && chips >= host)
+                whole += count * ceil(chips / host);
+            for (double n = 0; chips == size && chips < host && n < count; n++) {
+                size_t at = 0;
+                while (at < hosts && room[at] < chips)
+                    at++;
+                assert_true(at < SIZES);
+                room[at] = (at == hosts ? host : room[at]) - chips;
+                hosts += at == hosts;
+            }
+        }
+    return whole + (double)hosts;
+}
+
+/* It can be started, breaks no rule, and packs into the hosts that are paid for. */
+static void check_hosts(struct trial *trial, const struct doc *point)
+{
+    const double host = number_in(point, NAME_host_chips), hosts = number_in(point, NAME_hosts);
+    const double used = hosts - trial->limits.spare, chips = chips_of(point);
+    if (!doc_get(point, "startable")->boolean || doc_get(point, "broken_rules")->count)
+        wrong(trial, "startable", 0, 1);
+    if (packed_hosts(trial, point, host) != used)
+        wrong(trial, "hosts that the servers pack into", packed_hosts(trial, point, host), used);
+    if (number_in(point, NAME_chips_paid) != hosts * host)
+        wrong(trial, NAME_chips_paid, number_in(point, NAME_chips_paid), hosts * host);
+    for (const struct doc *one = doc_get(point, "servers")->first; one; one = one->next)
+        if (fmod(host, number_in(one, NAME_chips)) != 0 && fmod(number_in(one, NAME_chips), host) != 0)
+            wrong(trial, "chips of a server on hosts", number_in(one, NAME_chips), host);
+    if (trial->limits.gpus > 0)
+        at_most(trial, "hosts", hosts, ceil(trial->limits.gpus / host));
+    trial->tally->packed += chips > 0;
+}
+
 static void check_point(struct trial *trial, const struct doc *point)
 {
     const bool pools = !strcmp(doc_get(point, "kind")->string, "pools");
@@ -234,6 +282,7 @@ static void check_point(struct trial *trial, const struct doc *point)
     if (!eval || !step)
         return;
     same_figures(trial, point, eval, step);
+    check_hosts(trial, point);
     at_most(trial, "TTFT", evaluated(eval, ttft), evaluated(eval, NAME_ttft_limit));
     at_most(trial, "TPOT", evaluated(eval, tpot), evaluated(eval, NAME_tpot_limit));
     if (trial->limits.ttft > 0)
@@ -295,9 +344,9 @@ static void plans_keep_their_word(void **state)
         arena_free(&trial.arena);
     }
     print_message("%zu plans: %zu with nothing within the limits, %zu with a best\n"
-                  "%zu points (%zu of two pools), %zu figures asked again, %zu of them of "
+                  "%zu points (%zu of two pools, %zu packed into hosts), %zu figures asked again, %zu of them of "
                   "`step` too: %zu deviations\n",
-                  tally.plans, tally.nothing, tally.best, tally.points, tally.pools,
+                  tally.plans, tally.nothing, tally.best, tally.points, tally.pools, tally.packed,
                   tally.figures, tally.stepped, tally.wrong);
     assert_true(tally.best >= tally.plans / 5);
     assert_int_equal(tally.wrong, 0);
