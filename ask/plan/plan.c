@@ -120,7 +120,7 @@ static bool check_given(struct plan *plan, const struct scenario *scenario)
 static bool read_limits(struct plan *plan, struct scenario *scenario, enum plan_kind kind)
 {
     enum { MOST = 10000000 };
-    const bool budget = fact_given(facts_find(&scenario->facts, NAME_budget));
+    const bool budget = fact_given(facts_find(&scenario->facts, NAME_rent_budget));
     const struct fact *tokens = facts_find(&scenario->facts, NAME_tokens_per_day);
     const bool chips_given = fact_given(facts_find(&scenario->facts, NAME_deployment_chips));
     double domain, demand;

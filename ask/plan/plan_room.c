@@ -34,7 +34,7 @@ bool plan_set_price(struct plan *plan, struct scenario *scenario, const struct m
 bool plan_read_room(struct plan *plan, struct scenario *scenario, const struct machine_wanted *wanted, double *gpus)
 {
     static const char *const rows[] = { NAME_spare_hosts, NAME_host_chips, NAME_budget_chips };
-    const bool budget = fact_given(facts_find(&scenario->facts, NAME_budget));
+    const bool budget = fact_given(facts_find(&scenario->facts, NAME_rent_budget));
     struct values values;
     if (!values_of(scenario, rows, budget ? 3 : 2, &values, plan->error))
         return false;
@@ -58,7 +58,7 @@ bool plan_read_room(struct plan *plan, struct scenario *scenario, const struct m
 static const struct option room_list[] = {
     { "users", "N", OPTION_ROW, .row = NAME_users_demand, .otherwise = "from --rate",
       .help = "requests in flight that the deployment is to serve" },
-    { "budget", "USD/month", OPTION_ROW, .row = NAME_budget, .otherwise = "no limit",
+    { "budget", "USD/month", OPTION_ROW, .row = NAME_rent_budget, .otherwise = "no limit",
       .help = "rent of the whole deployment, at most" },
     { "spare-hosts", "N", OPTION_ROW, .row = NAME_spare_hosts, .otherwise = "0",
       .help = "hosts beside those that serve, for one that fails" },
