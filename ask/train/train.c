@@ -62,6 +62,9 @@ static void set_unless_given(struct facts *facts, const char *row, double value)
  * step of GRPO generates what it trains on. */
 static void set_method(struct train *train)
 {
+    static const struct { const char *row, *expression; } bound[] = {
+        { NAME_generation_time, NAME_rollout_time }, { NAME_chips, NAME_rollout_chips },
+        { NAME_concurrency, NAME_rollout_running } };     /* the server, so that none is chosen beside it */
     struct facts *facts = &train->scenario.facts;
     const char *method = command_text(train->command, "method"), *trainer = command_text(train->command, "trainer");
     const bool grpo = method && !strcmp(method, "grpo");
@@ -69,8 +72,9 @@ static void set_method(struct train *train)
         set_unless_given(facts, NAME_torchtitan_trains, 1);
     if (grpo || (method && !strcmp(method, "dpo")))
         set_unless_given(facts, NAME_reference_passes, 1);
-    if (grpo && !fact_given(facts_find(facts, NAME_generation_time)))
-        facts_bind(facts, NAME_generation_time, NAME_rollout_time, ORIGIN_AXIS, "--method grpo");
+    for (size_t i = 0; grpo && i < sizeof bound / sizeof *bound; i++)
+        if (!fact_given(facts_find(facts, bound[i].row)))
+            facts_bind(facts, bound[i].row, bound[i].expression, ORIGIN_AXIS, "--method grpo");
 }
 
 bool train_open(struct train *train)
