@@ -140,7 +140,7 @@ static const struct option train_list[] = {
     { "lora", "RANK", OPTION_ROW, .row = NAME_lora_rank, .otherwise = "all weights are trained",
       .help = "train adapters of this rank; the base stays in --precision" },
     { "method", "NAME", OPTION_CHOICE, .choices = methods, .fallback = "sft",
-      .help = "what a step does beside training: the reference of DPO, GRPO's rollouts" },
+      .help = "training alone, or with DPO's reference or GRPO's rollouts" },
     { "trainer", "NAME", OPTION_CHOICE, .choices = trainers, .fallback = "megatron",
       .help = "software whose rules say which layouts start" },
     { "plan", NULL, OPTION_SWITCH, .help = "list the fastest layout at each memory need" },
