@@ -41,6 +41,12 @@ static const struct { const char *name, *title, *allowed, *kept, *pools; } engin
     { "trtllm", "TensorRT-LLM", NAME_trtllm_allowed, NAME_trtllm_rules_kept, NAME_trtllm_pools_kept } };
 enum { ENGINES = RULES_ENGINES };
 
+/* Trainers, with the input that says whether a layout of training keeps the rules of each. */
+static const struct { const char *name, *title, *kept; } trainers[] = {
+    { "megatron", "Megatron-LM", NAME_megatron_rules_kept },
+    { "torchtitan", "torchtitan", NAME_torchtitan_rules_kept } };
+enum { TRAINERS = sizeof trainers / sizeof *trainers };
+
 static bool engine_allowed(const struct scenario *scenario, const char *engine)
 {
     const char *own = catalog_engine_base(&scenario->catalog, scenario->subject.engine);
@@ -140,6 +146,8 @@ void rules_bind(struct scenario *scenario)
         if (!engine_allowed(scenario, engines[i].name))
             facts_set(&scenario->facts, engines[i].allowed, 0, ORIGIN_SHEET, "--engine");
     }
+    for (size_t i = 0; i < TRAINERS; i++)
+        bind(scenario, trainers[i].kept, least_of(scenario, trainers[i].name, "training"));
 }
 
 /* ---- pools ------------------------------------------------------------------------------------------- */
@@ -222,6 +230,17 @@ size_t rules_broken(struct scenario *const *kinds, size_t count, struct broken_r
     return all.count;
 }
 
+size_t rules_broken_training(struct scenario *scenario, struct broken_rule **broken)
+{
+    struct broken_list list = { .arena = scenario->arena };
+    struct error ignored;
+    double torchtitan = 0;
+    value_of(scenario, NAME_torchtitan_trains, &torchtitan, &ignored);
+    list_broken(scenario, trainers[torchtitan > 0].name, "training", &list);
+    *broken = list.at;
+    return list.count;
+}
+
 size_t rules_starters(struct scenario *const *kinds, size_t count, const char *names[RULES_ENGINES])
 {
     size_t found = 0;
@@ -247,5 +266,8 @@ const char *rule_text_of(struct arena *arena, const struct broken_rule *rule)
     for (size_t i = 0; i < ENGINES; i++)
         if (!strcmp(engines[i].name, rule->engine))
             return arena_print(arena, "%s does not start it: %s (%s)", engines[i].title, rule->says, rule->id);
+    for (size_t i = 0; i < TRAINERS; i++)
+        if (!strcmp(trainers[i].name, rule->engine))
+            return arena_print(arena, "%s does not start it: %s (%s)", trainers[i].title, rule->says, rule->id);
     return arena_print(arena, "it cannot be started: %s (%s)", rule->says, rule->id);
 }

@@ -23,6 +23,8 @@ struct broken_rule {
  * workers and its prefill workers. Where no engine was named, those of hosts and of the engine that lacks
  * the fewest. Returns how many there are. */
 size_t rules_broken(struct scenario *const *kinds, size_t count, struct broken_rule **broken);
+/* Those that the trainer's layout of a training run breaks. */
+size_t rules_broken_training(struct scenario *scenario, struct broken_rule **broken);
 /* The engines that may be chosen and start the same servers, as "vLLM 0.19"; returns how many there are. */
 enum { RULES_ENGINES = 3 };
 size_t rules_starters(struct scenario *const *kinds, size_t count, const char *names[RULES_ENGINES]);

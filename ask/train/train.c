@@ -49,6 +49,34 @@ static bool set_input(struct train *train, const char *row, double start, double
     return true;
 }
 
+static const char *const methods[] = { "sft", "dpo", "grpo", NULL };
+static const char *const trainers[] = { "megatron", "torchtitan", NULL };
+
+static void set_unless_given(struct facts *facts, const char *row, double value)
+{
+    if (!fact_given(facts_find(facts, row)))
+        facts_set(facts, row, value, ORIGIN_AXIS, "train");
+}
+
+/* --method and --trainer, which are rows in the words of the answer: DPO and GRPO have a reference model, and a
+ * step of GRPO generates what it trains on. */
+static void set_method(struct train *train)
+{
+    static const struct { const char *row, *expression; } bound[] = {
+        { NAME_generation_time, NAME_rollout_time }, { NAME_chips, NAME_rollout_chips },
+        { NAME_concurrency, NAME_rollout_running } };     /* the server, so that none is chosen beside it */
+    struct facts *facts = &train->scenario.facts;
+    const char *method = command_text(train->command, "method"), *trainer = command_text(train->command, "trainer");
+    const bool grpo = method && !strcmp(method, "grpo");
+    if (trainer && !strcmp(trainer, "torchtitan"))
+        set_unless_given(facts, NAME_torchtitan_trains, 1);
+    if (grpo || (method && !strcmp(method, "dpo")))
+        set_unless_given(facts, NAME_reference_passes, 1);
+    for (size_t i = 0; grpo && i < sizeof bound / sizeof *bound; i++)
+        if (!fact_given(facts_find(facts, bound[i].row)))
+            facts_bind(facts, bound[i].row, bound[i].expression, ORIGIN_AXIS, "--method grpo");
+}
+
 bool train_open(struct train *train)
 {
     static const char *const shares[] = { NAME_offload_weights, NAME_offload_activations,
@@ -60,6 +88,7 @@ bool train_open(struct train *train)
         !scenario_read(&train->scenario, train->arena, train->command, subject, train->error) ||
         !sweep_set(&train->scenario, train->swept, train->error) || !set_chips(train))
         return false;
+    set_method(train);
     if (train_given(train, NAME_recompute_full) > 0 && train_given(train, NAME_recompute_reversible) > 0) {
         error_set(train->error, "recompute_full and recompute_reversible exclude each other");
         return error_expected(train->error, "one of them");
@@ -108,6 +137,12 @@ bool ask_train(struct arena *arena, const struct command *command, struct answer
 static const struct option train_list[] = {
     { "gpus", "N", OPTION_ROW, .row = NAME_training_chips,
       .otherwise = "none, required", .help = "GPUs of the training run" },
+    { "lora", "RANK", OPTION_ROW, .row = NAME_lora_rank, .otherwise = "all weights are trained",
+      .help = "train adapters of this rank; the base stays in --precision" },
+    { "method", "NAME", OPTION_CHOICE, .choices = methods, .fallback = "sft",
+      .help = "training alone, or with DPO's reference or GRPO's rollouts" },
+    { "trainer", "NAME", OPTION_CHOICE, .choices = trainers, .fallback = "megatron",
+      .help = "software whose rules say which layouts start" },
     { "plan", NULL, OPTION_SWITCH, .help = "list the fastest layout at each memory need" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,
       .help = "best layout at each value of a row; also NAME=A,B,C" },
@@ -121,7 +156,7 @@ const struct verb verb_train = {
     "Find the best layout of a training run: step time, MFU, memory, duration and cost.",
     { "chalkline train llama-3.1-405b --on h100-sxm --gpus 16384 --tokens 15.6T --global-batch "
       "2048 --seq-length 8192",
-      "chalkline train llama-3.3-70b --on h200-sxm --gpus 1024 --sweep training_sequences=256..4096",
+      "chalkline train llama-3.1-8b --on rtx-4090 --gpus 1 --lora 16 --precision nf4 --tokens 10M --global-batch 8",
       "chalkline train deepseek-v3 --on h800-sxm --gpus 2048 --plan --csv" },
     { &train_options, &run_options, &layout_options, &model_options, &machine_options, &weight_options,
       &assume_options, &price_options, &shard_options, &row_options, &table_options, &plot_options, &output_options },

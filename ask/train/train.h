@@ -30,7 +30,8 @@ extern const struct train_axis train_axes[TRAIN_AXES];
     X(train_memory) X(train_memory_share) X(train_state) X(train_activations)               \
     X(data_parallel) X(train_micro_batches) X(train_steps) X(train_duration) X(train_chip_time)  \
     X(train_run_cost) X(train_run_energy) X(train_goodput) X(run_failure_time)              \
-    X(checkpoint_interval) X(hbm_reported) X(train_host_memory)
+    X(checkpoint_interval) X(hbm_reported) X(train_host_memory) \
+    X(lora_params) X(generation_share)
 
 enum train_figure {
 #define X(name) TRAIN_##name,

@@ -10,6 +10,7 @@
 #include "ask/train/train.h"
 
 #include "build/row_names.h"
+#include "scenario/rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -77,12 +78,26 @@ static struct scenario point_scenario(const struct train *train, const struct tr
     return scenario;
 }
 
+/* Whether the trainer starts a layout, and the rules that it breaks. */
+static void fill_rules(struct scenario *scenario, struct section *section)
+{
+    struct broken_rule *broken;
+    struct section *list = section_add(section, "broken_rules", SECTION_TEXTS);
+    const size_t count = rules_broken_training(scenario, &broken);
+    section_switch(section, "startable", !count);
+    for (size_t i = 0; i < count; i++)
+        section_word(list, NULL, broken[i].id);
+    if (count)
+        section_word(section, "broken", rule_text_of(scenario->arena, &broken[0]))->text_only = true;
+}
+
 /* All that the answer says of a layout. */
 static void fill_record(const struct train *train, const struct train_point *point, struct section *section)
 {
     struct scenario scenario = point_scenario(train, point);
     figures_words(&scenario, section);
     section_word(section, "layout", train_layout(train, point));
+    fill_rules(&scenario, section);
     for (int i = 0; i < SETTING_ROWS; i++)
         figures_row(section, setting_rows[i], train_input(train, &point->at, setting_rows[i]));
     for (int i = 0; i < ASKED; i++) {
@@ -252,12 +267,14 @@ bool train_answer(struct train *train)
 static const struct record point_record = { "TrainLayout", (const struct answer_field[]){
     { FIELD_TEXTS, "words", .help = "words of the command that gives this layout again", .always = true },
     { FIELD_TEXT, "layout", .help = "the layout in words", .always = true },
+    { FIELD_SWITCH, "startable", .help = "whether the trainer starts it", .always = true },
+    { FIELD_TEXTS, "broken_rules", .help = "rules of data/rules.csv that it breaks", .always = true },
     { FIELD_ROWS, .names = setting_rows, .count = SETTING_ROWS, .aliases = true, .always = true },
     { FIELD_ROWS, .names = asked_rows, .count = ASKED },
     { FIELD_ROWS, .names = train_figures, .count = TRAIN_FIGURE_COUNT, .aliases = true, .always = true },
     { FIELD_RECORD, "parts", .help = "where the time of a step goes", .record = &parts_record },
-    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
-          "time_parts", "largest_parts", "lost", "limit", "wider", "gain", "short" } },
+    { FIELD_TEXT_ONLY, .count = 8, .names = (const char *const[]){
+          "broken", "time_parts", "largest_parts", "lost", "limit", "wider", "gain", "short" } },
     { 0 } } };
 
 static const struct record points_record = { "TrainPoints", (const struct answer_field[]){

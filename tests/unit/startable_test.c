@@ -4,16 +4,12 @@
  * 2. the same with each rule that a case names taken away, which must change its verdict or its rules;
  * 3. layouts of published servers, which their engine must start (data/startable of the folder SHARED);
  * 4. the sheet itself: each row it names is a row, each rule has a source. */
-#include "test.h"
+#include "opened.h"
 
-#include "ask/ask.h"
-#include "build/row_names.h"
 #include "catalog/sheet.h"
 #include "scenario/rules.h"
 
 #include <math.h>
-
-enum { WORDS = 64 };
 
 struct verdict {
     bool startable;
@@ -37,38 +33,15 @@ static const char *next_cell(struct arena *arena, struct text *line)
     return arena_copy(arena, cell.data, cell.size);
 }
 
-/* The scenario of `eval` with these words. */
-static void open_words(struct arena *arena, const char *text, struct scenario *scenario)
-{
-    char *words[WORDS] = { "chalkline", "eval", NAME_layout_startable };
-    int count = 3;
-    for (const char *at = text; *at; at += strspn(at, " ")) {
-        const size_t size = strcspn(at, " ");
-        assert_true(count < WORDS);
-        words[count++] = arena_copy(arena, at, size);
-        at += size;
-    }
-    struct command *command = arena_alloc(arena, sizeof *command);
-    *command = (struct command){ .verbs = verbs };
-    struct error error = { .what = "" };
-    if (!command_read(arena, count, words, command, &error) ||
-        !scenario_open(scenario, arena, command, command_subject(command), &error))
-        fail_msg("%s: %s (%s)", text, error.what, error.hint);
-}
-
-static double row_of(struct scenario *scenario, const char *row)
-{
-    struct error error = { .what = "" };
-    double value;
-    if (!value_of(scenario, row, &value, &error))
-        fail_msg("%s: %s", row, error.what);
-    return value;
-}
-
 static struct verdict verdict_of(struct scenario *scenario)
 {
     struct scenario prefill, *kinds[] = { scenario, &prefill };
     const bool pools = facts_find(&scenario->facts, NAME_prefill_chips) != NULL;
+    if (facts_find(&scenario->facts, NAME_training_chips)) {
+        struct verdict training = { .startable = row_of(scenario, NAME_train_startable) > 0 };
+        training.count = rules_broken_training(scenario, &training.broken);
+        return training;
+    }
     struct verdict verdict = { .startable = row_of(scenario, pools ? NAME_pool_startable
                                                                    : NAME_layout_startable) > 0 };
     if (pools)
@@ -152,7 +125,7 @@ static void layouts_with_a_verdict(void **state)
             rules += check_case(&own, line), cases++;
         arena_free(&own);
     }
-    assert_int_equal(cases, 42);
+    assert_int_equal(cases, 57);
     assert_true(rules > 25);
     arena_free(&arena);
 }
