@@ -169,13 +169,11 @@ static bool joins_another(const struct model *model, const struct weight *weight
     return ends_with_any(weight->name, keys, KEYS);
 }
 
-/* By its class, or by its name where that says no more than that it is a matrix. */
-static bool of_feed_forward(const struct weight *weight, enum weight_part part)
+static bool of_feed_forward(const struct weight *weight)
 {
     static const char *const ends[] = { "gate_proj", "up_proj", "down_proj", "ffn_gate", "ffn_up", "ffn_down",
                                         "_exps", "_shexp" };
-    return part == PART_EXPERTS || part == PART_SHARED || part == PART_DENSE ||
-           ends_with_any(weight->name, ends, sizeof ends / sizeof *ends);
+    return ends_with_any(weight->name, ends, sizeof ends / sizeof *ends);
 }
 
 static void weight_fact(const struct model *model, const struct weight *weight)
@@ -199,7 +197,7 @@ static void weight_fact(const struct model *model, const struct weight *weight)
         { NAME_operator_dense_ffn, part == PART_DENSE },
         { NAME_operator_router, part == PART_ROUTER },
         { NAME_operator_joined, joins_another(model, weight) },
-        { NAME_operator_ffn, of_feed_forward(weight, part) },
+        { NAME_operator_ffn, of_feed_forward(weight) },
         { NAME_operator_bytes, weight->format->bytes },
         { NAME_operator_block, weight->format->block },
         { NAME_operator_format, formats_place(model->precision.formats, weight->format) },
