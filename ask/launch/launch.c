@@ -9,6 +9,7 @@
 
 #include "build/row_names.h"
 #include "import/import.h"
+#include "scenario/rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -352,6 +353,22 @@ bool launch_open(struct launch *launch, struct arena *arena, struct deployment *
     return launch_take(launch, deployment, error);
 }
 
+/* The first rule of the engine, of hosts or of DeepEP that the deployment breaks; the plan may have been made for no
+ * engine, and the rules are those of the one that is started. */
+static void break_rules(struct launch *launch)
+{
+    const struct deployment *deployment = launch->deployment;
+    struct scenario one = deployment->scenario, prefill, *const kinds[] = { &one, &prefill };
+    struct broken_rule *broken;
+    one.subject.engine = launch->engine;
+    if (launch->pools)
+        rules_of_pools(&one, &prefill);
+    if (!rules_broken(kinds, launch->pools ? 2 : 1, &broken))
+        return;
+    launch->reason = arena_print(launch->arena, "%s (%s)", broken->says, broken->id);
+    launch->way_out = "--any-layout, which starts it nevertheless; or another --emit";
+}
+
 bool launch_take(struct launch *launch, struct deployment *deployment, struct error *error)
 {
     launch->reason = launch->way_out = NULL;
@@ -366,6 +383,10 @@ bool launch_take(struct launch *launch, struct deployment *deployment, struct er
         if (deployment->count[role] > 0 && !launch_values(launch, (enum launch_role)role, error))
             return false;
     }
+    if (!launch->reason && launch->target)
+        launch->reason = launch_target_bars(launch, &launch->way_out);
+    if (!launch->reason && !launch->own && !deployment->any_layout)
+        break_rules(launch);
     return true;
 }
 

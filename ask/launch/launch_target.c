@@ -14,9 +14,19 @@
 
 #define FILE_NAME "data/targets.csv"
 
+/* The machine as the catalog calls it. */
+static const char *machine_name(const struct launch *launch)
+{
+    const struct deployment *deployment = launch->deployment;
+    struct error ignored;
+    const struct catalog_entry *entry = deployment->machine
+        ? catalog_find(&deployment->scenario.catalog, CATALOG_MACHINE, deployment->machine, &ignored) : NULL;
+    return entry ? entry->name : NULL;
+}
+
 const struct launch_flag *launch_target_about(const struct launch *launch, const char *name)
 {
-    const char *machine = launch->deployment->machine;
+    const char *machine = machine_name(launch);
     for (size_t i = 0; i < launch->fact_count; i++) {
         const struct launch_flag *fact = &launch->facts[i];
         const char *takes = fact->takes;
