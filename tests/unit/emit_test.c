@@ -248,9 +248,9 @@ static const struct emitted cases[] = {
       "deepseek-ai/DeepSeek-V3", NULL, NULL, 8, { 4000, 500 } },
     { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --kv-precision fp8", TRTLLM,
       "deepseek-ai/DeepSeek-V3", "fp8", NULL, 4, { 4000, 500 } },
-    { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41", SGLANG,
+    { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 --engine sglang", SGLANG,
       "deepseek-ai/DeepSeek-V3", NULL, NULL, 4, { 4000, 500 } },
-    { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41", TRTLLM,
+    { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 --engine trtllm", TRTLLM,
       "deepseek-ai/DeepSeek-V3", NULL, NULL, 4, { 4000, 500 } },
     { "qwen3-30b-a3b --on h100-sxm --gpus 8 --isl 2000 --osl 300 --pick 100", VLLM,
       "Qwen/Qwen3-30B-A3B", NULL, NULL, 8, { 2000, 300 } },
@@ -323,7 +323,7 @@ static void routers_know_all(void **state)
     assert_int_equal(count_values(words, "--prefill"), 2 * prefill);
     assert_int_equal(count_values(words, "--decode"), decode);
     ask_well(&arena, "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 "
-             "--emit trtllm", &answer);
+             "--engine trtllm --emit trtllm", &answer);
     point = point_of(&answer);
     read_script(&arena, answer.text.data, script);
     const struct doc *file = script->files[script->file_count - 1].doc;
@@ -417,7 +417,8 @@ static void shells_split_alike(void **state)
     const char *questions[] = { NULL,
         "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 2s --tpot 30ms --draft 1 "
         "--emit vllm",
-        "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 --emit trtllm" };
+        "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 --engine trtllm "
+        "--emit trtllm" };
     char folder[] = "/tmp/chalkline-emit-XXXXXX";
     struct arena arena = { 0 };
     assert_non_null(mkdtemp(folder));
