@@ -86,7 +86,7 @@ static void check_limits(const struct doc *point, const struct settings *got, do
     } else {
         check_seats(point, got->seats);
         assert_true(isnan(got->tokens) ||
-                    got->tokens == chunk + ceil(got->seats / got->pipeline) * verified);
+                    got->tokens == fmax(chunk + ceil(got->seats / got->pipeline) * verified, got->seats));
     }
     assert_true(isnan(got->chunk) || got->chunk == chunk);
 }
@@ -492,6 +492,30 @@ static void engines_refuse(void **state)
     }
 }
 
+/* Kernels of the exchange and spare copies of experts, where they are asked for and can be. */
+static void experts_are_told(void **state)
+{
+    (void)state;
+    static const struct { const char *more, *flag, *value; } cases_of[] = {
+        { "--set deepep=1", "--all2all-backend", "deepep_high_throughput" },
+        { "--set deepep=0", "--all2all-backend", NULL },
+        { "--set spare_experts=16", "--eplb-config", "{\"num_redundant_experts\": 16}" },
+        { "--set spare_experts=16", "--enable-eplb", "" }, { "--set deepep=1", "--enable-eplb", NULL } };
+    for (size_t i = 0; i < COUNT(cases_of); i++) {
+        struct arena arena = { 0 };
+        struct answer answer;
+        struct script *script = arena_alloc(&arena, sizeof *script);
+        ask_well(&arena, arena_print(&arena, "deepseek-v3 --on h200-sxm --gpus 16 --isl 4000 --osl 500 --set chips=16 "
+                 "--set attention_dp=16 --aggregated %s --emit vllm", cases_of[i].more), &answer);
+        read_script(&arena, answer.text.data, script);
+        const char *value = flag_of(&script->commands[0].words, VLLM, cases_of[i].flag);
+        assert_true(!value == !cases_of[i].value);
+        if (value)
+            assert_string_equal(value, cases_of[i].value);
+        arena_free(&arena);
+    }
+}
+
 /* Nothing feasible: the reason as comments, for a shell that is asked to run them. */
 static void nothing_is_no_command(void **state)
 {
@@ -519,6 +543,7 @@ int main(void)
         cmocka_unit_test(engines_get_the_same_cache),
         cmocka_unit_test(shells_split_alike),
         cmocka_unit_test(engines_refuse),
+        cmocka_unit_test(experts_are_told),
         cmocka_unit_test(nothing_is_no_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
