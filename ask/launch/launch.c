@@ -366,7 +366,8 @@ static void break_rules(struct launch *launch)
     if (!rules_broken(kinds, launch->pools ? 2 : 1, &broken))
         return;
     launch->reason = arena_print(launch->arena, "%s (%s)", broken->says, broken->id);
-    launch->way_out = "--any-layout, which starts it nevertheless; or another --emit";
+    launch->way_out = deployment->searched ? "--any-layout, which lifts the rules; or another --emit"
+                                           : "a layout that it starts, or another --emit";
 }
 
 bool launch_take(struct launch *launch, struct deployment *deployment, struct error *error)

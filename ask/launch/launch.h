@@ -21,7 +21,7 @@ struct deployment {                 /* the deployment that is to be started */
     const char *model, *machine;    /* as the user named them */
     const char *weights, *experts, *cache;      /* formats; NULL: the model's own */
     const char *title, *predicted;  /* "8 x TP 4, concurrency 13"; "714.3 token/s per GPU, ..." */
-    bool any_layout;                /* --any-layout: rules of engines and hosts do not count */
+    bool searched, any_layout;      /* by a plan; whose --any-layout lifts the rules of engines and hosts */
     bool unasked;                   /* no --emit asked for it: errors do not name that option */
     const char *missed;             /* the limits that it misses; NULL: none */
     double gpus;                    /* GPUs in use; whole hosts may have more */

@@ -58,6 +58,8 @@ static const char *pool_name(struct manifest *manifest, enum launch_role role)
                        role == LAUNCH_TOGETHER ? "server" : launch_roles[role]);
 }
 
+static const char pod_address[] = "$(POD_IP)";
+
 /* What the cluster fills in. */
 static void name_parts(struct manifest *manifest)
 {
@@ -65,7 +67,7 @@ static void name_parts(struct manifest *manifest)
     for (size_t i = 0; i < launch->part_count; i++) {
         struct launch_part *part = &launch->parts[i];
         const char *pool = pool_name(manifest, part->role);
-        part->here = "$(POD_IP)";
+        part->here = pod_address;
         part->address = arena_print(manifest->arena, "%s-%zu.%s", pool, part->server, pool);
         part->leader = "$(LWS_LEADER_ADDRESS)";
         part->rank = "$(LWS_WORKER_INDEX)";
@@ -93,6 +95,15 @@ struct doc *manifest_begin(struct manifest *manifest, const char *version, const
     return doc;
 }
 
+/* Does a variable hold the pod's address? */
+static bool names_pod(const struct doc *environment)
+{
+    const struct doc *kid = environment->first;
+    while (kid && !strstr(kid->string, pod_address))
+        kid = kid->next;
+    return kid;
+}
+
 void manifest_environment(struct manifest *manifest, struct doc *container, const struct launch_start *start)
 {
     struct doc *list = manifest_array(manifest, container, "env");
@@ -103,7 +114,7 @@ void manifest_environment(struct manifest *manifest, struct doc *container, cons
     manifest_text(manifest, secret, "name", "hf-token");
     manifest_text(manifest, secret, "key", "token");
     doc_add_bool(manifest->arena, secret, "optional", true);
-    if (start->environment->first) {
+    if (names_pod(start->environment)) {
         struct doc *address = manifest_object(manifest, list, NULL);
         manifest_text(manifest, address, "name", "POD_IP");
         from = manifest_object(manifest, manifest_object(manifest, address, "valueFrom"), "fieldRef");
