@@ -38,8 +38,7 @@ static const struct known known[ENGINES][40] = {
     [SGLANG] = {
         { "--model-path", 1 }, { "--host", 1 }, { "--port", 1 }, { "--tp-size", 1 },
         { "--pp-size", 1 }, { "--dp-size", 1 }, { "--enable-dp-attention", 0 }, { "--ep-size", 1 },
-        { "--moe-a2a-backend", 1 }, { "--deepep-mode", 1 }, { "--enable-eplb", 0 },
-        { "--ep-num-redundant-experts", 1 },
+        { "--moe-a2a-backend", 1 }, { "--enable-eplb", 0 }, { "--ep-num-redundant-experts", 1 },
         { "--nnodes", 1 }, { "--node-rank", 1 }, { "--dist-init-addr", 1 },
         { "--max-running-requests", 1 }, { "--chunked-prefill-size", 1 },
         { "--context-length", 1 }, { "--mem-fraction-static", 1 }, { "--page-size", 1 },
