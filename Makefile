@@ -128,7 +128,7 @@ $(B)/embedded_data.c: $(B)/embed $(TEXTS)
 $(B)/packed: tools/packed.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/catalog/packed.o $(B)/catalog/devices.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/packed.c: $(B)/packed $(TABLES)
-	@echo write $@; $(B)/packed $(filter-out $(TEXTS) data/grids.csv data/caching.csv data/priors.csv,$(TABLES)) \
+	@echo write $@; $(B)/packed $(filter-out $(TEXTS) data/grids.csv data/caching.csv data/priors.csv data/targets.csv,$(TABLES)) \
 		--without formulas/lecture/design.chalk \
 		--without formulas/prices/priors.chalk \
 		--without formulas/prices/bill.chalk \
@@ -172,7 +172,13 @@ tests/engine/node_modules/.package-lock.json: tests/engine/package-lock.json
 	@cd tests/engine && npm ci --omit=optional --no-audit --no-fund --ignore-scripts --loglevel=error
 	@touch $@
 
-tests: $(B)/chalkline $(B)/tools/convert.o $(TESTS) $(ENGINE) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
+# Schemas of what --emit writes, for tests/check_emit.sh.
+SCHEMAS  := $(if $(shell command -v npm),tests/emit/node_modules/.package-lock.json)
+tests/emit/node_modules/.package-lock.json: tests/emit/package-lock.json
+	@cd tests/emit && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+	@touch $@
+
+tests: $(B)/chalkline $(B)/tools/convert.o $(TESTS) $(ENGINE) $(SCHEMAS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
 
 check:                          ## set up, build with warnings as errors, run every test (SHARED=DIR: published files)

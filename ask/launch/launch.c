@@ -9,12 +9,22 @@
 
 #include "build/row_names.h"
 #include "import/import.h"
+#include "scenario/rules.h"
 
 #include <math.h>
 #include <string.h>
 
-const char *const launch_targets[] = { "vllm", "sglang", "trtllm", "llamacpp", "mlx", "ollama", "k8s", NULL };
-static const char manifest[] = "k8s";
+const char *const launch_targets[] = { "vllm", "sglang", "trtllm", "llamacpp", "mlx", "ollama",
+                                       "k8s", "dynamo", "llm-d", "kserve", "ray", "slurm", NULL };
+enum { ENGINES = 6 };               /* the first of them; the others are documents around an engine */
+
+static bool is_document(const char *name)
+{
+    size_t at = 0;
+    while (at < ENGINES && strcmp(launch_targets[at], name))
+        at++;
+    return at == ENGINES;
+}
 
 /* What errors begin with: the option that asked, or nothing. */
 static const char *asked(const struct launch *launch)
@@ -40,19 +50,19 @@ static bool choose_engine(struct launch *launch, const char *name, const char *e
 {
     struct scenario *scenario = &launch->deployment->scenario;
     const struct catalog *catalog = &scenario->catalog;
-    launch->manifest = !strcmp(name, manifest);
-    launch->engine = launch->manifest ? catalog_engine_name(catalog, engine ? engine : launch_targets[0]) : name;
+    launch->target = is_document(name) ? name : NULL;
+    launch->engine = launch->target ? catalog_engine_name(catalog, engine ? engine : launch_targets[0]) : name;
     launch_read_flags(launch);
     launch->own = launch_about(launch, "predicted", NULL);
     const bool usual = !engine && value_or_nan(scenario, NAME_llama_cpp) > 0;      /* chosen by machine or type */
-    const bool other = engine && !launch->manifest && strcmp(catalog_engine_name(catalog, engine), name);
+    const bool other = engine && !launch->target && strcmp(catalog_engine_name(catalog, engine), name);
     if (!launch->own && (usual || other)) {
         error_set(error, "--emit %s does not match --engine %s", name, usual ? "llamacpp" : engine);
         return error_expected(error, "--engine %s", launch->engine);
     }
     if (launch->flag_count)
-        return name_engine(launch, error);
-    error_set(error, "--emit k8s: no flags of '%s' are known", engine);
+        return name_engine(launch, error) && (!launch->target || launch_target_open(launch, error));
+    error_set(error, "--emit %s: no flags of '%s' are known", name, engine);
     return error_expected(error, "--engine vllm, sglang or trtllm");
 }
 
@@ -184,10 +194,10 @@ static bool machine_known(const struct launch *launch, struct error *error)
 {
     const char *family = family_of(launch), *machine = launch->deployment->scenario.machine;
     const bool runs = launch_about(launch, "resource", family);
-    if (runs && (!launch->manifest || launch_about(launch, "image", family)))
+    if (runs && (!launch->pods || launch_about(launch, "image", family)))
         return true;
     error_set(error, runs ? "%sno image of %s for %s is known" : "%s%s is not known to run on %s",
-              runs ? "--emit k8s: " : asked(launch), launch->title, machine);
+              runs ? arena_print(launch->arena, "--emit %s: ", launch->target) : asked(launch), launch->title, machine);
     return error_expected(error, runs ? "--emit %s: the commands"
                                       : "a machine with GPUs that it runs on, or another --emit", launch->engine);
 }
@@ -343,6 +353,23 @@ bool launch_open(struct launch *launch, struct arena *arena, struct deployment *
     return launch_take(launch, deployment, error);
 }
 
+/* The first rule of the engine, of hosts or of DeepEP that the deployment breaks; the plan may have been made for no
+ * engine, and the rules are those of the one that is started. */
+static void break_rules(struct launch *launch)
+{
+    const struct deployment *deployment = launch->deployment;
+    struct scenario one = deployment->scenario, prefill, *const kinds[] = { &one, &prefill };
+    struct broken_rule *broken;
+    one.subject.engine = launch->engine;
+    if (launch->pools)
+        rules_of_pools(&one, &prefill);
+    if (!rules_broken(kinds, launch->pools ? 2 : 1, &broken))
+        return;
+    launch->reason = arena_print(launch->arena, "%s (%s)", broken->says, broken->id);
+    launch->way_out = deployment->searched ? "--any-layout, which lifts the rules; or another --emit"
+                                           : "a layout that it starts, or another --emit";
+}
+
 bool launch_take(struct launch *launch, struct deployment *deployment, struct error *error)
 {
     launch->reason = launch->way_out = NULL;
@@ -357,6 +384,10 @@ bool launch_take(struct launch *launch, struct deployment *deployment, struct er
         if (deployment->count[role] > 0 && !launch_values(launch, (enum launch_role)role, error))
             return false;
     }
+    if (!launch->reason && launch->target)
+        launch->reason = launch_target_bars(launch, &launch->way_out);
+    if (!launch->reason && !launch->own && !deployment->any_layout)
+        break_rules(launch);
     return true;
 }
 
@@ -378,11 +409,13 @@ bool launch_print(struct launch *launch, struct answer *answer, struct error *er
     doc_add_string(arena, doc, "engine", launch->engine);
     doc_add_string(arena, doc, "version", launch_about(launch, "version", NULL)->value);
     doc_add_string(arena, doc, "deployment", launch->deployment->title);
+    if (launch->target && !launch->pods)
+        buffer_print(&out, "#!/bin/bash\n");   /* which a script must begin with */
     head_lines(launch, &out);
     launch_place(launch);
     doc_add_number(arena, doc, NAME_host_chips, launch->host_chips);
     doc_add_number(arena, doc, "hosts", (double)launch->hosts);
-    if (launch->manifest) {
+    if (launch->target) {
         if (!launch_manifest(launch, family_of(launch), &out, doc, error))
             return false;
     } else {

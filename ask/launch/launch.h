@@ -1,4 +1,4 @@
-/* launch -- print the commands that start a deployment's replicas, or a Kubernetes manifest.
+/* launch -- print the commands that start a deployment's replicas, or a document that a cluster starts them by.
  *
  *     deployment --> servers of a role --> parts on hosts --> words, file, environment
  *                    4 x decode, 18 GPUs   rank 0, 1, 2       by the rows of data/flags.csv
@@ -21,6 +21,7 @@ struct deployment {                 /* the deployment that is to be started */
     const char *model, *machine;    /* as the user named them */
     const char *weights, *experts, *cache;      /* formats; NULL: the model's own */
     const char *title, *predicted;  /* "8 x TP 4, concurrency 13"; "714.3 token/s per GPU, ..." */
+    bool searched, any_layout;      /* by a plan; whose --any-layout lifts the rules of engines and hosts */
     bool unasked;                   /* no --emit asked for it: errors do not name that option */
     const char *missed;             /* the limits that it misses; NULL: none */
     double gpus;                    /* GPUs in use; whole hosts may have more */
@@ -57,7 +58,11 @@ struct launch {
     const char *of;                 /* the same, where that stands for a checkpoint of it that is not known */
     struct launch_flag *flags;      /* of the engine, in the order of the sheet */
     size_t flag_count, flag_room;
-    bool manifest, pools;
+    const char *target;             /* the document around it, "k8s" or "dynamo"; NULL: commands */
+    struct launch_flag *facts;      /* what data/targets.csv says of that document */
+    size_t fact_count, fact_room;
+    bool pods;                      /* a cluster places the parts, and names them */
+    bool pools;
     const char *reason, *way_out;   /* why the engine cannot run the deployment, and what to change; or NULL */
     bool own;                       /* an engine of one's own machine: one server, with no hosts to fill */
     double host_chips;
@@ -90,6 +95,9 @@ const struct doc *launch_words(struct launch *launch);
 
 /* ---- flags --------------------------------------------------------------------------- */
 void launch_read_flags(struct launch *launch);
+void launch_add_flag(struct launch *launch, const struct launch_flag *flag);
+/* The cells of a row of flags.csv or targets.csv. */
+struct launch_flag launch_flag_at(const struct csv *csv, size_t row);
 /* "fp8=fp8_e4m3 bf16=": what the engine calls a format; "": its default; NULL: it cannot. */
 const char *launch_format(const struct launch *launch, const struct launch_flag *flag, const char *format);
 /* The fact of an engine: "version"; of several that which says `family`; NULL: none. */
@@ -115,7 +123,37 @@ void launch_comment(struct buffer *out, const char *format, ...) BASE_PRINTF(2, 
 void launch_word(struct buffer *out, const char *word);
 void launch_command_word(const struct launch *launch, struct buffer *out, const char *word);
 void launch_yaml(struct buffer *out, const struct doc *doc);
+/* Parts whose commands have the same words. */
+struct launch_group {
+    const char *text;               /* the command, with its environment before it */
+    struct launch_start start;
+    const struct launch_part *first;
+    size_t *servers, server_count, server_room;     /* numbers from 1 */
+    size_t *hosts, host_count, host_room;
+};
+
+struct launch_groups {
+    struct launch_group *at;
+    size_t count, room;
+};
+
+void launch_group(const struct launch *launch, struct launch_groups *groups);
+/* "# server 1 to 4 of 4: hosts 1 to 4" */
+void launch_group_title(const struct launch *launch, struct buffer *out, const struct launch_group *group);
+void launch_group_document(const struct launch *launch, struct doc *list, const struct launch_group *group);
+void launch_add_start(struct doc *doc, const struct launch_start *start);
+void launch_print_file(const struct launch *launch, struct buffer *out, enum launch_role role,
+                       const struct launch_start *start);
+void launch_print_command(const struct launch *launch, struct buffer *out, const struct launch_start *start);
 void launch_shell(const struct launch *launch, struct buffer *out, struct doc *doc);
+
+/* ---- documents: not in a page ------------------------------------------------------------ */
+/* Take the target's facts, and its own flags in the place of the engine's. */
+bool launch_target_open(struct launch *launch, struct error *error);
+/* The fact of the target; NULL: none. */
+const struct launch_flag *launch_target_about(const struct launch *launch, const char *name);
+/* Why the target cannot start the deployment, with a way out; NULL: it can. */
+const char *launch_target_bars(const struct launch *launch, const char **way_out);
 bool launch_manifest(const struct launch *launch, const char *family, struct buffer *out,
                      struct doc *doc, struct error *error);
 enum { LAUNCH_PORT = 8000 };

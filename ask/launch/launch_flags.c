@@ -20,23 +20,32 @@ const char *const launch_roles[LAUNCH_ROLES] = { "together", "prefill", "decode"
 
 /* ---- the sheet --------------------------------------------------------------------------- */
 
-void launch_read_flags(struct launch *launch)
+struct launch_flag launch_flag_at(const struct csv *csv, size_t row)
 {
     static const char *const names[] = { "name", "form", "takes", "value", "when", "role",
                                          "default", "source", "date", "note" };
     enum { NAMES = sizeof names / sizeof *names };
+    const char *cells[NAMES];
+    for (int i = 0; i < NAMES; i++)
+        cells[i] = csv_cell(csv, row, csv_column(csv, names[i]));
+    return (struct launch_flag){ cells[0], cells[1], cells[2], cells[3], cells[4], cells[5],
+                                 cells[6], cells[7], cells[8], cells[9] };
+}
+
+void launch_add_flag(struct launch *launch, const struct launch_flag *flag)
+{
+    *(struct launch_flag *)arena_push(launch->arena, &launch->flags, &launch->flag_count, &launch->flag_room,
+                                      sizeof *launch->flags) = *flag;
+}
+
+void launch_read_flags(struct launch *launch)
+{
     const struct csv *csv = csv_built_in(FILE_NAME);
-    int engine = csv_column(csv, "engine");
+    const int engine = csv_column(csv, "engine");
     for (size_t r = 0; r < csv->rows; r++) {
-        const char *cells[NAMES];
-        for (int i = 0; i < NAMES; i++)
-            cells[i] = csv_cell(csv, r, csv_column(csv, names[i]));
-        if (strcmp(csv_cell(csv, r, engine), launch->engine))
-            continue;
-        *(struct launch_flag *)arena_push(launch->arena, &launch->flags, &launch->flag_count,
-                                          &launch->flag_room, sizeof *launch->flags) =
-            (struct launch_flag){ cells[0], cells[1], cells[2], cells[3], cells[4], cells[5],
-                                  cells[6], cells[7], cells[8], cells[9] };
+        const struct launch_flag flag = launch_flag_at(csv, r);
+        if (!strcmp(csv_cell(csv, r, engine), launch->engine))
+            launch_add_flag(launch, &flag);
     }
 }
 

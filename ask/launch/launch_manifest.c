@@ -5,36 +5,28 @@
  *     server over hosts       LeaderWorkerSet: a pod for each part, the first one leads
  *
  * In a StatefulSet and in a LeaderWorkerSet server i of POOL is found as POOL-i.POOL. */
-#include "ask/launch/launch.h"
+#include "ask/launch/manifest.h"
 
 #include "build/row_names.h"
 
 #include <string.h>
 
-struct manifest {
-    const struct launch *launch;
-    struct arena *arena;
-    struct doc *list;               /* of the objects */
-    const char *base;               /* what all names begin with */
-    const char *image, *resource;
-};
-
-static struct doc *object(struct manifest *manifest, struct doc *parent, const char *key)
+struct doc *manifest_object(struct manifest *manifest, struct doc *parent, const char *key)
 {
     return doc_add(manifest->arena, parent, key, DOC_OBJECT);
 }
 
-static struct doc *array(struct manifest *manifest, struct doc *parent, const char *key)
+struct doc *manifest_array(struct manifest *manifest, struct doc *parent, const char *key)
 {
     return doc_add(manifest->arena, parent, key, DOC_ARRAY);
 }
 
-static void text(struct manifest *manifest, struct doc *parent, const char *key, const char *value)
+void manifest_text(struct manifest *manifest, struct doc *parent, const char *key, const char *value)
 {
     doc_add_string(manifest->arena, parent, key, value);
 }
 
-static void number(struct manifest *manifest, struct doc *parent, const char *key, double value)
+void manifest_number(struct manifest *manifest, struct doc *parent, const char *key, double value)
 {
     doc_add_number(manifest->arena, parent, key, value);
 }
@@ -66,6 +58,8 @@ static const char *pool_name(struct manifest *manifest, enum launch_role role)
                        role == LAUNCH_TOGETHER ? "server" : launch_roles[role]);
 }
 
+static const char pod_address[] = "$(POD_IP)";
+
 /* What the cluster fills in. */
 static void name_parts(struct manifest *manifest)
 {
@@ -73,7 +67,7 @@ static void name_parts(struct manifest *manifest)
     for (size_t i = 0; i < launch->part_count; i++) {
         struct launch_part *part = &launch->parts[i];
         const char *pool = pool_name(manifest, part->role);
-        part->here = "$(POD_IP)";
+        part->here = pod_address;
         part->address = arena_print(manifest->arena, "%s-%zu.%s", pool, part->server, pool);
         part->leader = "$(LWS_LEADER_ADDRESS)";
         part->rank = "$(LWS_WORKER_INDEX)";
@@ -86,43 +80,50 @@ static void name_parts(struct manifest *manifest)
 static void add_label(struct manifest *manifest, struct doc *parent, const char *key,
                       const char *name, const char *duty)
 {
-    struct doc *labels = object(manifest, parent, key);
-    text(manifest, labels, "app", name);
+    struct doc *labels = manifest_object(manifest, parent, key);
+    manifest_text(manifest, labels, "app", name);
     if (duty)
-        text(manifest, labels, "duty", duty);
+        manifest_text(manifest, labels, "duty", duty);
 }
 
-static struct doc *begin(struct manifest *manifest, const char *version, const char *kind,
-                         const char *name)
+struct doc *manifest_begin(struct manifest *manifest, const char *version, const char *kind, const char *name)
 {
-    struct doc *doc = object(manifest, manifest->list, NULL);
-    text(manifest, doc, "apiVersion", version);
-    text(manifest, doc, "kind", kind);
-    text(manifest, object(manifest, doc, "metadata"), "name", name);
+    struct doc *doc = manifest_object(manifest, manifest->list, NULL);
+    manifest_text(manifest, doc, "apiVersion", version);
+    manifest_text(manifest, doc, "kind", kind);
+    manifest_text(manifest, manifest_object(manifest, doc, "metadata"), "name", name);
     return doc;
 }
 
-static void add_environment(struct manifest *manifest, struct doc *container,
-                            const struct launch_start *start)
+/* Does a variable hold the pod's address? */
+static bool names_pod(const struct doc *environment)
 {
-    struct doc *list = array(manifest, container, "env");
-    struct doc *token = object(manifest, list, NULL);
-    text(manifest, token, "name", "HF_TOKEN");
-    struct doc *from = object(manifest, token, "valueFrom");
-    struct doc *secret = object(manifest, from, "secretKeyRef");
-    text(manifest, secret, "name", "hf-token");
-    text(manifest, secret, "key", "token");
+    const struct doc *kid = environment->first;
+    while (kid && !strstr(kid->string, pod_address))
+        kid = kid->next;
+    return kid;
+}
+
+void manifest_environment(struct manifest *manifest, struct doc *container, const struct launch_start *start)
+{
+    struct doc *list = manifest_array(manifest, container, "env");
+    struct doc *token = manifest_object(manifest, list, NULL);
+    manifest_text(manifest, token, "name", "HF_TOKEN");
+    struct doc *from = manifest_object(manifest, token, "valueFrom");
+    struct doc *secret = manifest_object(manifest, from, "secretKeyRef");
+    manifest_text(manifest, secret, "name", "hf-token");
+    manifest_text(manifest, secret, "key", "token");
     doc_add_bool(manifest->arena, secret, "optional", true);
-    if (start->environment->first) {
-        struct doc *address = object(manifest, list, NULL);
-        text(manifest, address, "name", "POD_IP");
-        from = object(manifest, object(manifest, address, "valueFrom"), "fieldRef");
-        text(manifest, from, "fieldPath", "status.podIP");
+    if (names_pod(start->environment)) {
+        struct doc *address = manifest_object(manifest, list, NULL);
+        manifest_text(manifest, address, "name", "POD_IP");
+        from = manifest_object(manifest, manifest_object(manifest, address, "valueFrom"), "fieldRef");
+        manifest_text(manifest, from, "fieldPath", "status.podIP");
     }
     for (const struct doc *kid = start->environment->first; kid; kid = kid->next) {
-        struct doc *one = object(manifest, list, NULL);
-        text(manifest, one, "name", kid->key);
-        text(manifest, one, "value", kid->string);
+        struct doc *one = manifest_object(manifest, list, NULL);
+        manifest_text(manifest, one, "name", kid->key);
+        manifest_text(manifest, one, "value", kid->string);
     }
 }
 
@@ -130,12 +131,44 @@ static void add_probe(struct manifest *manifest, struct doc *container, const ch
                       double failures)
 {
     enum { EVERY = 10 };            /* s */
-    struct doc *probe = object(manifest, container, key);
-    struct doc *get = object(manifest, probe, "httpGet");
-    text(manifest, get, "path", "/health");
-    number(manifest, get, "port", LAUNCH_PORT);
-    number(manifest, probe, "periodSeconds", EVERY);
-    number(manifest, probe, "failureThreshold", failures);
+    struct doc *probe = manifest_object(manifest, container, key);
+    struct doc *get = manifest_object(manifest, probe, "httpGet");
+    manifest_text(manifest, get, "path", "/health");
+    manifest_number(manifest, get, "port", LAUNCH_PORT);
+    manifest_number(manifest, probe, "periodSeconds", EVERY);
+    manifest_number(manifest, probe, "failureThreshold", failures);
+}
+
+void manifest_gpus(struct manifest *manifest, struct doc *container, const struct launch_part *part)
+{
+    struct doc *resources = manifest_object(manifest, container, "resources");
+    manifest_number(manifest, manifest_object(manifest, resources, "limits"), manifest->resource, part->chips);
+}
+
+void manifest_words(struct manifest *manifest, struct doc *parent, const char *key, const struct doc *first)
+{
+    struct doc *list = manifest_array(manifest, parent, key);
+    for (const struct doc *word = first; word; word = word->next)
+        manifest_text(manifest, list, NULL, word->string);
+}
+
+const struct doc *manifest_arguments(const struct manifest *manifest, enum launch_role role, const struct doc *words)
+{
+    const char *at = launch_about(manifest->launch, role == LAUNCH_ROUTER ? "router" : "command", NULL)->value;
+    const struct doc *word = words->first;
+    for (; *at && word; word = word->next) {
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    return word;
+}
+
+const struct launch_part *manifest_part(const struct manifest *manifest, enum launch_role role)
+{
+    const struct launch_part *part = manifest->launch->parts;
+    while (part->role != role)
+        part++;
+    return part;
 }
 
 struct volumes {
@@ -145,18 +178,18 @@ struct volumes {
 static void add_volume(struct manifest *manifest, struct volumes *volumes, const char *name,
                        const char *path, const char *kind, const char *key, const char *value)
 {
-    struct doc *mount = object(manifest, volumes->mounts, NULL);
-    text(manifest, mount, "name", name);
-    text(manifest, mount, "mountPath", path);
-    struct doc *volume = object(manifest, volumes->list, NULL);
-    text(manifest, volume, "name", name);
-    text(manifest, object(manifest, volume, kind), key, value);
+    struct doc *mount = manifest_object(manifest, volumes->mounts, NULL);
+    manifest_text(manifest, mount, "name", name);
+    manifest_text(manifest, mount, "mountPath", path);
+    struct doc *volume = manifest_object(manifest, volumes->list, NULL);
+    manifest_text(manifest, volume, "name", name);
+    manifest_text(manifest, manifest_object(manifest, volume, kind), key, value);
 }
 
 static void add_port(struct manifest *manifest, struct doc *container)
 {
-    struct doc *ports = array(manifest, container, "ports");
-    number(manifest, object(manifest, ports, NULL), "containerPort", LAUNCH_PORT);
+    struct doc *ports = manifest_array(manifest, container, "ports");
+    manifest_number(manifest, manifest_object(manifest, ports, NULL), "containerPort", LAUNCH_PORT);
 }
 
 /* GPUs and what they need to talk; where users are answered, an hour to load the weights, then
@@ -165,8 +198,7 @@ static void add_engine(struct manifest *manifest, struct doc *container,
                        struct volumes *volumes, const struct launch_part *part)
 {
     enum { LOADING = 360, SILENT = 3 };
-    number(manifest, object(manifest, object(manifest, container, "resources"), "limits"),
-           manifest->resource, part->chips);
+    manifest_gpus(manifest, container, part);
     if (!part->part) {
         add_port(manifest, container);
         add_probe(manifest, container, "startupProbe", LOADING);
@@ -181,8 +213,8 @@ static void add_file(struct manifest *manifest, const char *name, const char *ke
 {
     struct buffer out = { .arena = manifest->arena };
     launch_yaml(&out, file);
-    struct doc *doc = begin(manifest, "v1", "ConfigMap", name);
-    text(manifest, object(manifest, doc, "data"), key, out.data);
+    struct doc *doc = manifest_begin(manifest, "v1", "ConfigMap", name);
+    manifest_text(manifest, manifest_object(manifest, doc, "data"), key, out.data);
 }
 
 /* A pod's template; `duty`: of a part of a server, else NULL. */
@@ -191,19 +223,17 @@ static void add_pod(struct manifest *manifest, struct doc *template, const struc
 {
     struct launch_start start;
     launch_start(manifest->launch, part, &start);
-    add_label(manifest, object(manifest, template, "metadata"), "labels", name, duty);
-    struct doc *spec = object(manifest, template, "spec");
-    struct doc *container = object(manifest, array(manifest, spec, "containers"), NULL);
+    add_label(manifest, manifest_object(manifest, template, "metadata"), "labels", name, duty);
+    struct doc *spec = manifest_object(manifest, template, "spec");
+    struct doc *container = manifest_object(manifest, manifest_array(manifest, spec, "containers"), NULL);
     struct volumes volumes = { doc_new(manifest->arena, DOC_ARRAY),
                                doc_new(manifest->arena, DOC_ARRAY) };
-    text(manifest, container, "name", "engine");
-    text(manifest, container, "image", manifest->image);
-    struct doc *command = array(manifest, container, "command");
-    for (const struct doc *word = start.words->first; word; word = word->next)
-        text(manifest, command, NULL, word->string);
-    add_environment(manifest, container, &start);
+    manifest_text(manifest, container, "name", "engine");
+    manifest_text(manifest, container, "image", manifest->image);
+    manifest_words(manifest, container, "command", start.words->first);
+    manifest_environment(manifest, container, &start);
     if (start.file)
-        text(manifest, container, "workingDir", "/config");
+        manifest_text(manifest, container, "workingDir", "/config");
     if (part->role == LAUNCH_ROUTER)
         add_port(manifest, container);
     else
@@ -221,18 +251,18 @@ static void add_pod(struct manifest *manifest, struct doc *template, const struc
 static void add_service(struct manifest *manifest, const char *name, const char *of,
                         const char *duty, bool headless)
 {
-    struct doc *doc = begin(manifest, "v1", "Service", name);
-    struct doc *spec = object(manifest, doc, "spec");
+    struct doc *doc = manifest_begin(manifest, "v1", "Service", name);
+    struct doc *spec = manifest_object(manifest, doc, "spec");
     if (headless)
-        text(manifest, spec, "clusterIP", "None");
+        manifest_text(manifest, spec, "clusterIP", "None");
     add_label(manifest, spec, "selector", of, duty);
-    struct doc *port = object(manifest, array(manifest, spec, "ports"), NULL);
-    number(manifest, port, "port", LAUNCH_PORT);
+    struct doc *port = manifest_object(manifest, manifest_array(manifest, spec, "ports"), NULL);
+    manifest_number(manifest, port, "port", LAUNCH_PORT);
 }
 
 static void add_selector(struct manifest *manifest, struct doc *spec, const char *name)
 {
-    add_label(manifest, object(manifest, spec, "selector"), "matchLabels", name, NULL);
+    add_label(manifest, manifest_object(manifest, spec, "selector"), "matchLabels", name, NULL);
 }
 
 static void add_group(struct manifest *manifest, const struct launch_part *part, const char *name)
@@ -240,29 +270,29 @@ static void add_group(struct manifest *manifest, const struct launch_part *part,
     const struct launch_pool *pool = &manifest->launch->pool[part->role];
     struct launch_part other = *part;
     other.part = 1;
-    struct doc *doc = begin(manifest, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", name);
-    struct doc *spec = object(manifest, doc, "spec");
-    number(manifest, spec, "replicas", pool->count);
-    struct doc *group = object(manifest, spec, "leaderWorkerTemplate");
-    number(manifest, group, "size", (double)pool->parts);
-    text(manifest, group, "restartPolicy", "RecreateGroupOnPodRestart");
-    add_pod(manifest, object(manifest, group, "leaderTemplate"), part, name, "leader");
-    add_pod(manifest, object(manifest, group, "workerTemplate"), &other, name, "worker");
+    struct doc *doc = manifest_begin(manifest, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", name);
+    struct doc *spec = manifest_object(manifest, doc, "spec");
+    manifest_number(manifest, spec, "replicas", pool->count);
+    struct doc *group = manifest_object(manifest, spec, "leaderWorkerTemplate");
+    manifest_number(manifest, group, "size", (double)pool->parts);
+    manifest_text(manifest, group, "restartPolicy", "RecreateGroupOnPodRestart");
+    add_pod(manifest, manifest_object(manifest, group, "leaderTemplate"), part, name, "leader");
+    add_pod(manifest, manifest_object(manifest, group, "workerTemplate"), &other, name, "worker");
 }
 
 static void add_set(struct manifest *manifest, const struct launch_part *part, const char *name,
                     double count)
 {
     const bool named = part->role == LAUNCH_PREFILL || part->role == LAUNCH_DECODE;
-    struct doc *doc = begin(manifest, "apps/v1", named ? "StatefulSet" : "Deployment", name);
-    struct doc *spec = object(manifest, doc, "spec");
-    number(manifest, spec, "replicas", count);
+    struct doc *doc = manifest_begin(manifest, "apps/v1", named ? "StatefulSet" : "Deployment", name);
+    struct doc *spec = manifest_object(manifest, doc, "spec");
+    manifest_number(manifest, spec, "replicas", count);
     if (named) {
-        text(manifest, spec, "serviceName", name);
-        text(manifest, spec, "podManagementPolicy", "Parallel");
+        manifest_text(manifest, spec, "serviceName", name);
+        manifest_text(manifest, spec, "podManagementPolicy", "Parallel");
     }
     add_selector(manifest, spec, name);
-    add_pod(manifest, object(manifest, spec, "template"), part, name, NULL);
+    add_pod(manifest, manifest_object(manifest, spec, "template"), part, name, NULL);
 }
 
 static void add_file_of(struct manifest *manifest, const struct launch_part *part, const char *name)
@@ -278,10 +308,8 @@ static void add_pool(struct manifest *manifest, enum launch_role role)
 {
     const struct launch *launch = manifest->launch;
     const struct launch_pool *pool = &launch->pool[role];
-    const struct launch_part *part = launch->parts;
+    const struct launch_part *part = manifest_part(manifest, role);
     const char *name = pool_name(manifest, role);
-    while (part->role != role)
-        part++;
     add_file_of(manifest, part, name);
     if (role == LAUNCH_TOGETHER)
         add_service(manifest, manifest->base, name, pool->parts > 1 ? "leader" : NULL, false);
@@ -310,44 +338,72 @@ static bool can_start(const struct launch *launch, struct error *error)
     for (int role = 0; role < LAUNCH_ROUTER; role++)
         if (launch->pool[role].count > 0 && launch_about(launch, "launcher", NULL) &&
             launch->pool[role].chips > launch->host_chips) {
-            error_set(error, "--emit k8s: %s starts a server of %.0f GPUs on hosts of %.0f by MPI",
-                      launch->title, launch->pool[role].chips, launch->host_chips);
+            error_set(error, "--emit %s: %s starts a server of %.0f GPUs on hosts of %.0f by MPI",
+                      launch->target, launch->title, launch->pool[role].chips, launch->host_chips);
             return error_expected(error, "--emit %s: the command; or --engine vllm or sglang",
                                   launch->engine);
         }
     return true;
 }
 
-/* What a cluster must have beside the objects. */
+/* What a cluster must have beside the document. */
 static void needs_lines(const struct launch *launch, struct buffer *out)
 {
+    const struct launch_flag *needs = launch_target_about(launch, "needs");
     bool groups = false;
     for (int role = 0; role < LAUNCH_ROUTER; role++)
         groups |= launch->pool[role].count > 0 && launch->pool[role].parts > 1;
-    if (groups)
+    if (needs)
+        launch_comment(out, "needs %s (%s, %s)%s%s", needs->value, needs->source, needs->date, *needs->note ? ": " : "",
+                       needs->note);
+    else if (groups)
         buffer_print(out, "# needs the LeaderWorkerSet controller: its pods of one group start and "
                      "end together\n");
-    if (*launch->model == '/' || *launch->model == '.')
+    if (launch->pods && (*launch->model == '/' || *launch->model == '.'))
         launch_comment(out, "mount %s into the pods: it is a path", launch->model);
+}
+
+static void write_objects(struct manifest *manifest)
+{
+    for (int role = 0; role < LAUNCH_ROUTER; role++)
+        if (manifest->launch->pool[role].count > 0)
+            add_pool(manifest, (enum launch_role)role);
+    if (manifest->launch->pools)
+        add_router(manifest);
+}
+
+static void write_document(struct manifest *manifest, const char *family)
+{
+    const char *target = manifest->launch->target;
+    if (!strcmp(target, "dynamo"))
+        manifest_dynamo(manifest);
+    else if (!strcmp(target, "llm-d"))
+        manifest_llmd(manifest, family);
+    else if (!strcmp(target, "kserve"))
+        manifest_kserve(manifest);
+    else if (!strcmp(target, "ray"))
+        manifest_ray(manifest);
+    else
+        write_objects(manifest);
 }
 
 bool launch_manifest(const struct launch *launch, const char *family, struct buffer *out,
                      struct doc *doc, struct error *error)
 {
     struct manifest manifest = { .launch = launch, .arena = launch->arena };
-    if (!can_start(launch, error))
+    if (launch->pods && !can_start(launch, error))
         return false;
+    needs_lines(launch, out);
+    if (!launch->pods) {
+        launch_slurm(launch, out, doc);
+        return true;
+    }
     manifest.base = base_name(launch->arena, launch->model);
     manifest.image = launch_about(launch, "image", family)->value;
     manifest.resource = launch_about(launch, "resource", family)->value;
     manifest.list = doc_add(launch->arena, doc, "manifest", DOC_ARRAY);
-    needs_lines(launch, out);
     name_parts(&manifest);
-    for (int role = 0; role < LAUNCH_ROUTER; role++)
-        if (launch->pool[role].count > 0)
-            add_pool(&manifest, (enum launch_role)role);
-    if (launch->pools)
-        add_router(&manifest);
+    write_document(&manifest, family);
     for (const struct doc *one = manifest.list->first; one; one = one->next) {
         buffer_print(out, "---\n");
         launch_yaml(out, one);

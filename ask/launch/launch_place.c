@@ -32,7 +32,7 @@ static void cut(const struct launch *launch, struct launch_pool *pool)
     pool->by_ranks = false;
     if (pool->chips <= launch->host_chips || !strcmp(spread, "launcher"))
         return;
-    pool->by_ranks = ranks && !launch->manifest && pool->ranks > 1 && room >= 1;
+    pool->by_ranks = ranks && !launch->pods && pool->ranks > 1 && room >= 1;
     pool->parts = pool->by_ranks ? (size_t)ceil(pool->ranks / room)
                                  : equal_parts(launch, pool, ranks);
 }

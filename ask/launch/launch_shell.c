@@ -10,19 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-struct group {
-    const char *text;
-    struct launch_start start;
-    const struct launch_part *first;
-    size_t *servers, server_count, server_room;
-    size_t *hosts, host_count, host_room;
-};
-
-struct groups {
-    struct group *at;
-    size_t count, room;
-};
-
 /* ---- words ------------------------------------------------------------------------------- */
 
 static bool is_plain(const char *word)
@@ -113,7 +100,7 @@ static void print_words(const struct launch *launch, struct buffer *out, const s
     buffer_print(out, "\n");
 }
 
-static void print_command(const struct launch *launch, struct buffer *out,
+void launch_print_command(const struct launch *launch, struct buffer *out,
                           const struct launch_start *start)
 {
     for (const struct doc *kid = start->environment->first; kid; kid = kid->next) {
@@ -143,7 +130,7 @@ static void add_devices(const struct launch *launch, const struct launch_part *p
     doc_add_string(launch->arena, start->environment, "CUDA_VISIBLE_DEVICES", list.data);
 }
 
-static void add_part(const struct launch *launch, const struct launch_part *part, struct groups *groups)
+static void add_part(const struct launch *launch, const struct launch_part *part, struct launch_groups *groups)
 {
     struct launch_start start;
     struct buffer text = { .arena = launch->arena };
@@ -151,15 +138,15 @@ static void add_part(const struct launch *launch, const struct launch_part *part
     launch_start(launch, part, &start);
     if (shares_host(launch, part))
         add_devices(launch, part, &start);
-    print_command(launch, &text, &start);
+    launch_print_command(launch, &text, &start);
     while (same < groups->count && (strcmp(groups->at[same].text, text.data) ||
                                     groups->at[same].first->role != part->role))
         same++;
     if (same == groups->count)
-        *(struct group *)arena_push(launch->arena, &groups->at, &groups->count, &groups->room,
+        *(struct launch_group *)arena_push(launch->arena, &groups->at, &groups->count, &groups->room,
                                     sizeof *groups->at) =
-            (struct group){ .text = text.data, .start = start, .first = part };
-    struct group *group = &groups->at[same];
+            (struct launch_group){ .text = text.data, .start = start, .first = part };
+    struct launch_group *group = &groups->at[same];
     *(size_t *)arena_push(launch->arena, &group->servers, &group->server_count,
                           &group->server_room, sizeof(size_t)) = part->server + 1;
     *(size_t *)arena_push(launch->arena, &group->hosts, &group->host_count, &group->host_room,
@@ -180,7 +167,7 @@ static void print_numbers(struct buffer *out, const size_t *numbers, size_t coun
     }
 }
 
-static void print_title(const struct launch *launch, struct buffer *out, const struct group *group)
+void launch_group_title(const struct launch *launch, struct buffer *out, const struct launch_group *group)
 {
     const struct launch_part *part = group->first;
     const struct launch_pool *pool = &launch->pool[part->role];
@@ -215,13 +202,15 @@ static void print_lines(struct buffer *out, const struct doc *file)
     }
 }
 
-static void print_file(const struct launch *launch, struct buffer *out, enum launch_role role,
+void launch_print_file(const struct launch *launch, struct buffer *out, enum launch_role role,
                        const struct launch_start *start)
 {
     if (!start->file)
         return;
     if (launch->own)
         buffer_print(out, "\n");
+    else if (launch->target)
+        buffer_print(out, "\n# in the folder of the job, which all its hosts must share\n");
     else if (role != LAUNCH_ROUTER)
         buffer_print(out, "\n# on every host of %s\n",
                      role == LAUNCH_TOGETHER ? "the servers" : launch_roles[role]);
@@ -243,7 +232,7 @@ static void add_numbers(const struct launch *launch, struct doc *doc, const char
         doc_add_number(launch->arena, list, NULL, (double)numbers[i]);
 }
 
-static void add_start(struct doc *doc, const struct launch_start *start)
+void launch_add_start(struct doc *doc, const struct launch_start *start)
 {
     doc_put(doc, "environment", start->environment);
     doc_put(doc, "command", start->words);
@@ -253,7 +242,7 @@ static void add_start(struct doc *doc, const struct launch_start *start)
         doc_put(doc, "after", start->after);
 }
 
-static void group_document(const struct launch *launch, struct doc *list, const struct group *group)
+void launch_group_document(const struct launch *launch, struct doc *list, const struct launch_group *group)
 {
     struct doc *doc = doc_add(launch->arena, list, NULL, DOC_OBJECT);
     doc_add_string(launch->arena, doc, "role", launch_roles[group->first->role]);
@@ -262,7 +251,7 @@ static void group_document(const struct launch *launch, struct doc *list, const 
     doc_add_number(launch->arena, doc, "parts", (double)launch->pool[group->first->role].parts);
     add_numbers(launch, doc, "servers", group->servers, group->server_count);
     add_numbers(launch, doc, "hosts", group->hosts, group->host_count);
-    add_start(doc, &group->start);
+    launch_add_start(doc, &group->start);
 }
 
 /* ---- the whole --------------------------------------------------------------------------- */
@@ -273,30 +262,36 @@ static void router_lines(const struct launch *launch, struct buffer *out, struct
     struct launch_start start;
     launch_start(launch, &part, &start);
     buffer_print(out, "\n# router: any host, which users ask\n");
-    print_file(launch, out, LAUNCH_ROUTER, &start);
-    print_command(launch, out, &start);
+    launch_print_file(launch, out, LAUNCH_ROUTER, &start);
+    launch_print_command(launch, out, &start);
     struct doc *doc = doc_add(launch->arena, list, NULL, DOC_OBJECT);
     doc_add_string(launch->arena, doc, "role", launch_roles[LAUNCH_ROUTER]);
-    add_start(doc, &start);
+    launch_add_start(doc, &start);
+}
+
+void launch_group(const struct launch *launch, struct launch_groups *groups)
+{
+    *groups = (struct launch_groups){ 0 };
+    for (size_t i = 0; i < launch->part_count; i++)
+        add_part(launch, &launch->parts[i], groups);
 }
 
 void launch_shell(const struct launch *launch, struct buffer *out, struct doc *doc)
 {
-    struct groups groups = { 0 };
+    struct launch_groups groups;
     struct doc *list = doc_add(launch->arena, doc, "servers", DOC_ARRAY);
-    for (size_t i = 0; i < launch->part_count; i++)
-        add_part(launch, &launch->parts[i], &groups);
+    launch_group(launch, &groups);
     for (size_t i = 0; i < groups.count; i++) {
-        const struct group *group = &groups.at[i];
+        const struct launch_group *group = &groups.at[i];
         if (!i || group->first->role != group[-1].first->role)
-            print_file(launch, out, group->first->role, &group->start);
-        print_title(launch, out, group);
+            launch_print_file(launch, out, group->first->role, &group->start);
+        launch_group_title(launch, out, group);
         buffer_print(out, "%s", group->text);
         if (group->start.after) {
             buffer_print(out, "\n# %s\n", launch_about(launch, "after", NULL)->note);
             print_words(launch, out, group->start.after);
         }
-        group_document(launch, list, group);
+        launch_group_document(launch, list, group);
     }
     if (launch->pools)
         router_lines(launch, out, list);

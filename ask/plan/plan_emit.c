@@ -39,6 +39,7 @@ static bool launch_point(struct plan *plan, size_t at, struct deployment *deploy
         .machine = variant->machine, .weights = variant->precision,
         .experts = command_text(plan->command, "experts-precision"), .cache = variant->kv,
         .title = plan_deployment(plan, &point),
+        .searched = true, .any_layout = command_given(plan->command, "any-layout"),
         .gpus = plan->alone ? point.figures[PLAN_deployment_chips] : plan->gpus,
         .predicted = arena_print(plan->arena, "%s per GPU, %s per user, TTFT %s, TPOT %s",
                                  plan_text(plan, &point, PLAN_per_gpu, 4),

@@ -27,7 +27,8 @@ static const struct known known[ENGINES][40] = {
         { "--pipeline-parallel-size", 1 }, { "--data-parallel-size", 1 },
         { "--data-parallel-size-local", 1 }, { "--data-parallel-start-rank", 1 },
         { "--data-parallel-address", 1 }, { "--data-parallel-rpc-port", 1 },
-        { "--enable-expert-parallel", 0 }, { "--nnodes", 1 }, { "--node-rank", 1 },
+        { "--enable-expert-parallel", 0 }, { "--all2all-backend", 1 }, { "--enable-eplb", 0 },
+        { "--eplb-config", 1 }, { "--nnodes", 1 }, { "--node-rank", 1 },
         { "--master-addr", 1 }, { "--master-port", 1 }, { "--headless", 0 },
         { "--max-num-seqs", 1 }, { "--max-num-batched-tokens", 1 }, { "--max-model-len", 1 },
         { "--gpu-memory-utilization", 1 }, { "--block-size", 1 }, { "--quantization", 1 },
@@ -37,6 +38,7 @@ static const struct known known[ENGINES][40] = {
     [SGLANG] = {
         { "--model-path", 1 }, { "--host", 1 }, { "--port", 1 }, { "--tp-size", 1 },
         { "--pp-size", 1 }, { "--dp-size", 1 }, { "--enable-dp-attention", 0 }, { "--ep-size", 1 },
+        { "--moe-a2a-backend", 1 }, { "--enable-eplb", 0 }, { "--ep-num-redundant-experts", 1 },
         { "--nnodes", 1 }, { "--node-rank", 1 }, { "--dist-init-addr", 1 },
         { "--max-running-requests", 1 }, { "--chunked-prefill-size", 1 },
         { "--context-length", 1 }, { "--mem-fraction-static", 1 }, { "--page-size", 1 },

@@ -86,7 +86,7 @@ static void check_limits(const struct doc *point, const struct settings *got, do
     } else {
         check_seats(point, got->seats);
         assert_true(isnan(got->tokens) ||
-                    got->tokens == chunk + ceil(got->seats / got->pipeline) * verified);
+                    got->tokens == fmax(chunk + ceil(got->seats / got->pipeline) * verified, got->seats));
     }
     assert_true(isnan(got->chunk) || got->chunk == chunk);
 }
@@ -248,9 +248,9 @@ static const struct emitted cases[] = {
       "deepseek-ai/DeepSeek-V3", NULL, NULL, 8, { 4000, 500 } },
     { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --kv-precision fp8", TRTLLM,
       "deepseek-ai/DeepSeek-V3", "fp8", NULL, 4, { 4000, 500 } },
-    { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41", SGLANG,
+    { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 --engine sglang", SGLANG,
       "deepseek-ai/DeepSeek-V3", NULL, NULL, 4, { 4000, 500 } },
-    { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41", TRTLLM,
+    { "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 --engine trtllm", TRTLLM,
       "deepseek-ai/DeepSeek-V3", NULL, NULL, 4, { 4000, 500 } },
     { "qwen3-30b-a3b --on h100-sxm --gpus 8 --isl 2000 --osl 300 --pick 100", VLLM,
       "Qwen/Qwen3-30B-A3B", NULL, NULL, 8, { 2000, 300 } },
@@ -323,7 +323,7 @@ static void routers_know_all(void **state)
     assert_int_equal(count_values(words, "--prefill"), 2 * prefill);
     assert_int_equal(count_values(words, "--decode"), decode);
     ask_well(&arena, "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 "
-             "--emit trtllm", &answer);
+             "--engine trtllm --emit trtllm", &answer);
     point = point_of(&answer);
     read_script(&arena, answer.text.data, script);
     const struct doc *file = script->files[script->file_count - 1].doc;
@@ -417,7 +417,8 @@ static void shells_split_alike(void **state)
     const char *questions[] = { NULL,
         "deepseek-v3 --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 2s --tpot 30ms --draft 1 "
         "--emit vllm",
-        "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 --emit trtllm" };
+        "deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --draft 1 --pick 41 --engine trtllm "
+        "--emit trtllm" };
     char folder[] = "/tmp/chalkline-emit-XXXXXX";
     struct arena arena = { 0 };
     assert_non_null(mkdtemp(folder));
@@ -491,6 +492,30 @@ static void engines_refuse(void **state)
     }
 }
 
+/* Kernels of the exchange and spare copies of experts, where they are asked for and can be. */
+static void experts_are_told(void **state)
+{
+    (void)state;
+    static const struct { const char *more, *flag, *value; } cases_of[] = {
+        { "--set deepep=1", "--all2all-backend", "deepep_high_throughput" },
+        { "--set deepep=0", "--all2all-backend", NULL },
+        { "--set spare_experts=16", "--eplb-config", "{\"num_redundant_experts\": 16}" },
+        { "--set spare_experts=16", "--enable-eplb", "" }, { "--set deepep=1", "--enable-eplb", NULL } };
+    for (size_t i = 0; i < COUNT(cases_of); i++) {
+        struct arena arena = { 0 };
+        struct answer answer;
+        struct script *script = arena_alloc(&arena, sizeof *script);
+        ask_well(&arena, arena_print(&arena, "deepseek-v3 --on h200-sxm --gpus 16 --isl 4000 --osl 500 --set chips=16 "
+                 "--set attention_dp=16 --aggregated %s --emit vllm", cases_of[i].more), &answer);
+        read_script(&arena, answer.text.data, script);
+        const char *value = flag_of(&script->commands[0].words, VLLM, cases_of[i].flag);
+        assert_true(!value == !cases_of[i].value);
+        if (value)
+            assert_string_equal(value, cases_of[i].value);
+        arena_free(&arena);
+    }
+}
+
 /* Nothing feasible: the reason as comments, for a shell that is asked to run them. */
 static void nothing_is_no_command(void **state)
 {
@@ -518,6 +543,7 @@ int main(void)
         cmocka_unit_test(engines_get_the_same_cache),
         cmocka_unit_test(shells_split_alike),
         cmocka_unit_test(engines_refuse),
+        cmocka_unit_test(experts_are_told),
         cmocka_unit_test(nothing_is_no_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
