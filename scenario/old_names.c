@@ -43,7 +43,7 @@ void scenario_note_old_names(struct scenario *scenario)
         if (value->old)
             facts_note(&scenario->facts, "--%s is now called --%s", value->option->was,
                        value->option->name);
-        if (value->text && value->option->kind != OPTION_FILE)
+        if (value->text && value->option->kind != OPTION_FILE && value->option->kind != OPTION_CHOICE)
             note_in(scenario, value->text);
     }
 }

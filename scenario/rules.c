@@ -47,10 +47,36 @@ static const struct { const char *name, *title, *kept; } trainers[] = {
     { "torchtitan", "torchtitan", NAME_torchtitan_rules_kept } };
 enum { TRAINERS = sizeof trainers / sizeof *trainers };
 
+/* Is the engine known to run on chips of this family (data/flags.csv)? Of families that no engine names, any may. */
+static bool runs_on(const char *engine, const char *family)
+{
+    const struct csv *csv = csv_built_in("data/flags.csv");
+    const int of = csv_column(csv, "engine"), name = csv_column(csv, "name"), takes = csv_column(csv, "takes");
+    bool here = false, elsewhere = false;
+    for (size_t r = 0; r < csv->rows; r++) {
+        if (strcmp(csv_cell(csv, r, name), "resource") || !text_has_word(csv_cell(csv, r, takes), family))
+            continue;
+        here |= !strcmp(csv_cell(csv, r, of), engine);
+        for (size_t i = 0; i < ENGINES; i++)
+            elsewhere |= !strcmp(csv_cell(csv, r, of), engines[i].name);
+    }
+    return here || !elsewhere;
+}
+
+static const char *family_of(const struct scenario *scenario)
+{
+    struct error ignored;
+    const struct catalog_entry *entry = scenario->subject.machine
+        ? catalog_find(&scenario->catalog, CATALOG_MACHINE, scenario->subject.machine, &ignored) : NULL;
+    return entry ? catalog_text(entry, "family") : NULL;
+}
+
+/* The engine that was named; where none was, each that runs on the machine. */
 static bool engine_allowed(const struct scenario *scenario, const char *engine)
 {
+    const char *family = family_of(scenario);
     const char *own = catalog_engine_base(&scenario->catalog, scenario->subject.engine);
-    return !strcmp(own, "any") || !strcmp(own, engine);
+    return !strcmp(own, "any") ? !family || runs_on(engine, family) : !strcmp(own, engine);
 }
 
 /* Below 0, 0, above 0 as the version 0.9.2 is before, the same as or after 0.11. */
@@ -94,10 +120,7 @@ static bool has_format(const struct scenario *scenario, const char *formats)
 
 static bool runs(const struct scenario *scenario, const struct rule *rule)
 {
-    struct error ignored;
-    const struct catalog_entry *entry = scenario->subject.machine
-        ? catalog_find(&scenario->catalog, CATALOG_MACHINE, scenario->subject.machine, &ignored) : NULL;
-    const char *family = entry ? catalog_text(entry, "family") : NULL;
+    const char *family = family_of(scenario);
     return !family || !text_has_word(rule->cell[FAMILIES], family) || !has_format(scenario, rule->cell[FORMATS]);
 }
 
@@ -144,7 +167,7 @@ void rules_bind(struct scenario *scenario)
         bind(scenario, engines[i].kept, least_of(scenario, engines[i].name, ""));
         bind(scenario, engines[i].pools, least_of(scenario, engines[i].name, "pools"));
         if (!engine_allowed(scenario, engines[i].name))
-            facts_set(&scenario->facts, engines[i].allowed, 0, ORIGIN_SHEET, "--engine");
+            facts_set(&scenario->facts, engines[i].allowed, 0, ORIGIN_SHEET, "the engine or the machine");
     }
     for (size_t i = 0; i < TRAINERS; i++)
         bind(scenario, trainers[i].kept, least_of(scenario, trainers[i].name, "training"));

@@ -401,7 +401,7 @@ static void add_grounds(const struct report *report)
     section_word(section, "why", arena_print(section->arena, "chalkline why seen_output_over_input%s",
                                              reading_sets(section->arena, report->reading)));
     for (size_t i = 0; i < facts->scalar_count; i++)
-        if (facts->scalars[i].origin == ORIGIN_SHEET)
+        if (facts->scalars[i].origin == ORIGIN_SHEET && !facts->scalars[i].expression)
             buffer_print(&sets, " --set %s=%.9g", facts->scalars[i].name, facts->scalars[i].value);
     if (sets.size && facts_find(facts, NAME_hit_ratio))
         section_word(section, "why_as_priced",

@@ -53,7 +53,6 @@ static bool read_words(struct plan *plan)
     return error_expected(plan->error, "--validate 8 --traffic %.200s", command_text(command, "traffic"));
 }
 
-static const double ENDLESS = 1e12;         /* GPUs, where nobody limits them */
 
 /* ---- variants --------------------------------------------------------------------------------- */
 

@@ -61,6 +61,8 @@ enum plan_figure {
     PLAN_FIGURE_COUNT
 };
 
+#define ENDLESS 1e12                /* GPUs, where nobody limits them */
+
 /* A machine of --on: "h100-sxm=64@2.1USD/h". */
 struct machine_wanted {
     const char *name, *price;       /* price NULL: the sheet's, or that of --price */

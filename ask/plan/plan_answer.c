@@ -309,7 +309,7 @@ void plan_note_idle(struct plan *plan)
         NAME_predicted_tpot, NAME_gpus_needed, NAME_disagg_throughput_per_chip,
         NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_request_demand, NAME_ttft_limit,
         NAME_tpot_limit, NAME_replica_chips_max, NAME_pipeline_parallel_max, NAME_max_num_seqs,
-        NAME_layout_valid, NAME_prefill_utilization_max };
+        NAME_layout_valid, NAME_prefill_utilization_max, NAME_budget_chips, NAME_hosts };
     given_note(&plan->variants->scenario, rows, sizeof rows / sizeof *rows, "the plan");
 }
 

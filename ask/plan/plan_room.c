@@ -44,7 +44,7 @@ bool plan_read_room(struct plan *plan, struct scenario *scenario, const struct m
         return error_expected(plan->error, "more, as in --budget 50000USD/month, for %.0f GPUs", values.at[1]);
     }
     room = budget ? fmin(room, values.at[2]) : room;
-    *gpus = room - values.at[0] * values.at[1];
+    *gpus = room < ENDLESS ? room - ceil(values.at[0]) * values.at[1] : room;
     if (!(*gpus >= 1)) {
         error_set(plan->error, "--spare-hosts %g: no GPU of %.0f is left for replicas on %s", values.at[0], room,
                   scenario->machine);
