@@ -284,6 +284,15 @@ size_t rules_starters(struct scenario *const *kinds, size_t count, const char *n
     return found;
 }
 
+void rules_judge(bool startable, struct scenario *const *kinds, size_t count, struct started *started)
+{
+    *started = (struct started){ .startable = startable };
+    if (startable)
+        started->engine_count = rules_starters(kinds, count, started->engines);
+    else
+        started->broken_count = rules_broken(kinds, count, &started->broken);
+}
+
 const char *rule_text_of(struct arena *arena, const struct broken_rule *rule)
 {
     for (size_t i = 0; i < ENGINES; i++)

@@ -28,6 +28,15 @@ size_t rules_broken_training(struct scenario *scenario, struct broken_rule **bro
 /* The engines that may be chosen and start the same servers, as "vLLM 0.19"; returns how many there are. */
 enum { RULES_ENGINES = 3 };
 size_t rules_starters(struct scenario *const *kinds, size_t count, const char *names[RULES_ENGINES]);
+/* Of servers that can be started, which engines start them; of others, which rules they break. */
+struct started {
+    bool startable;
+    struct broken_rule *broken;
+    size_t broken_count;
+    const char *engines[RULES_ENGINES];
+    size_t engine_count;
+};
+void rules_judge(bool startable, struct scenario *const *kinds, size_t count, struct started *started);
 /* "vLLM does not start it: ... (V10)" */
 const char *rule_text_of(struct arena *arena, const struct broken_rule *rule);
 

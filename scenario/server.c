@@ -192,19 +192,15 @@ void deployment_engine(const struct scenario *scenario, struct section *section)
         section_nothing(section, "engine_version");
 }
 
-void deployment_rules(bool startable, struct scenario *const *kinds, size_t count, struct section *section)
+void deployment_rules(const struct started *started, struct section *section)
 {
-    section_switch(section, "startable", startable);
+    section_switch(section, "startable", started->startable);
     struct section *list = section_add(section, "broken_rules", SECTION_TEXTS);
     struct section *by = section_add(section, "started_by", SECTION_TEXTS);
-    struct broken_rule *broken;
-    const char *engines[RULES_ENGINES];
-    const size_t broken_count = startable ? 0 : rules_broken(kinds, count, &broken);
-    const size_t engine_count = startable ? rules_starters(kinds, count, engines) : 0;
-    for (size_t i = 0; i < broken_count; i++)
-        section_word(list, NULL, broken[i].id);
-    for (size_t i = 0; i < engine_count; i++)
-        section_word(by, NULL, engines[i]);
+    for (size_t i = 0; i < started->broken_count; i++)
+        section_word(list, NULL, started->broken[i].id);
+    for (size_t i = 0; i < started->engine_count; i++)
+        section_word(by, NULL, started->engines[i]);
 }
 
 void server_deployment(const struct server *server, struct section *answer)
@@ -228,7 +224,9 @@ void server_deployment(const struct server *server, struct section *answer)
     struct scenario scenario = server->scenario, *const kinds[] = { &scenario };
     figures_words(&scenario, section);
     deployment_engine(&scenario, section);
-    deployment_rules(server_at(server, SERVER_layout_startable) > 0, kinds, 1, section);
+    struct started started;
+    rules_judge(server_at(server, SERVER_layout_startable) > 0, kinds, 1, &started);
+    deployment_rules(&started, section);
     section_number(section, "distance", server_at(server, SERVER_layout_distance), unit_one);
     for (size_t i = 0; i < server->row_count; i++)
         section_number(section, server_rows[i], server_at(server, i), unit_of(server, i));

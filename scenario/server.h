@@ -6,6 +6,7 @@
 #ifndef SCENARIO_SERVER_H
 #define SCENARIO_SERVER_H
 
+#include "scenario/rules.h"
 #include "scenario/scenario.h"
 
 /* The first rows exist for every replica, the others only for one that keeps up with its arrivals. */
@@ -70,8 +71,7 @@ void server_deployment(const struct server *server, struct section *answer);
 /* Which engine a deployment's servers run, and which rules of layouts they break: of one that can be
  * started none. Each scenario is of one kind of its servers. */
 void deployment_engine(const struct scenario *scenario, struct section *section);
-void deployment_rules(bool startable, struct scenario *const *kinds, size_t count,
-                      struct section *section);
+void deployment_rules(const struct started *started, struct section *section);
 
 extern const struct record server_record, deployment_record;
 

@@ -8,6 +8,7 @@
 #define ASK_PLAN_H
 
 #include "ask/shards/shards.h"
+#include "scenario/rules.h"
 #include "scenario/servers.h"
 #include "scenario/sweep.h"
 
@@ -81,9 +82,16 @@ struct variant {
     struct scenario read;           /* the question with a request rate as its load, as in `step` */
     struct graph report;            /* of `read`: the figures, and the number of decoding sequences */
     struct graph parts;             /* of `read`: the breakdown of PLAN_tpot */
-    double spare;                   /* copies of experts; 0: none, or not evaluated yet */
+    double spare;                   /* copies of experts */
+    bool spare_read;
     double chunk;                   /* prefill chunk of the pools, tokens; 0: not evaluated yet */
     bool reported;                  /* `report` and `parts` are built */
+};
+
+/* What starts the servers of a setting. */
+struct judged {
+    uint32_t space, setting;
+    struct started started;
 };
 
 /* One run of `plan`, or one value of its --sweep. */
@@ -103,6 +111,8 @@ struct plan {
     double gpus, ttft, tpot;        /* limits; times in s */
     double tensor;                  /* required tensor parallelism; 0: any */
     struct search_result result;
+    struct judged *judged;          /* settings whose rules were looked at */
+    size_t judged_count, judged_room;
     const char *scope;              /* "32 x H200 SXM" */
     struct plan_point *front;       /* [result.front.count] the front with its figures */
 };

@@ -150,8 +150,9 @@ static void add_server(struct plan *plan, const struct plan_point *point, const 
             value_of(&variant->scenario, NAME_chunked_prefill_size, &variant->chunk, &ignored);
         chunk = variant->chunk;
     }
-    if (!(variant->spare > 0) && !value_of(&variant->scenario, NAME_spare_experts, &variant->spare, &ignored))
+    if (!variant->spare_read && !value_of(&variant->scenario, NAME_spare_experts, &variant->spare, &ignored))
         variant->spare = 0;
+    variant->spare_read = true;
     struct section *one = section_add(list, NULL, SECTION_RECORD);
     section_word(one, "role", role);
     section_number(one, "count", count, unit_one);
@@ -181,16 +182,21 @@ static void add_servers(struct plan *plan, const struct plan_point *point, struc
     add_server(plan, point, "decode", copies * plan_input(plan, &point->at, NAME_decode_workers), list);
 }
 
-/* Which rules keep engines from starting its servers: `read` is the scenario of those that decode. */
-static void add_rules(struct plan *plan, const struct plan_point *point, struct scenario *read,
-                      struct section *section)
+/* Points that differ in their load alone are started alike. `read` is the scenario of servers that decode. */
+static const struct started *started_of(struct plan *plan, const struct plan_point *point, const struct scenario *read)
 {
-    struct scenario prefill = *read, *const pair[] = { read, &prefill };
     const bool pools = plan->variants[point->at.space].kind == PLAN_POOLS;
-    const bool startable = point->figures[PLAN_pool_startable] > 0;
+    for (size_t i = 0; i < plan->judged_count; i++)
+        if (plan->judged[i].space == point->at.space && plan->judged[i].setting == point->at.setting)
+            return &plan->judged[i].started;
+    struct judged *judged = arena_push(plan->arena, &plan->judged, &plan->judged_count, &plan->judged_room,
+                                       sizeof *judged);
+    struct scenario decode = *read, prefill = *read, *const pair[] = { &decode, &prefill };
     if (pools)
-        rules_of_pools(read, &prefill);
-    deployment_rules(startable, pair, pools ? 2 : 1, section);
+        rules_of_pools(&decode, &prefill);
+    judged->space = point->at.space, judged->setting = point->at.setting;
+    rules_judge(point->figures[PLAN_pool_startable] > 0, pair, pools ? 2 : 1, &judged->started);
+    return &judged->started;
 }
 
 /* The interval of a figure: of all servers, or that of a calibration at this deployment. */
@@ -245,7 +251,7 @@ void plan_record(struct plan *plan, const struct plan_point *point, struct secti
                 variant->kind != PLAN_POOLS && !strcmp(setting_rows[i], NAME_rank_running_target);
     }
     deployment_engine(&read, section);
-    add_rules(plan, point, &read, section);
+    deployment_rules(started_of(plan, point, &read), section);
     section_number(section, "distance", plan_input(plan, &point->at, NAME_layout_distance), unit_one);
     add_figures(plan, point, section);
     scenario_footprint(&read, variant->kind == PLAN_POOLS, section);
