@@ -292,6 +292,8 @@ static void head_lines(const struct launch *launch, struct buffer *out)
     launch_comment(out, "%s on %s: %s", deployment->scenario.model, deployment->scenario.machine,
                    deployment->title);
     launch_comment(out, "predicted: %s", deployment->predicted);
+    if (launch->broken)
+        launch_comment(out, "%s does not start this: %s", launch->title, launch->broken);
     if (deployment->missed)
         launch_comment(out, "misses the limits: %s", deployment->missed);
     launch_comment(out, "flags of %s %s (%s, %s)", launch->title, version->value,
@@ -353,9 +355,9 @@ bool launch_open(struct launch *launch, struct arena *arena, struct deployment *
     return launch_take(launch, deployment, error);
 }
 
-/* The first rule of the engine, of hosts or of DeepEP that the deployment breaks; the plan may have been made for no
- * engine, and the rules are those of the one that is started. */
-static void break_rules(struct launch *launch)
+/* The first rule of the engine, of hosts or of DeepEP that the deployment breaks, or NULL; the plan may have been made
+ * for no engine, and the rules are those of the one that is started. */
+static const char *broken_in(struct launch *launch)
 {
     const struct deployment *deployment = launch->deployment;
     struct scenario one = deployment->scenario, prefill, *const kinds[] = { &one, &prefill };
@@ -364,15 +366,13 @@ static void break_rules(struct launch *launch)
     if (launch->pools)
         rules_of_pools(&one, &prefill);
     if (!rules_broken(kinds, launch->pools ? 2 : 1, &broken))
-        return;
-    launch->reason = arena_print(launch->arena, "%s (%s)", broken->says, broken->id);
-    launch->way_out = deployment->searched ? "--any-layout, which lifts the rules; or another --emit"
-                                           : "a layout that it starts, or another --emit";
+        return NULL;
+    return arena_print(launch->arena, "%s (%s)", broken->says, broken->id);
 }
 
 bool launch_take(struct launch *launch, struct deployment *deployment, struct error *error)
 {
-    launch->reason = launch->way_out = NULL;
+    launch->reason = launch->way_out = launch->broken = NULL;
     launch->deployment = deployment;
     launch->pools = deployment->count[LAUNCH_DECODE] > 0;
     if (launch->pools && !launch_about(launch, "router", NULL)) {
@@ -386,8 +386,14 @@ bool launch_take(struct launch *launch, struct deployment *deployment, struct er
     }
     if (!launch->reason && launch->target)
         launch->reason = launch_target_bars(launch, &launch->way_out);
-    if (!launch->reason && !launch->own && !deployment->any_layout)
-        break_rules(launch);
+    if (launch->reason || launch->own)
+        return true;
+    launch->broken = broken_in(launch);
+    if (launch->broken && !deployment->any_layout) {
+        launch->reason = launch->broken;
+        launch->way_out = deployment->searched ? "--any-layout, which lifts the rules; or another --emit"
+                                               : "a layout that it starts, or another --emit";
+    }
     return true;
 }
 

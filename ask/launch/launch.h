@@ -63,6 +63,7 @@ struct launch {
     size_t fact_count, fact_room;
     bool pods;                      /* a cluster places the parts, and names them */
     bool pools;
+    const char *broken;             /* the rule that a layout of --any-layout breaks, or NULL */
     const char *reason, *way_out;   /* why the engine cannot run the deployment, and what to change; or NULL */
     bool own;                       /* an engine of one's own machine: one server, with no hosts to fill */
     double host_chips;
