@@ -233,11 +233,12 @@ void settings_sort(struct arena *arena, double *settings, size_t count, size_t i
     struct arena scratch = arena_beside(arena);
     double *sorted = arena_array(&scratch, count * inputs + 1, sizeof *sorted);
     size_t done = 0;
-    for (int at = 0; at <= PUBLISHED_NEVER; at++)
+    for (int at = 0; count && at <= PUBLISHED_NEVER; at++)
         for (size_t i = 0; i < count; i++)
             if (settings[i * inputs + distance] == at)
                 memcpy(&sorted[done++ * inputs], &settings[i * inputs], inputs * sizeof *sorted);
-    memcpy(settings, sorted, count * inputs * sizeof *sorted);
+    if (count)
+        memcpy(settings, sorted, count * inputs * sizeof *sorted);
     arena_free(&scratch);
 }
 

@@ -50,6 +50,7 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };       /* aggregated, d
     X(host_chips, NAME_host_chips, NAME_host_chips)                                                  \
     X(hosts, NAME_hosts, NAME_hosts)                                                                 \
     X(chips_paid, NAME_chips_paid, NAME_chips_paid)                                                  \
+    X(rent, NAME_deployment_rent, NAME_deployment_rent)                                              \
     X(startable, NAME_layout_startable, NAME_layout_startable)                                       \
     X(pool_startable, NAME_layout_startable, NAME_pool_startable)                                    \
     X(throughput_low, NAME_throughput_band_low, NAME_disagg_throughput_band_low)                     \
