@@ -281,7 +281,7 @@ test("what a target or an engine cannot start is refused, with a way out", () =>
     [`${dense} --engine trtllm`, "dynamo", "for TensorRT-LLM is not known", "--engine vllm sglang"],
     [experts, "ray", "no documented attention ranks", "--emit k8s"],
     [`${dense} --set chips=16 --set pipeline_parallel=2 --aggregated`, "kserve", "whole attention ranks only", "--emit k8s"],
-    [`${dense} --set chips=16 --set pipeline_parallel=2`, "dynamo", "two pools have no pipeline stages (V17)", "--any-layout"],
+    [`${dense} --set chips=16 --set pipeline_parallel=2`, "dynamo", "pools must have no pipeline stages (V17)", "--any-layout"],
   ]) {
     const answer = ask(question, target);
     assert.ok(!answer.ok && answer.error.includes(why) && answer.error.includes(way), `${question} --emit ${target}: ${answer.error}`);
