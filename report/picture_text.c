@@ -5,6 +5,8 @@
  * is kept apart here stays apart there. Other letters count as wide as the widest of their script. */
 #include "report/picture_parts.h"
 
+#include "rows/rows.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -160,8 +162,8 @@ const char *picture_power(struct arena *arena, double value)
 const char *picture_number(struct arena *arena, double value)
 {
     const double size = fabs(value);
-    if (value == 0)
-        return "0";
+    if (value == 0 || !isfinite(value))
+        return value == 0 ? "0" : quantity_text(arena, value, unit_one, 3);
     if (size < 1e-3 || size >= 1e15)
         return picture_power(arena, value);
     const int first = (int)floor(log10(size) + 1e-12);          /* of the first digit */

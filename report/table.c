@@ -1,6 +1,7 @@
 /* Counts as text, and tables of text: aligned for people, or CSV. */
 #include "report/report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ const char *large_text(struct arena *arena, double value)
     static const struct { double scale; const char *letter; } steps[] = {
         { 1e15, "P" }, { 1e12, "T" }, { 1e9, "B" }, { 1e6, "M" } };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (value >= steps[i].scale)
+        if (value >= steps[i].scale && isfinite(value))
             return arena_print(arena, "%s %s", quantity_text(arena, value / steps[i].scale, unit_one, 3),
                                steps[i].letter);
     return quantity_text(arena, value, unit_one, 6);

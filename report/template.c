@@ -137,12 +137,18 @@ static void print_value(struct buffer *out, const struct part *part, const struc
     buffer_print(out, ")");
 }
 
+/* The column where a share of a bar ends; a bar is never longer than five times `columns`. */
+static int bar_column(double share, int columns)
+{
+    return (int)(fmax(0, fmin(share, 5)) * columns + 0.5);
+}
+
 /* From 0 to the value, or from one end of a range to the other; a range is a line at least. */
 static void print_bar(struct buffer *out, const struct figure *figure, int columns)
 {
     const bool range = figure->range.low != figure->range.high;
-    const int first = range ? (int)(figure->range.low * columns + 0.5) : 0;
-    const int last = (int)((range ? figure->range.high : figure->value) * columns + 0.5);
+    const int first = range ? bar_column(figure->range.low, columns) : 0;
+    const int last = bar_column(range ? figure->range.high : figure->value, columns);
     buffer_print(out, "%*s", first, "");
     for (int i = first; i < last; i++)
         buffer_print(out, "\u2588");
@@ -166,12 +172,12 @@ static void print_figure(struct buffer *out, const struct scope *scope, const st
     case '#': print_value(out, part, &figure, unit_one); break;
     case '-': print_ends(out, figure.range.low, figure.range.high, figure.unit, part->digits); break;
     case '~': print_ends(out, figure.low, figure.high, figure.unit, part->digits); break;
-    case '%': buffer_print(out, "%.*f %%", part->digits, 100 * value); break;
+    case '%': share_print(out, value, part->digits); break;
     case '@': buffer_print(out, "%s", large_text(out->arena, floor(value + 0.5))); break;
     case '=': print_bar(out, &figure, part->digits); break;
     case '.':
         if (part->digits)
-            buffer_print(out, "%.*f", part->digits, value);
+            decimal_print(out, value, part->digits);
         else
             quantity_print(out, floor(value + 0.5), unit_one, 9);
         break;

@@ -43,8 +43,11 @@ struct quantity {
 
 bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
                     struct error *error);
-/* Print a value for people, with a prefix: "3.55 ms", "576 TB/s", "0.039 USD/Mtoken", "4,768". */
+/* Print a value for people, with a prefix: "3.55 ms", "576 TB/s", "0.039 USD/Mtoken", "4,768". Every double
+ * can be printed: NaN is "unknown", an infinity "infinite" or "-infinite", both without a unit. */
 void quantity_print(struct buffer *out, double value, struct unit unit, int digits);
+void decimal_print(struct buffer *out, double value, int decimals);     /* "12.50"; as above from 1e9 on */
+void share_print(struct buffer *out, double value, int decimals);       /* 0.125 is "12.5 %" */
 const char *quantity_text(struct arena *arena, double value, struct unit unit, int digits);
 /* "42.6 to 59.9 ms": if both ends have the same unit, it is printed once. */
 const char *quantity_range(struct arena *arena, double low, double high, struct unit unit, int digits);

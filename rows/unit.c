@@ -122,7 +122,22 @@ static bool unit_unknown(struct text word, struct text whole, struct error *erro
                           "TFLOP PFLOP, token, USD, J W kWh, g kg t, L, joined by / and *");
 }
 
-/* word (('/' | '*') word ['^' digit])* */
+/* Read "^3" or "^3/2" from the start of `text`: the exponent in halves, which is 2 if there is none. */
+static int exponent_halves(struct text *text)
+{
+    size_t size = 1;
+    int number = 0;
+    if (text->size < 2 || text->data[0] != '^' || text->data[1] < '1' || text->data[1] > '9')
+        return 2;
+    for (; size < text->size && size < 3 && text->data[size] >= '0' && text->data[size] <= '9'; size++)
+        number = 10 * number + text->data[size] - '0';
+    const bool halves = text->size >= size + 2 && text->data[size] == '/' && text->data[size + 1] == '2';
+    size += halves ? 2 : 0;
+    text->data += size, text->size -= size;
+    return halves ? number : number > 60 ? 120 : 2 * number;
+}
+
+/* word ['^' digits ['/2']] (('/' | '*') word ['^' digits ['/2']])* */
 bool unit_parse(struct text text, struct unit *unit, double *scale, struct error *error)
 {
     struct text whole = text = text_trim(text);
@@ -139,17 +154,15 @@ bool unit_parse(struct text text, struct unit *unit, double *scale, struct error
         if (!word)
             return unit_unknown(name, whole, error);
         text.data += size, text.size -= size;
-        int times = 1;
-        if (text.size >= 2 && text.data[0] == '^' && text.data[1] >= '1' && text.data[1] <= '9') {
-            times = text.data[1] - '0';
-            text.data += 2, text.size -= 2;
-        }
+        const int half = exponent_halves(&text);
         struct unit one;
         for (int i = 0; i < UNIT_COUNT; i++)
-            one.half[i] = (int8_t)(2 * word->power[i]);
-        *unit = unit_power(*unit, one, sign * times);
-        for (int i = 0; i < times; i++)
-            *scale = sign > 0 ? *scale * word_scale : *scale / word_scale;
+            one.half[i] = (int8_t)(half * word->power[i]);
+        *unit = unit_power(*unit, one, sign);
+        for (int i = 0; i < half; i += 2) {
+            const double factor = i + 1 == half ? sqrt(word_scale) : word_scale;
+            *scale = sign > 0 ? *scale * factor : *scale / factor;
+        }
         text = text_trim(text);
         more = text.size > 0;
         if (more && text.data[0] != '/' && text.data[0] != '*')
@@ -444,48 +457,48 @@ struct step {
 };
 
 struct look {
-    const char *unit;
+    struct unit unit;
     struct step steps[9];           /* largest first */
 };
 
 static const struct look looks[] = {
-    { "s", { { 31536000, "years" }, { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" }, { 1e-3, "ms" },
-             { 1e-6, "us" }, { 1e-9, "ns" } } },
-    { "B", { { 1e15, "PB" }, { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" },
-             { 1, "B" } } },
-    { "B/s", { { 1e15, "PB/s" }, { 1e12, "TB/s" }, { 1e9, "GB/s" }, { 1e6, "MB/s" },
-               { 1e3, "kB/s" }, { 1, "B/s" } } },
-    { "B/token", { { 1e9, "GB/token" }, { 1e6, "MB/token" }, { 1e3, "kB/token" },
-                   { 1, "B/token" } } },
-    { "FLOP", { { 1e21, "ZFLOP" }, { 1e18, "EFLOP" }, { 1e15, "PFLOP" }, { 1e12, "TFLOP" },
-                { 1e9, "GFLOP" }, { 1e6, "MFLOP" }, { 1, "FLOP" } } },
-    { "FLOP/s", { { 1e18, "EFLOP/s" }, { 1e15, "PFLOP/s" }, { 1e12, "TFLOP/s" },
-                  { 1e9, "GFLOP/s" }, { 1, "FLOP/s" } } },
-    { "FLOP/token", { { 1e15, "PFLOP/token" }, { 1e12, "TFLOP/token" }, { 1e9, "GFLOP/token" },
-                      { 1, "FLOP/token" } } },
-    { "USD/s", { { 1.0 / 3600, "USD/h" } } },
-    { "USD/token", { { 1e-6, "USD/Mtoken" } } },
-    { "USD/token/s", { { 1e-6 / 3600, "USD/Mtoken/h" } } },
-    { "token/s", { { 1, "token/s" } } },
-    { "J/s", { { 1e6, "MW" }, { 1e3, "kW" }, { 1, "W" } } },
-    { "USD/J", { { 1 / 3.6e6, "USD/kWh" } } },
-    { "USD/W", { { 1, "USD/W" } } },
-    { "g", { { 1e6, "t" }, { 1e3, "kg" }, { 1, "g" }, { 1e-3, "mg" } } },
-    { "g/J", { { 1 / 3.6e6, "g/kWh" } } },
-    { "g/token", { { 1e-6, "g/Mtoken" } } },
-    { "L/J", { { 1 / 3.6e6, "L/kWh" } } },
-    { "L/token", { { 1e-6, "L/Mtoken" } } },
+    { { { [UNIT_S] = 2 } },
+      { { 31536000, "years" }, { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" }, { 1e-3, "ms" },
+        { 1e-6, "us" }, { 1e-9, "ns" } } },
+    { { { [UNIT_B] = 2 } },
+      { { 1e15, "PB" }, { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" }, { 1, "B" } } },
+    { { { [UNIT_B] = 2, [UNIT_S] = -2 } },
+      { { 1e15, "PB/s" }, { 1e12, "TB/s" }, { 1e9, "GB/s" }, { 1e6, "MB/s" }, { 1e3, "kB/s" },
+        { 1, "B/s" } } },
+    { { { [UNIT_B] = 2, [UNIT_TOKEN] = -2 } },
+      { { 1e9, "GB/token" }, { 1e6, "MB/token" }, { 1e3, "kB/token" }, { 1, "B/token" } } },
+    { { { [UNIT_FLOP] = 2 } },
+      { { 1e21, "ZFLOP" }, { 1e18, "EFLOP" }, { 1e15, "PFLOP" }, { 1e12, "TFLOP" }, { 1e9, "GFLOP" },
+        { 1e6, "MFLOP" }, { 1, "FLOP" } } },
+    { { { [UNIT_FLOP] = 2, [UNIT_S] = -2 } },
+      { { 1e18, "EFLOP/s" }, { 1e15, "PFLOP/s" }, { 1e12, "TFLOP/s" }, { 1e9, "GFLOP/s" },
+        { 1, "FLOP/s" } } },
+    { { { [UNIT_FLOP] = 2, [UNIT_TOKEN] = -2 } },
+      { { 1e15, "PFLOP/token" }, { 1e12, "TFLOP/token" }, { 1e9, "GFLOP/token" }, { 1, "FLOP/token" } } },
+    { { { [UNIT_USD] = 2, [UNIT_S] = -2 } }, { { 1.0 / 3600, "USD/h" } } },
+    { { { [UNIT_USD] = 2, [UNIT_TOKEN] = -2 } }, { { 1e-6, "USD/Mtoken" } } },
+    { { { [UNIT_USD] = 2, [UNIT_TOKEN] = -2, [UNIT_S] = -2 } }, { { 1e-6 / 3600, "USD/Mtoken/h" } } },
+    { { { [UNIT_TOKEN] = 2, [UNIT_S] = -2 } }, { { 1, "token/s" } } },
+    { { { [UNIT_J] = 2, [UNIT_S] = -2 } }, { { 1e6, "MW" }, { 1e3, "kW" }, { 1, "W" } } },
+    { { { [UNIT_USD] = 2, [UNIT_J] = -2 } }, { { 1 / 3.6e6, "USD/kWh" } } },
+    { { { [UNIT_USD] = 2, [UNIT_J] = -2, [UNIT_S] = 2 } }, { { 1, "USD/W" } } },
+    { { { [UNIT_G] = 2 } }, { { 1e6, "t" }, { 1e3, "kg" }, { 1, "g" }, { 1e-3, "mg" } } },
+    { { { [UNIT_G] = 2, [UNIT_J] = -2 } }, { { 1 / 3.6e6, "g/kWh" } } },
+    { { { [UNIT_G] = 2, [UNIT_TOKEN] = -2 } }, { { 1e-6, "g/Mtoken" } } },
+    { { { [UNIT_L] = 2, [UNIT_J] = -2 } }, { { 1 / 3.6e6, "L/kWh" } } },
+    { { { [UNIT_L] = 2, [UNIT_TOKEN] = -2 } }, { { 1e-6, "L/Mtoken" } } },
 };
 
 static const struct look *look_find(struct unit unit)
 {
-    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
-        struct unit other;
-        double scale;
-        struct error error;
-        if (unit_parse(text_of(looks[i].unit), &other, &scale, &error) && unit_same(unit, other))
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+        if (unit_same(unit, looks[i].unit))
             return &looks[i];
-    }
     return NULL;
 }
 
@@ -514,6 +527,7 @@ static void number_print(struct buffer *out, double value, int digits)
 {
     double size = fabs(value);
     char text[64];
+    digits = digits < 1 ? 1 : digits > 17 ? 17 : digits;
     if (size != 0 && (size >= 1e9 || size < 1e-4)) {
         snprintf(text, sizeof text, "%.*e", digits - 1, value);
         char *power = strchr(text, 'e');
@@ -523,27 +537,44 @@ static void number_print(struct buffer *out, double value, int digits)
         return;
     }
     int whole = size == 0 ? 1 : (int)floor(log10(size)) + 1;
-    snprintf(text, sizeof text, "%.*f", digits > whole ? digits - whole : 0, value);
+    snprintf(text, sizeof text, "%.*f", digits > whole ? digits - whole : 0, size);
     cut_zeros(text);
-    char *start = text + (text[0] == '-');
-    int length = (int)strcspn(start, ".");
-    if (text[0] == '-')
+    int length = (int)strcspn(text, ".");
+    if (value < 0)
         buffer_print(out, "-");
     for (int i = 0; i < length; i++) {
         if (i && (length - i) % 3 == 0)
             buffer_print(out, ",");
-        buffer_add(out, start + i, 1);
+        buffer_add(out, text + i, 1);
     }
-    buffer_print(out, "%s", start + length);
+    buffer_print(out, "%s", text + length);
+}
+
+void decimal_print(struct buffer *out, double value, int decimals)
+{
+    char text[64];
+    if (!(fabs(value) < 1e9)) {
+        quantity_print(out, value, unit_one, 6);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*f", decimals > 17 ? 17 : decimals, value);
+    const bool zero = !text[strspn(text, "-0.")];
+    buffer_print(out, "%s", text + (zero && *text == '-'));
+}
+
+void share_print(struct buffer *out, double value, int decimals)
+{
+    decimal_print(out, isfinite(100 * value) ? 100 * value : value, decimals);
+    if (isfinite(100 * value))
+        buffer_print(out, " %%");
 }
 
 void quantity_print(struct buffer *out, double value, struct unit unit, int digits)
 {
-    if (value != value) {                           /* NaN */
-        buffer_print(out, "unknown");
+    if (!isfinite(value)) {
+        buffer_print(out, "%s", isnan(value) ? "unknown" : value > 0 ? "infinite" : "-infinite");
         return;
     }
-    static const struct unit one = { { 0 } };
     const struct look *look = look_find(unit);
     if (look) {
         const struct step *step = look->steps;
@@ -557,7 +588,7 @@ void quantity_print(struct buffer *out, double value, struct unit unit, int digi
         }
     }
     number_print(out, value, digits);
-    if (unit_same(unit, one))
+    if (unit_same(unit, unit_one))
         return;
     buffer_print(out, " ");
     unit_print(out, unit);

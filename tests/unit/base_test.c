@@ -578,28 +578,6 @@ static void quantities_are_printed(void **state)
     }
 }
 
-/* What is printed with all digits reads back nearly the same. */
-static void printed_quantities_read_back(void **state)
-{
-    (void)state;
-    static const char *const units[] = { "s", "B", "B/s", "B/token", "FLOP", "FLOP/s", "USD/s",
-                                         "USD/token", "token/s", "J/s", "1", "token" };
-    uint64_t random = 3;
-    for (int i = 0; i < rounds(20000); i++) {
-        struct arena arena = { 0 };
-        struct unit unit = unit_from(units[(size_t)i % COUNT(units)]);
-        double value = pow(10, draw_in(&random, -20, 20));
-        const char *text = quantity_text(&arena, value, unit, 15);
-        struct quantity got;
-        struct error error;
-        if (!quantity_parse(text_of(text), unit, &got, &error))
-            fail_msg("'%s': %s", text, error.what);
-        if (fabs(got.value / value - 1) > 1e-13)
-            fail_msg("'%s' is %.17g, was %.17g", text, got.value, value);
-        arena_free(&arena);
-    }
-}
-
 static void quantiles_are_interpolated(void **state)
 {
     (void)state;
@@ -657,7 +635,6 @@ int main(void)
         cmocka_unit_test(quantities_are_read),
         cmocka_unit_test(quantities_are_refused),
         cmocka_unit_test(quantities_are_printed),
-        cmocka_unit_test(printed_quantities_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
