@@ -111,10 +111,10 @@ static bool first_of_flag(const struct watch *watch, size_t change)
 static void note_length(struct watch *watch, const char *option, double stated, double tokens, bool cached)
 {
     const double apart = 1.25, counted = tokens / watch->load.requests;
-    if (!(stated > 0) || !(counted > 0) || (counted < apart * stated && apart * counted > stated))
+    if (!(stated > 0) || !(counted > 0) || !isfinite(counted) || (counted < apart * stated && apart * counted > stated))
         return;
-    add_note(watch, arena_print(watch->arena, "--%s says %.0f tokens, the metrics count %.0f a request%s%s", option, stated,
-                                counted, watch->load.requests_derived ? " (requests: output tokens over --osl)" : "",
+    add_note(watch, arena_print(watch->arena, "--%s says %.0f tokens, the metrics count %s a request%s%s", option, stated,
+                                count_text(watch->arena, floor(counted + 0.5), 6), watch->load.requests_derived ? " (requests: output tokens over --osl)" : "",
                                 cached && counted < stated ? "; what was found in the cache may not be among them" : ""));
 }
 
@@ -125,6 +125,9 @@ static void list_notes(struct watch *watch)
     if (load->restarted)
         add_note(watch, load->replicas > 1 ? "a replica has restarted between the scrapes: its counts are too low"
                         : "the server has restarted between the scrapes: these are sums since it started");
+    if (load->left_out)
+        add_note(watch, arena_print(watch->arena, "%zu replica%s left out of all figures: %s", load->left_out,
+                                    load->left_out > 1 ? "s are" : " is", load->left_out_why));
     if (load->requests < 100)
         add_note(watch, "means of fewer than 100 finished requests are uncertain");
     note_length(watch, "isl", command_number(watch->command, "isl"), load->prompt_tokens, true);

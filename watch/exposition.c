@@ -186,6 +186,15 @@ double exposition_sum(const struct exposition *exposition, const char *names, co
     return sum;
 }
 
+double exposition_mean(const struct exposition *exposition, const char *names)
+{
+    const char *name = first_there(exposition, names, NULL);
+    double count = 0;
+    for (size_t i = 0; name && i < exposition->count; i++)
+        count += is_named(&exposition->samples[i], name, strcspn(name, "|"));
+    return exposition_sum(exposition, names, NULL) / count;
+}
+
 double exposition_least(const struct exposition *exposition, const char *names)
 {
     const char *name = first_there(exposition, names, NULL);

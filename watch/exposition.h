@@ -29,6 +29,8 @@ const char *sample_label(const struct sample *sample, const char *name);       /
 /* The sum of the samples whose name is the first of `names` that there is, which '|' separates; NAN: none.
  * `label` "name=value" or NULL: only those that have it. Of tensor-parallel ranks the first alone counts. */
 double exposition_sum(const struct exposition *exposition, const char *names, const char *label);
+/* The mean of the same samples; NAN: none. */
+double exposition_mean(const struct exposition *exposition, const char *names);
 /* The least of them: of times at which several instances began the earliest. NAN: none. */
 double exposition_least(const struct exposition *exposition, const char *names);
 /* What the sum grew by since an earlier scrape, or NULL; NAN: there is none of it now. `each`: each series by

@@ -46,14 +46,18 @@ static struct arena *next_turn(struct follower *follower)
     return arena;
 }
 
-/* What the interval says without an answer: of times before the first reading. */
-static void learn(struct follower *follower, struct arena *arena, const struct exposition *now, double at)
+/* What the interval says without an answer: of times before the first reading. False: its values cannot be. */
+static bool learn(struct follower *follower, struct arena *arena, const struct exposition *now, double at)
 {
     struct load load;
     struct error ignored;
-    if (follower->seen && at > follower->before_at &&
-        load_read(arena, follower->source->name, now, &follower->before, at - follower->before_at, &load, &ignored))
+    const bool earlier = follower->seen && at > follower->before_at;
+    if (!load_read(arena, follower->source->name, now, earlier ? &follower->before : NULL,
+                   earlier ? at - follower->before_at : NAN, &load, &ignored))
+        return !load.impossible;
+    if (earlier)
         history_add(follower->history, &load, at);
+    return true;
 }
 
 static enum outcome take(struct follower *follower, struct arena *arena, const struct scrape *scrape, bool answers,
@@ -69,11 +73,12 @@ static enum outcome take(struct follower *follower, struct arena *arena, const s
         return follower->seen ? AWAY : WRONG;
     const bool earlier = follower->seen && scrape->at > follower->before_at;
     const double began = exposition_least(&now, "process_start_time_seconds");
-    if (scrape->past || !answers)
-        learn(follower, arena, &now, scrape->at);
-    else if (!watch_answer(watch, &now, earlier ? &follower->before : NULL,
-                           earlier ? scrape->at - follower->before_at : scrape->at - began, answer, error))
-        return follower->seen ? AWAY : WRONG;
+    if (scrape->past || !answers) {
+        if (!learn(follower, arena, &now, scrape->at))
+            return AWAY;
+    } else if (!watch_answer(watch, &now, earlier ? &follower->before : NULL,
+                             earlier ? scrape->at - follower->before_at : scrape->at - began, answer, error))
+        return follower->seen || watch->load.impossible ? AWAY : WRONG;
     follower->before = now;
     follower->before_at = scrape->at;
     follower->seen = true;
@@ -163,7 +168,7 @@ static bool turn(struct follower *follower, const struct scrape *scrape, struct 
         if (outcome == WRONG)
             return false;
         if (outcome == AWAY)
-            away = arena_copy(arena, error->what, strlen(error->what));
+            away = arena_print(arena, "%s%s%s", error->what, *error->hint ? "; expected: " : "", error->hint);
     }
     if (scrape->past)
         return true;

@@ -3,8 +3,14 @@
  * Everything is a difference between two scrapes, or the sum since the start of the server where there is
  * one. Engines and data-parallel ranks are summed. Means are sums over counts, never from buckets, which are
  * too coarse. Where the same can be read in two ways, the one that lags less comes first. A counter that fell
- * between the scrapes tells of a restart: then the second scrape counts alone. */
+ * between the scrapes tells of a restart: then the second scrape counts alone.
+ *
+ * Every value is checked before any is used. A replica with a value that no server can have is left out of both
+ * scrapes, as all of its values are in doubt; if it is the only one, load_read fails. NaN is no value: engines
+ * report it where nothing was observed yet. */
 #include "watch/load.h"
+
+#include "rows/rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,6 +101,160 @@ static struct seen given(const struct reading *reading, double value, const char
                            : (struct seen){ NAN, absent };
 }
 
+/* ---- values that no server can have ------------------------------------------------------------ */
+
+static const double COUNT_MOST = 1e18, TOKENS_MOST = 1e7;       /* of a counter; of a request, as --isl takes them */
+
+/* Is it one of the names, which '|' separates, with this ending? */
+static bool has_name(const char *name, const char *names, const char *end)
+{
+    for (const char *at = names; at;) {
+        const size_t size = strcspn(at, "|");
+        if (!strncmp(name, at, size) && !strcmp(name + size, end))
+            return true;
+        at = at[size] ? at + size + 1 : NULL;
+    }
+    return false;
+}
+
+/* A label that has a number. */
+static bool check_label(const struct sample *sample, const char *name, double most, const char *expected,
+                        struct error *error)
+{
+    const char *text = sample_label(sample, name);
+    double number;
+    if (!text || !text_number(text_of(text), &number) || (number >= 0 && number <= most))
+        return true;
+    error_set(error, "the label %s of %.200s is %.60s", name, sample->name, text);
+    return error_expected(error, "%s", expected);
+}
+
+/* "vllm:num_requests_running{engine=\"1\"}", of the labels that tell replicas apart. */
+static const char *series_name(struct arena *arena, const struct sample *sample)
+{
+    struct buffer out = { .arena = arena };
+    buffer_print(&out, "%s", sample->name);
+    for (size_t i = 0; i < sample->label_count; i++)
+        buffer_print(&out, "%s%s=\"%.60s\"%s", i ? "," : "{", sample->labels[i].name, sample->labels[i].value,
+                     i + 1 == sample->label_count ? "}" : "");
+    return out.data;
+}
+
+static bool check_sample(struct arena *arena, const struct engine *engine, const struct sample *sample,
+                         struct error *error)
+{
+    static const char requests[] = "a number of requests from 0 to 1e9", share[] = "a share from 0 to 1",
+                      counter[] = "a finite count from 0 on", time[] = "a Unix time in seconds";
+    const struct { const char *names, *end; double most; const char *expected; } series[] = {
+        { engine->running, "", 1e9, requests }, { engine->waiting, "", 1e9, requests },
+        { engine->cache_used, "", 1 + 1e-6, share }, { engine->hit_share, "", 1 + 1e-6, share },
+        { engine->finished, "", COUNT_MOST, counter }, { engine->prompt_tokens, "", COUNT_MOST, counter },
+        { engine->output_tokens, "", COUNT_MOST, counter }, { engine->gap_time, "", COUNT_MOST, counter },
+        { engine->gap_count, "", COUNT_MOST, counter }, { engine->prompt_time, "", COUNT_MOST, counter },
+        { engine->queried, "", COUNT_MOST, counter }, { engine->hits, "", COUNT_MOST, counter },
+        { engine->preempted, "", COUNT_MOST, counter }, { engine->drafted, "", COUNT_MOST, counter },
+        { engine->accepted, "", COUNT_MOST, counter },
+        { engine->prompt_lengths, "_sum", COUNT_MOST, counter }, { engine->prompt_lengths, "_count", COUNT_MOST, counter },
+        { engine->output_lengths, "_sum", COUNT_MOST, counter }, { engine->output_lengths, "_count", COUNT_MOST, counter },
+        { engine->ttft, "_sum", COUNT_MOST, counter }, { engine->ttft, "_count", COUNT_MOST, counter },
+        { engine->gaps, "_sum", COUNT_MOST, counter }, { engine->gaps, "_count", COUNT_MOST, counter },
+        { "process_start_time_seconds", "", 1e11, time },
+    };
+    if (isnan(sample->value))
+        return true;
+    for (size_t i = 0; i < sizeof series / sizeof *series; i++) {
+        if (!has_name(sample->name, series[i].names, series[i].end) ||
+            (sample->value >= 0 && sample->value <= series[i].most))
+            continue;
+        error_set(error, "%s is %s", series_name(arena, sample), quantity_text(arena, sample->value, unit_one, 6));
+        return error_expected(error, "%s", series[i].expected);
+    }
+    if (engine->info && !strcmp(sample->name, engine->info) &&
+        (!check_label(sample, "gpu_memory_utilization", 1, share, error) ||
+         !check_label(sample, "block_size", 1e6, "tokens of a block, from 1 to 1e6", error) ||
+         !check_label(sample, "num_gpu_blocks", 1e12, "a number of blocks up to 1e12", error)))
+        return false;
+    return strncmp(sample->name, engine->mark, strlen(engine->mark)) ||
+           check_label(sample, "tp_rank", 1e5, "a rank from 0 to 1e5", error);
+}
+
+static bool is_replica(const struct engine *engine, const struct sample *sample)
+{
+    const char *rank = sample_label(sample, "tp_rank");
+    return engine->running && !engine->running_label && !strcmp(sample->name, engine->running) &&
+           (!rank || !strcmp(rank, "0"));
+}
+
+/* Has the sample all labels of a replica's gauge, but for the rank? */
+static bool belongs(const struct sample *sample, const struct sample *replica)
+{
+    for (size_t i = 0; i < replica->label_count; i++) {
+        const struct label *label = &replica->labels[i];
+        const char *value = strcmp(label->name, "tp_rank") ? sample_label(sample, label->name) : label->value;
+        if (!value || strcmp(value, label->value))
+            return false;
+    }
+    return replica->label_count > 0;
+}
+
+static struct exposition without(struct arena *arena, const struct exposition *from, const struct sample *replica)
+{
+    struct exposition kept = { 0 };
+    for (size_t i = 0; i < from->count; i++)
+        if (!belongs(&from->samples[i], replica))
+            *(struct sample *)arena_push(arena, &kept.samples, &kept.count, &kept.room, sizeof *kept.samples) =
+                from->samples[i];
+    return kept;
+}
+
+/* Samples of the gauge of running requests: one for each engine. */
+static size_t count_replicas(const struct exposition *exposition, const struct engine *engine)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < exposition->count; i++)
+        count += is_replica(engine, &exposition->samples[i]);
+    return count;
+}
+
+/* Leave the replica of a bad sample out of both scrapes. False if its labels do not tell which it is, or if no
+ * other would be left. */
+static bool leave_out(struct arena *arena, const struct engine *engine, const struct sample *bad,
+                      const struct exposition *within, struct exposition *now, struct exposition *since)
+{
+    const struct sample *replica = NULL;
+    for (size_t i = 0; i < within->count && !replica; i++)
+        if (is_replica(engine, &within->samples[i]) && belongs(bad, &within->samples[i]))
+            replica = &within->samples[i];
+    if (!replica)
+        return false;
+    *now = without(arena, now, replica);
+    *since = without(arena, since, replica);
+    return count_replicas(now, engine) > 0;
+}
+
+static bool check_scrapes(struct arena *arena, const char *file, struct exposition *now, struct exposition *since,
+                          struct load *load, struct error *error)
+{
+    struct exposition *const both[] = { now, since };
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < both[k]->count;) {
+            struct error bad;
+            if (check_sample(arena, load->engine, &both[k]->samples[i], &bad)) {
+                i++;
+                continue;
+            }
+            if (!leave_out(arena, load->engine, &both[k]->samples[i], both[k], now, since)) {
+                load->impossible = true;
+                error_set(error, "%s: %s", k ? "--since" : file, bad.what);
+                return error_hint_of(error, &bad);
+            }
+            if (!load->left_out++)
+                load->left_out_why = arena_print(arena, "%s%s, not %s", k ? "before, " : "", bad.what, bad.hint);
+            i = 0;                                  /* the samples have moved */
+        }
+    return true;
+}
+
 /* ---- quantities ------------------------------------------------------------------------------- */
 
 static double gauge(const struct reading *reading, const struct exposition *of, const char *names, const char *label)
@@ -127,12 +287,17 @@ static struct seen arrival_rate(const struct reading *reading)
 /* By the histogram of finished requests, or tokens over requests. */
 static struct seen mean_length(const struct reading *reading, const char *histogram, const char *tokens)
 {
-    const double mean = mean_of(reading, histogram), finished = grown(reading, reading->engine->finished);
+    double mean = mean_of(reading, histogram);
+    const char *source = histogram;
+    if (!isfinite(mean)) {
+        const double finished = grown(reading, reading->engine->finished);
+        mean = finished > 0 ? grown(reading, tokens) / finished : NAN;
+        source = tokens;
+    }
+    if (mean < 0 || mean > TOKENS_MOST)
+        return (struct seen){ NAN, "the mean of the counts is not between 0 and 1e7 tokens" };
     if (isfinite(mean))
-        return given(reading, mean, histogram, "");
-    const double all = grown(reading, tokens);
-    if (isfinite(all) && finished > 0)
-        return given(reading, all / finished, tokens, "");
+        return given(reading, mean, source, "");
     return (struct seen){ NAN, tokens && !reading->engine->finished ? "the engine counts no requests"
                                                                    : "no request has finished" };
 }
@@ -149,16 +314,19 @@ static struct seen running(const struct reading *reading)
                  engine->running ? engine->running : "", "the engine does not tell");
 }
 
-static struct seen share(const struct reading *reading, const char *part, const char *whole, const char *absent)
+static struct seen ratio(const struct reading *reading, const char *part, const char *whole, double most,
+                         const char *absent)
 {
     const double of = grown(reading, whole), some = grown(reading, part);
+    if (of > 0 && (some < 0 || some / of > most))
+        return (struct seen){ NAN, "more is counted of a part than of the whole" };
     return of > 0 ? given(reading, some / of, part, absent) : (struct seen){ NAN, absent };
 }
 
 static struct seen hit_share(const struct reading *reading)
 {
     const struct engine *engine = reading->engine;
-    const struct seen counted = share(reading, engine->hits ? engine->hits : "", engine->queried,
+    const struct seen counted = ratio(reading, engine->hits ? engine->hits : "", engine->queried, 1,
                                       "no prefix cache is counted");
     if (isfinite(counted.value) || !engine->hit_share)
         return counted;
@@ -213,17 +381,16 @@ static void read_all(const struct reading *reading, struct load *load)
     seen[LOAD_PREEMPTION_RATE] = isnan(preempted) ? (struct seen){ NAN, "the engine counts no preemptions" }
         : load->requests > 0 ? given(reading, preempted / load->requests, engine->preempted, "")
                              : (struct seen){ NAN, "no request has finished" };
-    seen[LOAD_ACCEPTANCE] = share(reading, engine->accepted ? engine->accepted : "", engine->drafted,
+    seen[LOAD_ACCEPTANCE] = ratio(reading, engine->accepted ? engine->accepted : "", engine->drafted, 1,
                                   "no draft tokens are counted");
     seen[LOAD_TTFT] = given(reading, mean_of(reading, engine->ttft), engine->ttft ? engine->ttft : "",
                             "no first token is timed");
     seen[LOAD_ITL] = given(reading, mean_of(reading, engine->gaps), engine->gaps ? engine->gaps : "",
                            "no gap between tokens is timed");
     if (engine->gap_time)
-        seen[LOAD_ITL] = share(reading, engine->gap_time, engine->gap_count, "no token is timed");
-    seen[LOAD_CACHE_USED] = given(reading, gauge(reading, reading->now, engine->cache_used, NULL) /
-                                  (double)load->replicas, engine->cache_used ? engine->cache_used : "",
-                                  "the engine does not tell");
+        seen[LOAD_ITL] = ratio(reading, engine->gap_time, engine->gap_count, INFINITY, "no token is timed");
+    seen[LOAD_CACHE_USED] = given(reading, engine->cache_used ? exposition_mean(reading->now, engine->cache_used) : NAN,
+                                  engine->cache_used ? engine->cache_used : "", "the engine does not tell");
 }
 
 /* ---- whose metrics these are ------------------------------------------------------------------ */
@@ -245,18 +412,6 @@ static const char *any_label(const struct exposition *exposition, const struct e
             return value;
     }
     return "";
-}
-
-/* Samples of the gauge of running requests: one for each engine. */
-static size_t count_replicas(const struct exposition *exposition, const struct engine *engine)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < exposition->count; i++)
-        count += engine->running && !engine->running_label &&
-                 !strcmp(exposition->samples[i].name, engine->running) &&
-                 (!sample_label(&exposition->samples[i], "tp_rank") ||
-                  !strcmp(sample_label(&exposition->samples[i], "tp_rank"), "0"));
-    return count ? count : 1;
 }
 
 /* A number that a label of the engine's settings has; NAN: none has it. */
@@ -315,14 +470,22 @@ bool load_read(struct arena *arena, const char *file, const struct exposition *n
         error_set(error, "--since: metrics of another engine than %s", engine->name);
         return error_expected(error, "an earlier scrape of the same server");
     }
+    *load = (struct load){ .engine = engine, .span = span };
+    struct exposition checked = *now, checked_since = since ? *since : (struct exposition){ 0 };
+    if (!check_scrapes(arena, file, &checked, &checked_since, load, error))
+        return false;
+    now = &checked;
+    since = since ? &checked_since : NULL;
     struct reading reading = { arena, now, since, engine, span, false };
-    *load = (struct load){ .engine = engine, .span = span, .version = any_label(now, engine, "version"),
-                           .model = any_label(now, engine, "model_name"), .replicas = count_replicas(now, engine) };
+    const size_t replicas = count_replicas(now, engine);
+    load->version = any_label(now, engine, "version");
+    load->model = any_label(now, engine, "model_name");
+    load->replicas = replicas ? replicas : 1;
     load->memory_share = told(now, engine->info, "gpu_memory_utilization");
     load->block_tokens = told(now, engine->info, "block_size");
     load->blocks = told(now, engine->info, "num_gpu_blocks");
     load->tensor_parallel = count_ranks(now);
-    load->scaled = since && count_replicas(since, engine) != load->replicas;
+    load->scaled = since && count_replicas(since, engine) != replicas;
     reading.several = since && (load->replicas > 1 || load->scaled);
     if (!strcmp(engine->mark, "nv_trt_llm_"))
         load->version = "";                         /* the label is of the model's files */

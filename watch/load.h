@@ -35,6 +35,9 @@ struct load {
     bool restarted;                 /* a counter fell: the sums since the start were taken */
     size_t replicas;                /* values of the label `engine`, or one */
     bool scaled;                    /* there were more or fewer of them before */
+    size_t left_out;                /* further replicas that report what no server can have, ... */
+    const char *left_out_why;       /* ... and the first such value; NULL: there are none */
+    bool impossible;                /* load_read failed for such a value */
     double memory_share, block_tokens, blocks, tensor_parallel;     /* as labels tell; NAN: none does */
     double requests;                /* finished in the span */
     bool requests_derived;          /* from tokens, not counted */
@@ -47,7 +50,7 @@ struct load {
 };
 
 /* `since` NULL: one scrape; then `span` is the time since the start of the server, or NAN. False: metrics of
- * an engine that is not known. */
+ * an engine that is not known, or a value that no server can have and that is not of one replica of several. */
 bool load_read(struct arena *arena, const char *file, const struct exposition *now,
                const struct exposition *since, double span, struct load *load, struct error *error);
 /* Of an engine that counts tokens and no requests, given the lengths (NAN: unknown): requests and

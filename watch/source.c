@@ -304,7 +304,7 @@ static bool next_recorded(struct source *source, struct arena *arena, struct scr
     if (strncmp(head, "# at ", 5))
         return bad_recording(source, error);
     scrape->at = strtod(head + 5, &rest);
-    if (!(scrape->at > 0) || *rest != ' ')
+    if (!(scrape->at > 0 && scrape->at < 1e11) || *rest != ' ')         /* Unix time */
         return bad_recording(source, error);
     if (!strncmp(rest, " away ", 6)) {
         scrape->away = rest + 6;

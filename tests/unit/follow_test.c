@@ -150,6 +150,13 @@ static void test_recordings(void **state)
         /* The last reading is what --once answers: where it is garbage there is no answer. */
         { "# chalkline watch 1\n# at 1000 bytes 29\nvllm:request_success_total 5\n# at 1005 bytes 8\n<html>\n\n",
           "not a line", 2, 0 },
+        /* Values that no server can have are told, and the next reading is answered, even after a first one. */
+        { "# chalkline watch 1\n# at 1000 bytes 35\nvllm:request_success_total -1e300\n\n# at 1010 bytes 29\n"
+          "vllm:request_success_total 9\n", "away: /tmp/", 0, 2 },
+        { "# chalkline watch 1\n# at 1000 bytes 29\nvllm:request_success_total 5\n# at 1005 bytes 35\n"
+          "vllm:request_success_total -1e300\n\n# at 1010 bytes 29\nvllm:request_success_total 9\n",
+          "0.4 requests/s", 0, 3 },
+        { "# chalkline watch 1\n# at 1e300 bytes 29\nvllm:request_success_total 5\n", "damaged", 2, 0 },
         /* A reading that is still being written is none. */
         { "# chalkline watch 1\n# at 1000 bytes 29\nvllm:request_success_total 5\n# at 1005 bytes 29\nvllm:req",
           "since its start", 0, 1 },

@@ -78,6 +78,45 @@ static void test_bad(void **state)
     }
 }
 
+/* Values that no server can have: the message names the series, and says what it may be. */
+static void test_impossible(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *says, *expected; } bad[] = {
+        { "vllm:num_requests_running 1\nvllm:kv_cache_usage_perc 1e307\n", "text: vllm:kv_cache_usage_perc is 1e307",
+          "a share from 0 to 1" },
+        { "vllm:gpu_cache_usage_perc{engine=\"0\"} -0.5\n", "vllm:gpu_cache_usage_perc{engine=\"0\"} is -0.5", "a share" },
+        { "vllm:num_requests_running +Inf\n", "vllm:num_requests_running is infinite", "a number of requests" },
+        { "vllm:num_requests_waiting -1\n", "vllm:num_requests_waiting is -1", "a number of requests" },
+        { "sglang:cache_hit_rate 2\n", "sglang:cache_hit_rate is 2", "a share" },
+        { "sglang:token_usage -Inf\n", "sglang:token_usage is -infinite", "a share" },
+        { "trtllm_kv_cache_utilization 1.5\n", "trtllm_kv_cache_utilization is 1.5", "a share" },
+        { "nv_trt_llm_request_metrics{request_type=\"waiting\"} 1e300\n",
+          "nv_trt_llm_request_metrics{request_type=\"waiting\"} is 1e300", "a number of requests" },
+        { "llamacpp:requests_processing 1e12\n", "llamacpp:requests_processing is 1e12", "a number of requests" },
+        { "llamacpp:prompt_seconds_total -1\n", "llamacpp:prompt_seconds_total is -1", "a finite count" },
+        { "inference_objective_request_ttft_seconds_sum 1e300\n", "_ttft_seconds_sum is 1e300", "a finite count" },
+        { "vllm:request_prompt_tokens_count -3\n", "vllm:request_prompt_tokens_count is -3", "a finite count" },
+        { "vllm:num_requests_running 1\nprocess_start_time_seconds 1e300\n", "process_start_time_seconds is 1e300", "Unix" },
+        { "vllm:cache_config_info{block_size=\"16\",gpu_memory_utilization=\"90\"} 1\n",
+          "the label gpu_memory_utilization of vllm:cache_config_info is 90", "a share" },
+        { "sglang:num_running_reqs{tp_rank=\"1e300\"} 1\n", "the label tp_rank of sglang:num_running_reqs is 1e300", "a rank" },
+        { "vllm:num_requests_running{engine=\"0\"} -1\nvllm:num_requests_running{engine=\"1\"} -1\n",
+          "vllm:num_requests_running{engine=\"1\"} is -1", "a number of requests" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct arena arena = { 0 };
+        const struct exposition exposition = read_text(&arena, bad[i].text);
+        struct load load;
+        struct error error;
+        if (load_read(&arena, "text", &exposition, NULL, NAN, &load, &error) || !load.impossible)
+            fail_msg("'%s' is no error", bad[i].text);
+        if (!strstr(error.what, bad[i].says) || !strstr(error.hint, bad[i].expected))
+            fail_msg("'%s': %s (%s)", bad[i].text, error.what, error.hint);
+        arena_free(&arena);
+    }
+}
+
 static struct load read_load(struct arena *arena, const struct exposition *now, const struct exposition *since,
                              double span)
 {
@@ -150,6 +189,33 @@ static void test_labels(void **state)
     check_near("ranks", load.tensor_parallel, 4, 0);
     check_near("running", load.seen[LOAD_RUNNING].value, 3, 0);
     assert_int_equal(load.replicas, 1);
+    arena_free(&arena);
+}
+
+/* Of several replicas the one with an impossible value is left out of both scrapes; NaN is no value. */
+static void test_left_out(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    static const char format[] =
+        "vllm:num_requests_running{engine=\"0\",model_name=\"m\"} 2\nvllm:num_requests_running{engine=\"1\",model_name=\"m\"} 5\n"
+        "vllm:kv_cache_usage_perc{engine=\"0\",model_name=\"m\"} %s\nvllm:kv_cache_usage_perc{engine=\"1\",model_name=\"m\"} 0.5\n"
+        "vllm:request_success_total{engine=\"0\",finished_reason=\"stop\",model_name=\"m\"} %d\n"
+        "vllm:request_success_total{engine=\"1\",finished_reason=\"stop\",model_name=\"m\"} %d\n";
+    const struct exposition bad = read_text(&arena, arena_print(&arena, format, "1e307", 100, 200)),
+    good = read_text(&arena, arena_print(&arena, format, "0.25", 1000, 230)),
+    unknown = read_text(&arena, arena_print(&arena, format, "NaN", 1000, 230));
+    const struct { const struct exposition *now, *since; } pairs[] = { { &good, &bad }, { &bad, NULL } };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const struct load load = read_load(&arena, pairs[i].now, pairs[i].since, 10);
+        assert_int_equal(load.replicas, 1);
+        assert_int_equal(load.left_out, 1);
+        assert_non_null(strstr(load.left_out_why, "vllm:kv_cache_usage_perc{engine=\"0\",model_name=\"m\"} is 1e307"));
+        check_near("cache of the other", load.seen[LOAD_CACHE_USED].value, 0.5, 0);
+        check_near("requests of the other", load.requests, i ? 200 : 30, 0);
+    }
+    const struct load load = read_load(&arena, &unknown, NULL, NAN);
+    assert_true(load.replicas == 2 && !load.left_out && load.seen[LOAD_CACHE_USED].value == 0.5);
     arena_free(&arena);
 }
 
@@ -243,7 +309,7 @@ static void test_published(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_format), cmocka_unit_test(test_bad),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_format), cmocka_unit_test(test_bad), cmocka_unit_test(test_impossible), cmocka_unit_test(test_left_out),
                                         cmocka_unit_test(test_two_scrapes), cmocka_unit_test(test_arrivals_in_flight),
                                         cmocka_unit_test(test_labels), cmocka_unit_test(test_interval), cmocka_unit_test(test_llama_cpp),
                                         cmocka_unit_test(test_published) };
