@@ -1,7 +1,10 @@
-/* The engine of a scenario: the one that was named, or llama.cpp where it is the usual one, and what it
- * reaches on the machine. */
-#include "scenario/scenario.h"
+/* The engine of a scenario: the one that was named, or llama.cpp where it is the usual one, what it
+ * reaches on the machine, and whether it is known to run there. */
+#include "scenario/engine.h"
 
+#include "catalog/sheet.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* There are few engines: name them all, less the entry that every engine starts from and
@@ -19,13 +22,23 @@ static bool engine_unknown(const struct scenario *scenario, struct error *error)
     return !file && named > 0 && named < 16 ? error_expected(error, "one of: %s", all.data) : false;
 }
 
+static const char *family_in(const struct catalog *catalog, const char *machine)
+{
+    struct error ignored;
+    const struct catalog_entry *entry = machine ? catalog_find(catalog, CATALOG_MACHINE, machine, &ignored) : NULL;
+    return entry ? catalog_text(entry, "family") : NULL;
+}
+
+const char *engine_family(const struct scenario *scenario)
+{
+    return family_in(&scenario->catalog, scenario->subject.machine);
+}
+
 const char *engine_usual(struct arena *arena, const struct catalog *catalog, const struct subject *subject,
                          const char **why)
 {
     struct error ignored;
-    const struct catalog_entry *entry =
-        subject->machine ? catalog_find(catalog, CATALOG_MACHINE, subject->machine, &ignored) : NULL;
-    const char *family = entry ? catalog_text(entry, "family") : NULL;
+    const char *family = family_in(catalog, subject->machine);
     const char *named = subject->precision;
     if (!named && subject->model && !catalog_find(catalog, CATALOG_MODEL, subject->model, &ignored))
         catalog_model_called(arena, catalog, subject->model, &named);       /* "qwen3:14b-q4_K_M" */
@@ -58,4 +71,54 @@ bool scenario_engine(struct scenario *scenario, struct error *error)
         assume_llama_cpp(scenario);
     return catalog_engine(&scenario->catalog, subject->engine, family, entry ? entry->name : NULL,
                           &scenario->facts, error) || engine_unknown(scenario, error);
+}
+
+/* ---- which engine runs where --------------------------------------------------------------------------- */
+
+/* Below 0, 0, above 0 as the version 0.9.2 is before, the same as or after 0.11. */
+static int compare_versions(const char *a, const char *b)
+{
+    for (;;) {
+        char *after_a, *after_b;
+        const long x = strtol(a, &after_a, 10), y = strtol(b, &after_b, 10);
+        if (x != y)
+            return x < y ? -1 : 1;
+        if (*after_a != '.' || *after_b != '.')
+            return 0;
+        a = after_a + 1, b = after_b + 1;
+    }
+}
+
+bool engine_within(const struct scenario *scenario, const char *engine, const char *from, const char *until)
+{
+    const struct subject *subject = &scenario->subject;
+    const char *version = catalog_engine_version(&scenario->catalog, engine);
+    if (subject->version && !strcmp(catalog_engine_base(&scenario->catalog, subject->engine), engine))
+        version = subject->version;
+    return !version || ((!*from || compare_versions(version, from) >= 0) &&
+                        (!*until || compare_versions(version, until) <= 0));
+}
+
+bool engine_runs(const struct scenario *scenario, const char *engine, struct engine_release *release)
+{
+    enum { ENGINE, FAMILIES, FROM, UNTIL, RESOURCE, IMAGE, COLUMNS };
+    static const char *const columns[COLUMNS] = { "engine", "families", "from", "until", "resource", "image" };
+    const struct csv *csv = csv_built_in("data/engines.csv");
+    const char *family = engine_family(scenario), *cell[COLUMNS];
+    int column[COLUMNS];
+    if (family && starts_with(family, "cpu-"))
+        family = "cpu";
+    for (int i = 0; i < COLUMNS; i++)
+        column[i] = csv_column(csv, columns[i]);
+    for (size_t r = 0; family && r < csv->rows; r++) {
+        for (int i = 0; i < COLUMNS; i++)
+            cell[i] = csv_cell(csv, r, column[i]);
+        if (strcmp(cell[ENGINE], engine) || !text_has_word(cell[FAMILIES], family) ||
+            !engine_within(scenario, engine, cell[FROM], cell[UNTIL]))
+            continue;
+        if (release)
+            *release = (struct engine_release){ cell[RESOURCE], cell[IMAGE] };
+        return true;
+    }
+    return false;
 }

@@ -8,9 +8,9 @@
 
 #include "build/row_names.h"
 #include "catalog/sheet.h"
+#include "scenario/engine.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FILE_NAME "data/rules.csv"
@@ -31,6 +31,12 @@ static struct rule rule_at(const struct csv *csv, size_t row)
     return rule;
 }
 
+/* Does the version of the engine have the rule? */
+static bool holds(const struct scenario *scenario, const struct rule *rule)
+{
+    return engine_within(scenario, rule->cell[ENGINE], rule->cell[FROM], rule->cell[UNTIL]);
+}
+
 /* ---- engines ----------------------------------------------------------------------------------------- */
 
 /* Engines that plans are for, with the inputs that say whether each may be the engine and whether a layout
@@ -47,59 +53,43 @@ static const struct { const char *name, *title, *kept; } trainers[] = {
     { "torchtitan", "torchtitan", NAME_torchtitan_rules_kept } };
 enum { TRAINERS = sizeof trainers / sizeof *trainers };
 
-/* Is the engine known to run on chips of this family (data/flags.csv)? Of families that no engine names, any may. */
-static bool runs_on(const char *engine, const char *family)
+static bool any_named(const struct scenario *scenario)
 {
-    const struct csv *csv = csv_built_in("data/flags.csv");
-    const int of = csv_column(csv, "engine"), name = csv_column(csv, "name"), takes = csv_column(csv, "takes");
-    bool here = false, elsewhere = false;
-    for (size_t r = 0; r < csv->rows; r++) {
-        if (strcmp(csv_cell(csv, r, name), "resource") || !text_has_word(csv_cell(csv, r, takes), family))
-            continue;
-        here |= !strcmp(csv_cell(csv, r, of), engine);
-        for (size_t i = 0; i < ENGINES; i++)
-            elsewhere |= !strcmp(csv_cell(csv, r, of), engines[i].name);
-    }
-    return here || !elsewhere;
+    return !strcmp(catalog_engine_base(&scenario->catalog, scenario->subject.engine), "any");
 }
 
-static const char *family_of(const struct scenario *scenario)
+static bool known_to_run(const struct scenario *scenario, size_t engine)
 {
-    struct error ignored;
-    const struct catalog_entry *entry = scenario->subject.machine
-        ? catalog_find(&scenario->catalog, CATALOG_MACHINE, scenario->subject.machine, &ignored) : NULL;
-    return entry ? catalog_text(entry, "family") : NULL;
+    return engine_runs(scenario, engines[engine].name, NULL);
 }
 
-/* The engine that was named; where none was, each that runs on the machine. */
-static bool engine_allowed(const struct scenario *scenario, const char *engine)
+/* Does a layout have to keep the rules of this engine or of another of them? The rules of the engine that was named;
+ * where none was, of each that is known to run on the machine, and of all where none is. */
+static bool engine_allowed(const struct scenario *scenario, size_t engine)
 {
-    const char *family = family_of(scenario);
+    bool known = false;
+    if (!any_named(scenario))
+        return !strcmp(catalog_engine_base(&scenario->catalog, scenario->subject.engine), engines[engine].name);
+    for (size_t i = 0; i < ENGINES; i++)
+        known |= known_to_run(scenario, i);
+    return !known || known_to_run(scenario, engine);
+}
+
+const char *rules_unknown(const struct scenario *scenario)
+{
+    const char *machine = scenario->machine ? scenario->machine : "the machine";
+    const char *why = engine_family(scenario) ? "" : ", whose sheet states no family";
     const char *own = catalog_engine_base(&scenario->catalog, scenario->subject.engine);
-    return !strcmp(own, "any") ? !family || runs_on(engine, family) : !strcmp(own, engine);
-}
-
-/* Below 0, 0, above 0 as the version 0.9.2 is before, the same as or after 0.11. */
-static int compare_versions(const char *a, const char *b)
-{
-    for (;;) {
-        char *after_a, *after_b;
-        const long x = strtol(a, &after_a, 10), y = strtol(b, &after_b, 10);
-        if (x != y)
-            return x < y ? -1 : 1;
-        if (*after_a != '.' || *after_b != '.')
-            return 0;
-        a = after_a + 1, b = after_b + 1;
-    }
-}
-
-static bool version_has(const struct scenario *scenario, const struct rule *rule)
-{
-    const char *version = catalog_engine_version(&scenario->catalog, rule->cell[ENGINE]);
-    if (scenario->subject.version && !strcmp(catalog_engine_base(&scenario->catalog, scenario->subject.engine), rule->cell[ENGINE]))
-        version = scenario->subject.version;
-    return !version || ((!*rule->cell[FROM] || compare_versions(version, rule->cell[FROM]) >= 0) &&
-                        (!*rule->cell[UNTIL] || compare_versions(version, rule->cell[UNTIL]) <= 0));
+    struct error ignored;
+    for (size_t i = 0; i < ENGINES; i++)
+        if (any_named(scenario) && known_to_run(scenario, i))
+            return NULL;
+    if (any_named(scenario))
+        return arena_print(scenario->arena, "no engine is known to run on %s%s", machine, why);
+    if (engine_runs(scenario, own, NULL))
+        return NULL;
+    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_ENGINE, own, &ignored);
+    return arena_print(scenario->arena, "%s is not known to run on %s%s", entry ? entry->title : own, machine, why);
 }
 
 /* ---- formats ----------------------------------------------------------------------------------------- */
@@ -120,7 +110,7 @@ static bool has_format(const struct scenario *scenario, const char *formats)
 
 static bool runs(const struct scenario *scenario, const struct rule *rule)
 {
-    const char *family = family_of(scenario);
+    const char *family = engine_family(scenario);
     return !family || !text_has_word(rule->cell[FAMILIES], family) || !has_format(scenario, rule->cell[FORMATS]);
 }
 
@@ -143,7 +133,7 @@ static const char *least_of(struct scenario *scenario, const char *engine, const
         const struct rule rule = rule_at(csv, r);
         if (engine ? strcmp(rule.cell[ENGINE], engine) : !is_common(&rule))
             continue;
-        if (strcmp(rule.cell[ROLE], role) || !version_has(scenario, &rule))
+        if (strcmp(rule.cell[ROLE], role) || !holds(scenario, &rule))
             continue;
         if (!*rule.cell[ROW] && runs(scenario, &rule))
             continue;
@@ -166,7 +156,7 @@ void rules_bind(struct scenario *scenario)
     for (size_t i = 0; i < ENGINES; i++) {
         bind(scenario, engines[i].kept, least_of(scenario, engines[i].name, ""));
         bind(scenario, engines[i].pools, least_of(scenario, engines[i].name, "pools"));
-        if (!engine_allowed(scenario, engines[i].name))
+        if (!engine_allowed(scenario, i))
             facts_set(&scenario->facts, engines[i].allowed, 0, ORIGIN_SHEET, "the engine or the machine");
     }
     for (size_t i = 0; i < TRAINERS; i++)
@@ -218,7 +208,7 @@ static void list_broken(struct scenario *scenario, const char *engine, const cha
         const struct rule rule = rule_at(csv, r);
         struct error ignored;
         double kept;
-        if (strcmp(rule.cell[ENGINE], engine) || strcmp(rule.cell[ROLE], role) || !version_has(scenario, &rule))
+        if (strcmp(rule.cell[ENGINE], engine) || strcmp(rule.cell[ROLE], role) || !holds(scenario, &rule))
             continue;
         if (*rule.cell[ROW] ? value_of(scenario, rule.cell[ROW], &kept, &ignored) && !(kept > 0)
                             : !runs(scenario, &rule))
@@ -241,7 +231,7 @@ size_t rules_broken(struct scenario *const *kinds, size_t count, struct broken_r
     list_of_engine(kinds, count, "DeepEP", &all);
     for (size_t i = 0; i < ENGINES; i++) {
         struct broken_list list = { .arena = all.arena };
-        if (!engine_allowed(kinds[0], engines[i].name))
+        if (!engine_allowed(kinds[0], i))
             continue;
         list_of_engine(kinds, count, engines[i].name, &list);
         if (list.count < best.count)
@@ -270,7 +260,7 @@ size_t rules_starters(struct scenario *const *kinds, size_t count, const char *n
     for (size_t i = 0; i < ENGINES; i++) {
         struct error ignored;
         double kept = 1;
-        if (!engine_allowed(kinds[0], engines[i].name))
+        if (!engine_allowed(kinds[0], i) || !known_to_run(kinds[0], i))
             continue;
         for (size_t k = 0; k < count && kept > 0; k++)
             if (!value_of(kinds[k], engines[i].kept, &kept, &ignored))
@@ -286,10 +276,11 @@ size_t rules_starters(struct scenario *const *kinds, size_t count, const char *n
 
 void rules_judge(bool startable, struct scenario *const *kinds, size_t count, struct started *started)
 {
-    *started = (struct started){ .startable = startable };
-    if (startable)
+    *started = (struct started){ .unknown = rules_unknown(kinds[0]) };
+    started->startable = startable && !started->unknown;
+    if (started->startable)
         started->engine_count = rules_starters(kinds, count, started->engines);
-    else
+    else if (!startable)
         started->broken_count = rules_broken(kinds, count, &started->broken);
 }
 

@@ -30,13 +30,16 @@ enum { RULES_ENGINES = 3 };
 size_t rules_starters(struct scenario *const *kinds, size_t count, const char *names[RULES_ENGINES]);
 /* Of servers that can be started, which engines start them; of others, which rules they break. */
 struct started {
-    bool startable;
+    bool startable;                 /* false too where no engine is known to run on the machine */
+    const char *unknown;            /* of rules_unknown */
     struct broken_rule *broken;
     size_t broken_count;
     const char *engines[RULES_ENGINES];
     size_t engine_count;
 };
 void rules_judge(bool startable, struct scenario *const *kinds, size_t count, struct started *started);
+/* "no engine is known to run on TPU v5e", or of the engine that was named; NULL: it is known to. */
+const char *rules_unknown(const struct scenario *scenario);
 /* "vLLM does not start it: ... (V10)" */
 const char *rule_text_of(struct arena *arena, const struct broken_rule *rule);
 

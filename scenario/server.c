@@ -153,11 +153,12 @@ const struct record deployment_record = { "Deployment", (const struct answer_fie
       .always = true },
     { FIELD_TEXT, "engine_version", .help = "engine version whose flags and rules were read", .null = true,
       .always = true },
-    { FIELD_SWITCH, "startable", .help = "whether engines can start this layout", .always = true },
+    { FIELD_SWITCH, "startable", .help = "whether an engine is known to start this layout", .always = true },
     { FIELD_TEXTS, "broken_rules", .help = "rules of data/rules.csv that it breaks",
       .always = true },
     { FIELD_TEXTS, "started_by", .help = "engines that can start it, with the version whose rules were read",
       .always = true },
+    { FIELD_TEXT, "unknown", .help = "that no engine is known to run on the machine (data/engines.csv)" },
     { FIELD_NUMBER, "distance", .help = "0: published servers have the layout; 1: those of other engines or machines; "
       "2: its sizes were published apart; 3: one of them never was", .always = true },
     { FIELD_ROWS, .names = paid_rows, .count = sizeof paid_rows / sizeof *paid_rows,
@@ -201,6 +202,8 @@ void deployment_rules(const struct started *started, struct section *section)
         section_word(list, NULL, started->broken[i].id);
     for (size_t i = 0; i < started->engine_count; i++)
         section_word(by, NULL, started->engines[i]);
+    if (started->unknown)
+        section_word(section, "unknown", started->unknown);
 }
 
 void server_deployment(const struct server *server, struct section *answer)
@@ -260,13 +263,15 @@ struct values server_more(const struct server *server)
     return more;
 }
 
-static void note_broken(struct scenario *scenario)
+static void note_started(struct scenario *scenario, bool startable)
 {
     struct scenario *const kinds[] = { scenario };
-    struct broken_rule *broken;
-    const size_t count = rules_broken(kinds, 1, &broken);
-    for (size_t i = 0; i < count; i++)
-        facts_note(&scenario->facts, "%s", rule_text_of(scenario->arena, &broken[i]));
+    struct started started;
+    rules_judge(startable, kinds, 1, &started);
+    if (started.unknown && scenario->machine)
+        facts_note(&scenario->facts, "%s", started.unknown);
+    for (size_t i = 0; i < started.broken_count; i++)
+        facts_note(&scenario->facts, "%s", rule_text_of(scenario->arena, &started.broken[i]));
 }
 
 static bool open_as(struct server *server, const struct scenario *scenario,
@@ -284,8 +289,7 @@ static bool open_as(struct server *server, const struct scenario *scenario,
         return false;
     server->row_count = server_at(server, SERVER_stable) > 0 ? SERVER_ROW_COUNT
                                                                     : SERVER_KNOWN;
-    if (!(server_at(server, SERVER_layout_startable) > 0))
-        note_broken(&server->scenario);
+    note_started(&server->scenario, server_at(server, SERVER_layout_startable) > 0);
     scenario_note_length(&server->scenario);
     if (server_at(server, SERVER_band_exponent) > 1)
         facts_note(&server->scenario.facts, "few or no measurements of such GPUs: the prediction "

@@ -181,20 +181,17 @@ static bool name_model(struct launch *launch, struct error *error)
     return true;
 }
 
-static const char *family_of(const struct launch *launch)
+/* Of a machine whose sheet states no family the user knows more: commands are written, with a remark. */
+static bool machine_known(struct launch *launch, struct error *error)
 {
-    struct error ignored;
-    const struct catalog_entry *entry = catalog_find(&launch->deployment->scenario.catalog,
-                                                     CATALOG_MACHINE, launch->deployment->machine,
-                                                     &ignored);
-    return entry ? catalog_text(entry, "family") : NULL;
-}
-
-static bool machine_known(const struct launch *launch, struct error *error)
-{
-    const char *family = family_of(launch), *machine = launch->deployment->scenario.machine;
-    const bool runs = launch_about(launch, "resource", family);
-    if (runs && (!launch->pods || launch_about(launch, "image", family)))
+    const struct scenario *scenario = &launch->deployment->scenario;
+    const char *machine = scenario->machine;
+    launch->release = (struct engine_release){ "", "" };
+    const bool runs = engine_runs(scenario, launch->engine, &launch->release) || !engine_family(scenario);
+    const struct launch_flag *own = launch_about(launch, "image", engine_family(scenario));     /* of the document */
+    if (own)
+        launch->release.image = own->value;
+    if (runs && (!launch->pods || *launch->release.image))
         return true;
     error_set(error, runs ? "%sno image of %s for %s is known" : "%s%s is not known to run on %s",
               runs ? arena_print(launch->arena, "--emit %s: ", launch->target) : asked(launch), launch->title, machine);
@@ -292,6 +289,9 @@ static void head_lines(const struct launch *launch, struct buffer *out)
     launch_comment(out, "%s on %s: %s", deployment->scenario.model, deployment->scenario.machine,
                    deployment->title);
     launch_comment(out, "predicted: %s", deployment->predicted);
+    if (!engine_family(&deployment->scenario))
+        launch_comment(out, "whether %s runs on %s is not known: its sheet states no family", launch->title,
+                       deployment->scenario.machine);
     if (launch->broken)
         launch_comment(out, "%s does not start this: %s", launch->title, launch->broken);
     if (deployment->missed)
@@ -422,7 +422,7 @@ bool launch_print(struct launch *launch, struct answer *answer, struct error *er
     doc_add_number(arena, doc, NAME_host_chips, launch->host_chips);
     doc_add_number(arena, doc, "hosts", (double)launch->hosts);
     if (launch->target) {
-        if (!launch_manifest(launch, family_of(launch), &out, doc, error))
+        if (!launch_manifest(launch, engine_family(&launch->deployment->scenario), &out, doc, error))
             return false;
     } else {
         host_lines(launch, &out);

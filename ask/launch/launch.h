@@ -11,7 +11,7 @@
 #ifndef ASK_LAUNCH_H
 #define ASK_LAUNCH_H
 
-#include "scenario/scenario.h"
+#include "scenario/engine.h"
 
 enum launch_role { LAUNCH_TOGETHER, LAUNCH_PREFILL, LAUNCH_DECODE, LAUNCH_ROUTER, LAUNCH_ROLES };
 extern const char *const launch_roles[LAUNCH_ROLES];
@@ -54,6 +54,7 @@ struct launch {
     struct deployment *deployment;
     struct arena *arena;
     const char *engine, *title;
+    struct engine_release release;  /* what data/engines.csv says of it on this machine */
     const char *model;              /* as the engine finds it: a name, a folder, a file */
     const char *of;                 /* the same, where that stands for a checkpoint of it that is not known */
     struct launch_flag *flags;      /* of the engine, in the order of the sheet */

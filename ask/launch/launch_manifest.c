@@ -399,8 +399,8 @@ bool launch_manifest(const struct launch *launch, const char *family, struct buf
         return true;
     }
     manifest.base = base_name(launch->arena, launch->model);
-    manifest.image = launch_about(launch, "image", family)->value;
-    manifest.resource = launch_about(launch, "resource", family)->value;
+    manifest.image = launch->release.image;
+    manifest.resource = launch->release.resource;
     manifest.list = doc_add(launch->arena, doc, "manifest", DOC_ARRAY);
     name_parts(&manifest);
     write_document(&manifest, family);

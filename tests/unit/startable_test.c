@@ -3,8 +3,13 @@
  * 1. layouts with a verdict, and the rules that a refused one breaks (tests/cases/startable.cases);
  * 2. the same with each rule that a case names taken away, which must change its verdict or its rules;
  * 3. layouts of published servers, which their engine must start (data/startable of the folder SHARED);
- * 4. the sheet itself: each row it names is a row, each rule has a source. */
+ * 4. the sheet itself: each row it names is a row, each rule has a source;
+ * 5. data/engines.csv: the answer of `step`, the line `starts` of `plan` and --emit name the same engines on each
+ *    family of chips, and none where no row of the sheet has the family. */
 #include "opened.h"
+#include "lines.h"
+
+#include "ask/ask.h"
 
 #include "catalog/sheet.h"
 #include "scenario/rules.h"
@@ -209,12 +214,90 @@ static void the_sheet(void **state)
     }
 }
 
+/* ---- which engine runs where ------------------------------------------------------------------------ */
+
+static const struct { const char *name, *title; } engines[] = {
+    { "vllm", "vLLM" }, { "sglang", "SGLang" }, { "trtllm", "TensorRT-LLM" } };
+
+/* Does the sheet list the family in a row without versions that exclude the one whose flags were read? */
+static bool sheet_lists(const char *engine, const char *family)
+{
+    const struct csv *csv = csv_built_in("data/engines.csv");
+    for (size_t r = 0; r < csv->rows; r++)
+        if (!strcmp(csv_cell(csv, r, csv_column(csv, "engine")), engine) &&
+            !*csv_cell(csv, r, csv_column(csv, "until")) &&
+            text_has_word(csv_cell(csv, r, csv_column(csv, "families")), family))
+            return true;
+    return false;
+}
+
+static bool started_by(const struct doc *deployment, const char *title)
+{
+    const struct doc *list = doc_get(deployment, "started_by");
+    for (const struct doc *one = list ? list->first : NULL; one; one = one->next)
+        if (starts_with(one->string, title) && one->string[strlen(title)] == ' ')
+            return true;
+    return false;
+}
+
+static void agree_on(struct arena *arena, const char *machine, const char *family)
+{
+    struct answer answer, plan, emitted;
+    struct error error;
+    const char *words = arena_print(arena, "llama-3.1-8b --precision int4 --on %s", machine);
+    if (!line_asked(arena, arena_print(arena, "step %s", words), &answer, &error) ||
+        !line_asked(arena, arena_print(arena, "plan %s --gpus 1 --any-layout", words), &plan, &error))
+        fail_msg("%s: %s", words, error.what);
+    const struct doc *server = doc_get(answer.doc, "server");
+    const bool known = doc_get(server, "startable")->boolean || doc_get(server, "broken_rules")->first;
+    bool any = false;
+    if (known == (doc_get(server, "unknown") != NULL))
+        fail_msg("step %s: known %d", words, known);
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        const bool listed = sheet_lists(engines[i].name, family);
+        any |= listed;
+        if (started_by(server, engines[i].title) && !listed)      /* a listed engine may lack kernels for int4 */
+            fail_msg("step %s: %s", words, engines[i].title);
+        const bool done = line_asked(arena, arena_print(arena, "step %s --emit %s", words, engines[i].name), &emitted, &error);
+        if (listed == (!done && strstr(error.what, "not known to run")))
+            fail_msg("step %s --emit %s: %s", words, engines[i].name, done ? "written" : error.what);
+    }
+    if (any != known)
+        fail_msg("%s is known to start engines: %d", machine, known);
+    const char *starts = strstr(plan.text.data, "  starts ");
+    if (starts && !any != starts_with(starts, "  starts   not known: no engine is known to run on "))
+        fail_msg("plan %s: %.80s", words, starts);
+}
+
+static void engines_run_where_the_sheet_says(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    const struct catalog *catalog = catalog_built_in();
+    const char *seen[100];
+    size_t count = 0;
+    for (size_t i = 0; i < catalog_count(catalog, CATALOG_MACHINE); i++) {
+        const struct catalog_entry *machine = catalog_entry(catalog, CATALOG_MACHINE, i);
+        const char *family = catalog_text(machine, "family");
+        size_t at = 0;
+        while (at < count && strcmp(seen[at], family))
+            at++;
+        if (at < count || !family || starts_with(family, "cpu") || starts_with(family, "apple"))
+            continue;
+        seen[count++] = family;
+        agree_on(&arena, machine->name, family);
+    }
+    assert_true(count > 20);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sheet),
         cmocka_unit_test(layouts_with_a_verdict),
         cmocka_unit_test(published_servers),
+        cmocka_unit_test(engines_run_where_the_sheet_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,22 @@
+/* engine -- which engine runs on which chips: data/engines.csv.
+ *
+ * A release is known to run on a family of chips, or nothing is known: no function here says "no". All verbs
+ * ask engine_runs: what `plan` says starts a deployment, what --emit writes commands for, what `step` and
+ * `can` remark. */
+#ifndef SCENARIO_ENGINE_H
+#define SCENARIO_ENGINE_H
+
+#include "scenario/scenario.h"
+
+struct engine_release {
+    const char *resource, *image;   /* of containers: "nvidia.com/gpu", "vllm/vllm-openai:v0.19.1"; "": not known */
+};
+/* Is the scenario's version of an engine, or the one whose flags were read, known to run on its machine?
+ * `release` may be NULL, and is set where the answer is yes. */
+bool engine_runs(const struct scenario *scenario, const char *engine, struct engine_release *release);
+/* Is that version neither before `from` nor after `until`? "": no limit. */
+bool engine_within(const struct scenario *scenario, const char *engine, const char *from, const char *until);
+/* The family of the scenario's chips; NULL: no machine, or one whose sheet states none. */
+const char *engine_family(const struct scenario *scenario);
+
+#endif
