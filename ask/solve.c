@@ -363,8 +363,10 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     }
     const char *name = solved.name = command->words[0];
     if (!equation_split(arena, command_text(command, "where"), &equation, error) ||
-        !scenario_read(&scenario, arena, command, command_subject(command), error) ||
-        !equation_read(&scenario, &equation, error))
+        !scenario_read(&scenario, arena, command, command_subject(command), error))
+        return false;
+    equation_note_bare(&scenario, &equation);
+    if (!equation_read(&scenario, &equation, error))
         return false;
     const char *left = equation.left, *right = equation.right;
     const char *const sides[] = { left, right };

@@ -68,7 +68,7 @@ static void print_option(struct arena *arena, struct buffer *out, const struct f
 {
     struct buffer head = { .arena = arena }, text = { .arena = arena };
     const char *fallback = default_text(arena, formulas, option);
-    const char *range = option->high > 0 ? option_range(arena, option) : "";
+    const char *range = option->plausible || option->high > 0 ? option_range(arena, option) : "";
     buffer_print(&head, "  %s%c%s--%s%s%s", option->letter ? "-" : "", option->letter ? option->letter : ' ',
                  option->letter ? ", " : "   ", option->name, option->argument ? " " : "",
                  option->argument ? option->argument : "");
@@ -78,6 +78,8 @@ static void print_option(struct arena *arena, struct buffer *out, const struct f
         for (size_t i = 0; option->choices[i]; i++)
             buffer_print(&text, "%s %s", i ? "," : "", option->choices[i]);
     }
+    if (option_bare(option))
+        buffer_print(&text, "; a bare number is in %s", option_bare(option));
     if (option->row)
         buffer_print(&text, "; sets %s", option->row);
     if (option->many)
@@ -202,9 +204,10 @@ static void print_man_option(struct arena *arena, struct buffer *out, const stru
                              const struct option *option)
 {
     const char *fallback = default_text(arena, formulas, option);
-    buffer_print(out, ".TP\n.B \\-\\-%s %s\n%s%s%s.\n", option->name,
-                 option->argument ? option->argument : "", option->help,
-                 *fallback ? "; default: " : "", fallback);
+    const char *bare = option_bare(option);
+    buffer_print(out, ".TP\n.B \\-\\-%s %s\n%s%s%s%s%s.\n", option->name,
+                 option->argument ? option->argument : "", option->help, bare ? "; a bare number is in " : "",
+                 bare ? bare : "", *fallback ? "; default: " : "", fallback);
 }
 
 static void print_man_keys(struct buffer *out, const struct verb *verb)

@@ -30,6 +30,7 @@ extern const struct unit unit_one, unit_second, unit_usd_per_second;
 bool unit_parse(struct text text, struct unit *unit, double *scale, struct error *error);
 bool unit_scale(const char *unit, double *scale);       /* "TB/s" -> 1e12; false: unknown */
 bool unit_same(struct unit a, struct unit b);
+bool unit_counts(struct unit unit);                     /* is it 1 or token, as of counts and shares? */
 struct unit unit_power(struct unit a, struct unit b, int times);    /* a * b^times */
 void unit_print(struct buffer *out, struct unit unit);              /* "B/s", "1" */
 const char *unit_name(struct arena *arena, struct unit unit);       /* the same text */
@@ -43,6 +44,9 @@ struct quantity {
 
 bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
                     struct error *error);
+/* The text with this unit, if its numbers have none: "30" -> "30ms", "uniform(1, 2)" -> "uniform(1, 2ms)". NULL:
+ * they have one, or it is no quantity. */
+const char *quantity_with_unit(struct arena *arena, const char *text, const char *unit);
 /* Print a value for people, with a prefix: "3.55 ms", "576 TB/s", "0.039 USD/Mtoken", "4,768". Every double
  * can be printed: NaN is "unknown", an infinity "infinite" or "-infinite", both without a unit. */
 void quantity_print(struct buffer *out, double value, struct unit unit, int digits);

@@ -105,6 +105,12 @@ bool unit_same(struct unit a, struct unit b)
     return !memcmp(&a, &b, sizeof a);
 }
 
+bool unit_counts(struct unit unit)
+{
+    static const struct unit token = { { [UNIT_TOKEN] = 2 } };
+    return unit_same(unit, unit_one) || unit_same(unit, token);
+}
+
 struct unit unit_power(struct unit a, struct unit b, int times)
 {
     for (int i = 0; i < UNIT_COUNT; i++) {
@@ -299,13 +305,11 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
                               "1e9..5e9");
     }
     struct text rest = text_trim((struct text){ text.data + size, text.size - size });
-    static const struct unit one = { { 0 } }, token = { { 0, 0, 0, 2 } };
-    bool counting = unit_same(unit, one) || unit_same(unit, token);
     *bare = rest.size == 0 && !dollar;
     double scale = 1;
-    if (text_is(rest, "%") && unit_same(unit, one)) {
+    if (text_is(rest, "%") && unit_same(unit, unit_one)) {
         number /= 100;
-    } else if (counting && count_suffix(rest) > 0) {
+    } else if (unit_counts(unit) && count_suffix(rest) > 0) {
         scale = count_suffix(rest);
     } else if (!*bare) {
         char padded[80];
@@ -446,6 +450,34 @@ bool quantity_parse(struct text text, struct unit unit, struct quantity *out,
                                                            : out->low / 2 + out->high / 2;
     out->distribution = DISTRIBUTION_RANGE;
     return true;
+}
+
+/* A sign and digits alone. */
+static bool is_bare(struct text text)
+{
+    text = text_trim(text);
+    if (text.size && strchr("+-", *text.data))
+        text.data++, text.size--;
+    return text.size && number_size(text) == text.size;
+}
+
+const char *quantity_with_unit(struct arena *arena, const char *whole, const char *unit)
+{
+    const struct text text = text_trim(text_of(whole));
+    struct text inside = text, a = { 0 }, b;
+    const bool factor = starts(text, "lognormal", &inside);     /* its second number has no unit */
+    if (factor || starts(text, "uniform", &inside) || starts(text, "normal", &inside)) {
+        if (!split_comma(inside, &a, &b))
+            return NULL;
+    } else if (!find_range(text, &a, &b)) {
+        b = text;
+    }
+    if (!is_bare(b) || (a.size && !is_bare(a)))
+        return NULL;
+    const struct text last = text_trim(factor ? a : b);
+    const size_t before = (size_t)(last.data + last.size - text.data);
+    return arena_print(arena, "%.*s%s%.*s", (int)before, text.data, unit, (int)(text.size - before),
+                       text.data + before);
 }
 
 /* ---- quantities: printing -------------------------------------------------------------- */

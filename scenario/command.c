@@ -76,9 +76,27 @@ double option_default(const struct option *option)
     return good ? quantity.value : NAN;
 }
 
+/* The option's row, if it sets one. */
+static const struct row *option_row(const struct option *option)
+{
+    const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
+    return option->row ? formulas->rows[formulas_find(formulas, option->row)] : NULL;
+}
+
+const char *option_bare(const struct option *option)
+{
+    const struct row *row = option_row(option);
+    return option->bare ? option->bare
+         : option->kind == OPTION_QUANTITY && strcmp(option->unit, "1") ? option->unit
+         : row && !unit_counts(row->unit) ? row->unit_text : NULL;
+}
+
 const char *option_range(struct arena *arena, const struct option *option)
 {
     struct unit unit = option_unit(option);
+    const char *dots = option->plausible ? strstr(option->plausible, "..") : NULL;
+    if (dots)
+        return arena_print(arena, "%.*s to %s", (int)(dots - option->plausible), option->plausible, dots + 2);
     if (option->kind != OPTION_COUNT && option->kind != OPTION_QUANTITY)
         return "";
     static const double least = 1e-9;       /* a bound so low stands for all that is not 0 */
@@ -152,6 +170,39 @@ static bool parse_choice(const struct option *option, struct value *value, struc
     return false;
 }
 
+/* Is a number within what a person means by the option? Otherwise the message proposes the same digits in the
+ * option's unit or in the base unit, whichever is plausible. */
+static bool plausible(const struct option *option, const struct value *value, struct error *error)
+{
+    struct unit unit;
+    struct error ignored;
+    struct quantity wanted, got, other;
+    if (!option->plausible || !unit_parse(text_of(option->bare), &unit, &(double){ 0 }, &ignored) ||
+        !quantity_parse(text_of(option->plausible), unit, &wanted, &ignored) ||
+        !quantity_parse(text_of(value->text), unit, &got, &ignored) ||
+        got.distribution > DISTRIBUTION_RANGE || (got.low >= wanted.low && got.high <= wanted.high))
+        return true;
+    struct arena arena = { 0 };
+    const struct row *row = option_row(option);
+    const char *range = option_range(&arena, option);
+    const char *given = value->bare ? value->bare : value->text;
+    const char *units[] = { option->bare, unit_name(&arena, unit) };
+    const int digits = (int)strspn(given, "0123456789.,_");
+    const char *anyway = row && got.low >= row->low && got.high <= row->high
+                       ? arena_print(&arena, "; to set it anyway: --set %s=%s", option->row, value->text) : "";
+    error_set(error, "--%s: '%.60s' is read as %s, which is implausible", option->name, given,
+              quantity_text(&arena, got.value, unit, 4));
+    error_expected(error, "%s%s", range, anyway);
+    for (size_t i = 0; i < 2 && got.distribution == DISTRIBUTION_NONE; i++) {
+        const char *meant = arena_print(&arena, "%.*s%s", digits, given, units[i]);
+        if (!error->similar[0] && quantity_parse(text_of(meant), unit, &other, &ignored) &&
+            other.value >= wanted.low && other.value <= wanted.high)
+            error_did_you_mean(error, meant, arena_print(&arena, " --%s takes %s%s", option->name, range, anyway));
+    }
+    arena_free(&arena);
+    return false;
+}
+
 static bool keep(struct arena *arena, struct command *command, const struct value *value,
                  struct error *error)
 {
@@ -166,31 +217,22 @@ static bool keep(struct arena *arena, struct command *command, const struct valu
     return true;
 }
 
-bool option_parse(const struct option *option, const char *text, struct value *value,
+bool option_parse(struct arena *arena, const struct option *option, const char *text, struct value *value,
                   struct error *error)
 {
-    *value = (struct value){ .option = option, .text = text };
-    if (option->kind == OPTION_COUNT || option->kind == OPTION_QUANTITY)
-        return parse_number(option, value, error);
-    return option->kind != OPTION_CHOICE || parse_choice(option, value, error);
+    const char *whole = option->bare ? quantity_with_unit(arena, text, option->bare) : NULL;
+    *value = (struct value){ .option = option, .text = whole ? whole : text, .bare = whole ? text : NULL };
+    if (option->kind == OPTION_CHOICE)
+        return parse_choice(option, value, error);
+    return plausible(option, value, error) &&
+           ((option->kind != OPTION_COUNT && option->kind != OPTION_QUANTITY) || parse_number(option, value, error));
 }
 
 bool command_put(struct arena *arena, struct command *command, const struct option *option,
                  const char *text, struct error *error)
 {
     struct value value;
-    return option_parse(option, text, &value, error) && keep(arena, command, &value, error);
-}
-
-bool command_put_number(struct arena *arena, struct command *command, const struct option *option,
-                        double number, struct error *error)
-{
-    struct value value = { .option = option, .text = arena_print(arena, "%.17g", number),
-                           .quantity = { number, number, number, DISTRIBUTION_NONE } };
-    if (option->kind != OPTION_COUNT && option->kind != OPTION_QUANTITY)
-        return command_put(arena, command, option, value.text, error);
-    return (within(option, number) || wrong_value(option, value.text, error)) &&
-           keep(arena, command, &value, error);
+    return option_parse(arena, option, text, &value, error) && keep(arena, command, &value, error);
 }
 
 void command_put_word(struct arena *arena, struct command *command, const char *word)
@@ -217,8 +259,11 @@ void command_set(struct arena *arena, struct command *command, const char *name,
 void command_set_number(struct arena *arena, struct command *command, const char *name,
                         double number)
 {
+    const struct option *option = known_option(command, name);
+    const struct value value = { .option = option, .quantity = { number, number, number, DISTRIBUTION_NONE },
+        .text = arena_print(arena, "%.17g%s", number, option->bare ? unit_name(arena, option_unit(option)) : "") };
     struct error error;
-    bool good = command_put_number(arena, command, known_option(command, name), number, &error);
+    const bool good = within(option, number) && keep(arena, command, &value, &error);
     assert(good);
     (void)good;
 }

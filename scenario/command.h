@@ -33,6 +33,8 @@ struct option {
     const char *row;                /* OPTION_ROW: has unit, range and default */
     const char *unit;               /* OPTION_QUANTITY: "s", "B/s", "1" */
     double low, high;               /* bounds, inclusive; high 0: 1e9 for a count, otherwise none */
+    const char *bare;               /* "ms": the unit of a number without one; NULL: the base unit */
+    const char *plausible;          /* "0.1ms..5s": what a person means; other numbers are refused; or NULL */
     const char *fallback;           /* the default, as one would type it; NULL: none */
     const char *otherwise;          /* the default in words, or the case that comes before `fallback` */
     const char *const *choices;     /* OPTION_CHOICE, ended by NULL */
@@ -90,8 +92,10 @@ double option_default(const struct option *option);
 /* The unit of its value; "1" for a switch, a choice or a text. */
 struct unit option_unit(const struct option *option);
 /* Parse a text as the value of an option, and check its bounds or choices. */
-bool option_parse(const struct option *option, const char *text, struct value *value,
+bool option_parse(struct arena *arena, const struct option *option, const char *text, struct value *value,
                   struct error *error);
+/* The unit of a number without one: "ms"; NULL: a number has no unit. */
+const char *option_bare(const struct option *option);
 /* "1 to 64", "0 s or more"; "" if there are no bounds. */
 const char *option_range(struct arena *arena, const struct option *option);
 
@@ -101,7 +105,8 @@ const char *option_range(struct arena *arena, const struct option *option);
 struct value {
     const struct option *option;
     bool old;                       /* the option was given by its old name */
-    const char *text;               /* as it was given */
+    const char *text;               /* as it was given; a bare number with the unit that it is read in */
+    const char *bare;               /* the number as it was given, if it got a unit; otherwise NULL */
     struct quantity quantity;       /* COUNT, QUANTITY */
     int choice;                     /* CHOICE: its place in the list */
 };
@@ -129,14 +134,12 @@ bool command_draws(const struct command *command);
  * verbs there are; ranks and progress stay as they are. */
 bool command_read(struct arena *arena, int count, char **words, struct command *command,
                   struct error *error);
-/* Adds an option of the verb, as text or as a number in base units. Counts and quantities outside
+/* Adds an option of the verb, as text. Counts and quantities outside
  * their bounds are refused here; the range of a row is checked by scenario_read. */
 bool command_put(struct arena *arena, struct command *command, const struct option *option,
                  const char *text, struct error *error);
-bool command_put_number(struct arena *arena, struct command *command, const struct option *option,
-                        double number, struct error *error);
 void command_put_word(struct arena *arena, struct command *command, const char *word);
-/* The same, from code: names are the verb's, numbers within bounds. */
+/* The same, from code: names are the verb's, numbers within bounds and in base units. */
 void command_set(struct arena *arena, struct command *command, const char *name, const char *text);
 void command_set_number(struct arena *arena, struct command *command, const char *name,
                         double number);

@@ -122,6 +122,17 @@ static bool check_side(struct scenario *scenario, const char *side, struct error
             expr_unit(&scenario->formulas, expr, &unit, error));
 }
 
+void equation_note_bare(struct scenario *scenario, const struct equation *equation)
+{
+    const char *sides[] = { equation->left, equation->right };
+    for (int i = 0; i < 2; i++) {
+        const struct unit unit = scenario_unit(scenario, sides[1 - i]);
+        if (equation_number(sides[i]) && !equation_number(sides[1 - i]) && !unit_counts(unit))
+            scenario_note_bare(scenario, arena_print(scenario->arena, "--where %s: ", equation->text), sides[i],
+                               unit_name(scenario->arena, unit));
+    }
+}
+
 bool equation_read(struct scenario *scenario, struct equation *equation, struct error *error)
 {
     return check_side(scenario, equation->left, error) &&

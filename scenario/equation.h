@@ -20,6 +20,8 @@ struct equation {
 
 /* Fails if there is not exactly one sign outside of parentheses; `where` NULL: none was given. */
 bool equation_split(struct arena *arena, const char *where, struct equation *equation, struct error *error);
+/* Add a note with the unit of a side that is a number without one. */
+void equation_note_bare(struct scenario *scenario, const struct equation *equation);
 /* Turn sides that are quantities into numbers in base units, and check the units of both. */
 bool equation_read(struct scenario *scenario, struct equation *equation, struct error *error);
 /* Is this side a number? */

@@ -4,7 +4,7 @@
 #include "build/row_names.h"
 
 static const struct option list[] = {
-    { "price", "PRICE", OPTION_ROW, .row = NAME_chip_price, .otherwise = "the machine's, from data/hardware.csv",
+    { "price", "PRICE", OPTION_ROW, .row = NAME_chip_price, PRICE_MEANT, .otherwise = "the machine's, from data/hardware.csv",
       .help = "what an hour of a chip costs" },
     { 0 } };
 const struct option_group price_options = { "Price and place", list };

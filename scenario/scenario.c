@@ -291,17 +291,20 @@ static bool find_set_row(struct scenario *scenario, const char *name, const char
            entry_unknown(scenario->arena, known, plain, entry, source, error);
 }
 
-/* A bare number is in base units; where these read otherwise, say what it became. */
-static void note_bare(struct scenario *scenario, const struct row *row, const char *value,
-                      const struct quantity *quantity)
+void scenario_note_bare(struct scenario *scenario, const char *option, const char *value, const char *unit_text)
 {
-    const char *read = quantity_text(scenario->arena, quantity->value, row->unit, 6);
-    const char *unit = strchr(read, ' ');
-    if (quantity->distribution != DISTRIBUTION_NONE || unit_counts(row->unit) || !unit ||
-        value[strspn(value, "0123456789.eE+- ")] || !strcmp(unit + 1, row->unit_text))
+    struct arena *arena = scenario->arena;
+    const char *after = unit_text[0] == '1' ? unit_text + 1 : arena_print(arena, " %s", unit_text);    /* "5/s" */
+    const char *whole = quantity_with_unit(arena, value, after);
+    struct quantity quantity;
+    struct error ignored;
+    struct unit unit;
+    if (!whole || !unit_parse(text_of(unit_text), &unit, &(double){ 0 }, &ignored) ||
+        !quantity_parse(text_of(whole), unit, &quantity, &ignored))
         return;
-    facts_note(&scenario->facts, "%s = %.40s was read in %s: %s", row->name, value,
-               row->unit_text, read);
+    const char *read = quantity_text(arena, quantity.value, unit, 6);
+    const bool plain = quantity.distribution != DISTRIBUTION_NONE || ends_with(read, after) || unit_text[0] == '1';
+    facts_note(&scenario->facts, "%s%s is read as %s%s%s", option, value, whole, plain ? "" : ": ", plain ? "" : read);
 }
 
 /* Neither a quantity nor an expression: take the message of the kind that was probably meant. */
@@ -310,7 +313,7 @@ static bool not_a_value(const char *name, const char *value, const char *source,
                         struct error *error)
 {
     bool word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(") > 0;
-    if (word && strstr(quantity->what, "is not a number")) {
+    if (word && *expression->what && strstr(quantity->what, "is not a number")) {
         error_set(error, "%s: %s: %.500s", source, name, expression->what);
         return error_expected(error, "a quantity such as 4096, 20ms or 1..2, or an expression of "
                               "rows%s%.300s", expression->expected ? ": " : "; `chalkline list rows` lists all rows",
@@ -342,14 +345,15 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
             return out_of_range(row, value, source, scenario->arena, error);
         set_quantity(scenario, name, &quantity, origin, source);
         given_as(scenario, name, as);
-        note_bare(scenario, row, value, &quantity);
+        if (!strcmp(source, "--set") && !unit_counts(row->unit))
+            scenario_note_bare(scenario, arena_print(scenario->arena, "--set %s=", as), value, row->unit_text);
         return true;
     }
     const struct expr *expr;
     struct unit unit;
-    struct error parse;
+    struct error parse = { .what = "" };
     if (!expr_parse(&scenario->formulas, NULL, 0, text_of(value), &expr, &parse) ||
-        (expr->op == OP_NUMBER && !unit_same(expr->unit, unit_one)))
+        (expr->op == OP_NUMBER && !(unit_same(expr->unit, unit_one) && unit_counts(row->unit))))
         return not_a_value(name, value, source, &inner, &parse, error);
     if (!expr_unit(&scenario->formulas, expr, &unit, error))
         return false;
@@ -406,6 +410,8 @@ static bool set_options(struct scenario *scenario, struct error *error)
     const struct command *command = scenario->command;
     for (size_t i = 0; i < command->value_count; i++) {
         const struct option *option = command->values[i].option;
+        if (command->values[i].bare)
+            scenario_note_bare(scenario, arena_print(scenario->arena, "--%s ", option->name), command->values[i].bare, option->bare);
         if (option->kind == OPTION_ROW &&
             !scenario_set_row(scenario, option->row, command->values[i].text, ORIGIN_GIVEN,
                               arena_print(scenario->arena, "--%s", option->name), error))

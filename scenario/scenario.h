@@ -161,6 +161,8 @@ const char *engine_usual(struct arena *arena, const struct catalog *catalog, con
 bool scenario_drafts(struct scenario *scenario, struct error *error);
 /* Add a note with the new name for each name in the command that a row had until the last version. */
 void scenario_note_old_names(struct scenario *scenario);
+/* Add the note "--set chip_price=1 is read as 1 USD/s: 3,600 USD/h", if the value has no unit. */
+void scenario_note_bare(struct scenario *scenario, const char *option, const char *value, const char *unit_text);
 /* Answer the command with its verb, and write the picture that --plot asks for. The document has rows under
  * their old names too. */
 bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
@@ -233,7 +235,6 @@ enum origin default_origin(const struct row *row);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
 /* The same for a document. */
 void doc_add_row(struct arena *arena, struct doc *doc, const char *name, double value);
-bool unit_counts(struct unit unit);         /* is it 1 or token, as of counts and shares? */
 /* The point at `share` of the way from low to high on a logarithmic axis. */
 double log_between(double low, double high, double share);
 

@@ -32,12 +32,6 @@ void doc_add_row(struct arena *arena, struct doc *doc, const char *name, double 
             doc_add_number(arena, doc, formulas->aliases[i].name, value);
 }
 
-bool unit_counts(struct unit unit)
-{
-    static const struct unit one = { { 0 } }, token = { { 0, 0, 0, 2 } };
-    return unit_same(unit, one) || unit_same(unit, token);
-}
-
 double log_between(double low, double high, double share)
 {
     return low * scalar_exp(share * scalar_log(high / low));

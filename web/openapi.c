@@ -57,7 +57,7 @@ static void add_bounds(struct arena *arena, struct doc *one, double low, double 
         doc_add_number(arena, one, "default", value);
 }
 
-/* Numbers have the unit of the option or of its row, in base units; strings may carry another. */
+/* Numbers are in the unit of a bare number on the command line; strings may carry another. */
 static void add_number_schema(struct arena *arena, struct doc *one, const struct formulas *formulas,
                               const struct option *option)
 {
@@ -65,14 +65,18 @@ static void add_number_schema(struct arena *arena, struct doc *one, const struct
     const struct row *row = index < 0 ? NULL : formulas->rows[index];
     const char *kinds[2] = { option->kind == OPTION_COUNT ? "integer" : "number", "string" };
     add_words(arena, one, "type", kinds, 2);
-    doc_add_string(arena, one, "x-unit", row ? row->unit_text : option->kind == OPTION_QUANTITY
-                   ? option->unit : "1");
+    doc_add_string(arena, one, "x-unit", option->bare ? option->bare : row ? row->unit_text
+                   : option->kind == OPTION_QUANTITY ? option->unit : "1");
+    double scale = 1;
+    if (option->bare)
+        unit_scale(option->bare, &scale);
     if (row)
         doc_add_string(arena, one, "x-row", row->name);
     if (!row)
-        add_bounds(arena, one, option->low, option->high, option_default(option));
+        add_bounds(arena, one, option->low / scale, option->high / scale, option_default(option) / scale);
     else if (row->input)
-        add_bounds(arena, one, row->low, row->high, option->otherwise || row->expr ? NAN : row->value);
+        add_bounds(arena, one, row->low / scale, row->high / scale,
+                   option->otherwise || row->expr ? NAN : row->value / scale);
 }
 
 /* What request_read takes for it: a switch, a number, a word, {"NAME": VALUE}, several. */

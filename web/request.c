@@ -58,9 +58,6 @@ static const char *word_of(struct arena *arena, const struct doc *value)
 static bool put_option(struct reading *reading, const struct option *option,
                        const struct doc *value)
 {
-    if (value->kind == DOC_NUMBER && (option->kind == OPTION_COUNT || option->kind == OPTION_QUANTITY))
-        return command_put_number(reading->arena, reading->command, option, value->number,
-                                  reading->error);
     const char *word = word_of(reading->arena, value);
     return text_check(text_of(word), option->name, reading->error) &&
            command_put(reading->arena, reading->command, option, word, reading->error);

@@ -323,13 +323,13 @@ static const char *const aims[] = { "throughput", "cost", NULL };
 static const struct option design_list[] = {
     { "for", "AIM", OPTION_CHOICE, .choices = aims, .fallback = "throughput",
       .help = "aim for the most tokens per chip, or for the cheapest token" },
-    { "power", "W", OPTION_QUANTITY, .unit = "J/s", .low = 1e-3, .high = 1e9, .otherwise = "none",
+    { "power", "W", OPTION_QUANTITY, .unit = "J/s", .bare = "W", .plausible = "1W..100kW", .otherwise = "none",
       .help = "limit on the power of a chip" },
-    { "rent", "USD/h", OPTION_QUANTITY, .unit = "USD/s", .low = 1e-12, .high = 1e6, .otherwise = "none",
+    { "rent", "USD/h", OPTION_QUANTITY, .unit = "USD/s", PRICE_MEANT, .otherwise = "none",
       .help = "limit on the rent of a chip" },
     { "area", "MM2", OPTION_QUANTITY, .unit = "1", .low = 1, .high = 1e9, .otherwise = "none",
       .help = "limit on the area of the dies that multiply" },
-    { "tpot", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-9, .high = 1e6, .otherwise = "none",
+    { "tpot", "TIME", OPTION_QUANTITY, .unit = "s", TPOT_MEANT, .otherwise = "none",
       .help = "limit of the time per output token" },
     { "domain", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "72", .help = "chips in a scale-up domain" },
     { 0 } };

@@ -98,7 +98,7 @@ static bool known_tier(struct simulate *simulate, const char *name, double block
     return true;
 }
 
-static bool tier_key(const char *key, const char *value, double block_bytes,
+static bool tier_key(struct arena *arena, const char *key, const char *value, double block_bytes,
                      struct tier_options *tier, struct error *error)
 {
     double capacity = 0;
@@ -118,7 +118,7 @@ static bool tier_key(const char *key, const char *value, double block_bytes,
         struct value read;
         if (strcmp(key, keys[i].option.name + strlen("tier: ")))
             continue;
-        if (!option_parse(&keys[i].option, value, &read, error))
+        if (!option_parse(arena, &keys[i].option, value, &read, error))
             return false;
         *keys[i].to = read.quantity.value;
         if (keys[i].to == &capacity)
@@ -155,7 +155,7 @@ static bool read_tier(struct simulate *simulate, const char *text, size_t at,
         equals = strchr(key, '=');
         if (equals)
             *equals = 0;
-        if (!tier_key(key, equals ? equals + 1 : "", block_bytes, tier, error))
+        if (!tier_key(simulate->arena, key, equals ? equals + 1 : "", block_bytes, tier, error))
             return false;
     }
     if (tier->bandwidth > 0)                            /* the same rent for so many times as long */

@@ -88,13 +88,15 @@ static void check_unit(const struct verb *verb, const struct option *option)
 
 static void check_fallback(const struct verb *verb, const struct option *option)
 {
+    struct arena arena = { 0 };
     struct value value;
     struct error error;
-    if (option->fallback && !option_parse(option, option->fallback, &value, &error))
+    if (option->fallback && !option_parse(&arena, option, option->fallback, &value, &error))
         fail_msg("%s --%s: its default: %s (%s)", verb->name, option->name, error.what, error.hint);
     if (option->fallback && is_number(option) && value.quantity.value != option_default(option))
         fail_msg("%s --%s: its default reads %g and %g", verb->name, option->name,
                  value.quantity.value, option_default(option));
+    arena_free(&arena);
 }
 
 static void declarations_hold(void **state)
@@ -233,6 +235,8 @@ static const char *some_value(struct arena *arena, const struct option *option)
 {
     if (option->kind == OPTION_CHOICE)
         return option->choices[0];
+    if (option->plausible)
+        return strstr(option->plausible, "..") + 2;
     if (!is_number(option))
         return "x=1";
     return arena_print(arena, "%.17g", option->high > 0 ? option->high : option->low + 2);
@@ -439,42 +443,58 @@ static double some_number(uint64_t *seed, const struct option *option)
     return draw(seed) < 0.02 ? option->low : draw(seed) < 0.02 ? option->high : number;
 }
 
-/* The same number as text and as JSON: the same value, or refused with the same words. */
-static void text_and_json_agree(void **state)
+/* A number has the unit that the option declares, or its base unit; bounds are in base units. */
+static void numbers_are_read_in_the_unit_of_their_option(void **state)
 {
     (void)state;
     uint64_t seed = 1;
     size_t taken = 0, refused = 0;
     EACH_OPTION(verb, option) {
-        for (int i = 0; is_number(option) && i < rounds(100); i++) {
+        double scale = 1;
+        assert_true(!option->bare || unit_scale(option->bare, &scale));
+        for (int i = 0; is_number(option) && !option->plausible && i < rounds(100); i++) {
             struct arena arena = { 0 };
-            struct command text = { .verb = verb }, json = { .verb = verb };
-            struct error text_error = { .what = "" }, json_error = { .what = "" };
+            struct command command = { .verb = verb };
+            struct error error = { .what = "" };
             const double number = some_number(&seed, option);
-            bool good = command_put(&arena, &text, option, arena_print(&arena, "%.17g", number),
-                                    &text_error);
-            if (command_put_number(&arena, &json, option, number, &json_error) != good ||
-                good != in_bounds(option, number) || strcmp(text_error.what, json_error.what) ||
-                strcmp(text_error.hint, json_error.hint) || (good && !same_values(&text, &json)))
-                fail_msg("%s --%s %.17g: '%s' as text, '%s' as JSON", verb->name, option->name,
-                         number, text_error.what, json_error.what);
-            if (good && (text.values[0].quantity.value != number ||
-                         command_number(&json, option->name) != number))
-                fail_msg("%s --%s %.17g reads %.17g", verb->name, option->name, number,
-                         text.values[0].quantity.value);
+            const char *text = arena_print(&arena, "%.17g", number);
+            const bool good = command_put(&arena, &command, option, text, &error);
+            if (good != in_bounds(option, number * scale) || (good && command_number(&command, option->name) != number * scale))
+                fail_msg("%s --%s %s reads %.17g: %s", verb->name, option->name, text,
+                         good ? command_number(&command, option->name) : NAN, error.what);
             good ? taken++ : refused++;
             arena_free(&arena);
         }
     }
     assert_true(taken > 1000 && refused > 100);
-    struct arena arena = { 0 };
-    struct command command = { .verb = &verb_plan };
-    struct error error;
-    const struct option *points = verb_option(&verb_plan, "points");
-    assert_false(command_put_number(&arena, &command, points, NAN, &error));
-    assert_false(command_put_number(&arena, &command, points, INFINITY, &error));
-    assert_false(command_put_number(&arena, &command, points, 2.5, &error));
-    arena_free(&arena);
+}
+
+/* What an option with a unit of its own makes of a text; NULL: it is refused, and a hint says what may be meant. */
+static void bare_numbers_and_implausible_ones(void **state)
+{
+    (void)state;
+    static const struct { const char *option, *given, *text, *similar; } cases[] = {
+        { "tpot", "30", "30ms", "" }, { "tpot", "30 ms", "30 ms", "" }, { "tpot", " 30 ", "30ms", "" }, { "tpot", "20..40", "20..40ms", "" },
+        { "tpot", "normal(30, 5)", "normal(30, 5ms)", "" }, { "tpot", "lognormal(30, 1.5)", "lognormal(30ms, 1.5)", "" },
+        { "tpot", "2 * ttft_limit", "2 * ttft_limit", "" }, { "ttft", "300", "300ms", "" }, { "ttft", "2s", "2s", "" },
+        { "price", "1.0", "1.0USD/h", "" }, { "price", "$2/h", "$2/h", "" }, { "budget", "5000", "5000USD/month", "" },
+        { "tpot", "30s", NULL, "30ms" }, { "tpot", "0.03", NULL, "0.03s" }, { "ttft", "2", NULL, "2s" },
+        { "ttft", "2000s", NULL, "2000ms" }, { "price", "3600USD/h", NULL, "" }, { "price", "0.0005", NULL, "0.0005USD/s" },
+        { "tpot", "1..30s", NULL, "" }, { "budget", "5USD/month", NULL, "" }, { "budget", "0.01", NULL, "0.01USD/s" } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct arena arena = { 0 };
+        struct command command = { .verb = &verb_plan };
+        struct error error = { .what = "" };
+        const struct option *option = verb_option(&verb_plan, cases[i].option);
+        const bool good = command_put(&arena, &command, option, cases[i].given, &error);
+        if (good != (cases[i].text != NULL) ||
+            (good && (strcmp(command.values->text, cases[i].text) ||
+                      (command.values->bare == NULL) != !strcmp(cases[i].given, cases[i].text))))
+            fail_msg("--%s '%s': '%s', %s", cases[i].option, cases[i].given, good ? command.values->text : "", error.what);
+        if (!good && strncmp(error.similar, cases[i].similar, strlen(cases[i].similar)))
+            fail_msg("--%s '%s': %s", cases[i].option, cases[i].given, error.hint);
+        arena_free(&arena);
+    }
 }
 
 /* Pieces of numbers, units, ranges and distributions, put together anyhow. */
@@ -506,7 +526,7 @@ static void any_text_is_a_number_or_an_error(void **state)
             struct value value;
             struct error error = { .what = "" };
             const char *text = some_text(&arena, &seed);
-            bool good = option_parse(option, text, &value, &error);
+            bool good = option_parse(&arena, option, text, &value, &error);
             if (good ? !in_bounds(option, value.quantity.value) : !*error.what || !*error.hint)
                 fail_msg("%s --%s '%s': %g, '%s' (%s)", verb->name, option->name, text,
                          good ? value.quantity.value : NAN, error.what, error.hint);
@@ -530,7 +550,8 @@ int main(void)
         cmocka_unit_test(wrong_values_are_refused),
         cmocka_unit_test(unknown_options_name_their_owners),
         cmocka_unit_test(words_by_hand),
-        cmocka_unit_test(text_and_json_agree),
+        cmocka_unit_test(numbers_are_read_in_the_unit_of_their_option),
+        cmocka_unit_test(bare_numbers_and_implausible_ones),
         cmocka_unit_test(any_text_is_a_number_or_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
