@@ -5,8 +5,7 @@
  * Every figure is a row. One graph has all of them; it is evaluated at the chosen batch and at a few
  * others for the table, which are one user, powers between, the chosen batch, and the batch beyond
  * which nothing is gained. The lines below the table are those of the lecture's statements
- * (data/lecture.csv). Ranges are accepted only in the inputs of the training line, since the other
- * lines have no room for them. */
+ * (data/lecture.csv). Ranges are refused, since no line has room for them. */
 #include "ask/ask.h"
 #include "report/picture.h"
 #include "build/row_names.h"
@@ -28,7 +27,7 @@
     X(bound_throughput) X(bound_cost_per_token) X(experts) X(experts_per_chip)              \
     X(expert_chips) X(idle_chips) X(expert_copies_to_fill) X(all_to_all_time)                 \
     X(all_to_all_time_two_domains) X(drain_time) X(hbm_hold_break_even) X(output_input_ratio)   \
-    X(token_rate) X(racks_for_rate) X(inference_tokens) X(pretrain_tokens) X(overtraining)  \
+    X(token_rate) X(racks_for_rate)                                                         \
     X(speed_ratio) X(unbatched_cost) X(cost_floor) X(unbatched_cost_ratio)                  \
     X(weights_per_chip) X(kv_per_chip) X(recompute_cost) X(pipeline_parallel) X(bound_overlap)
 
@@ -216,25 +215,13 @@ static bool settle_batch(struct scenario *scenario, struct error *error)
     return true;
 }
 
-/* Only the training line has room for a range. */
+/* No line has room for a range. */
 static bool no_ranges(struct brief *brief)
 {
-    static const enum shown training[] = { FIGURE_inference_tokens, FIGURE_pretrain_tokens,
-                                            FIGURE_overtraining };
     const struct graph *graph = &brief->values.graph;
-    const char *texts[FIGURES_COUNT];
-    size_t count = 0;
-    struct values rest;
-    for (int i = 0; i < FIGURES_COUNT; i++)
-        if (i != (int)training[0] && i != (int)training[1] && i != (int)training[2])
-            texts[count++] = figure_names[i];
     for (size_t i = 0; i < graph->input_count; i++) {
         const struct input *input = &graph->inputs[i];
         if (input->distribution == DISTRIBUTION_NONE)
-            continue;
-        if (!values_of(&brief->scenario, texts, count, &rest, brief->error))
-            return false;
-        if (!graph_depends(brief->arena, &rest.graph, input->name))
             continue;
         error_set(brief->error, "brief: %s is a %s, set by %s", input->name,
                   input->distribution == DISTRIBUTION_RANGE ? "range" : "distribution", input->source);

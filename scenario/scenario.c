@@ -143,6 +143,12 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
     scenario->model = entry->title;
     facts_set(&scenario->facts, NAME_model_measured, catalog_model_measured(&scenario->catalog, entry),
               ORIGIN_SHEET, "data/models.csv");
+    for (size_t i = 0; i < entry->rows; i++) {
+        const struct catalog_row row = catalog_row(entry, i);
+        double tokens;
+        if (!strcmp(row.fact, NAME_trained_tokens) && catalog_row_number(&row, &tokens))
+            facts_set(&scenario->facts, NAME_trained_tokens, tokens, ORIGIN_SHEET, row.source);
+    }
     return model_config(scenario->arena, config, arena_print(scenario->arena,
                         "data/models.csv: %s", entry->name), &how, &scenario->facts, error);
 }

@@ -1,8 +1,10 @@
 /* What `step` and `brief` show of a server: why nothing is served, and the text fits a screen. */
 #include "test.h"
 #include "commands.h"
+#include "lines.h"
 
 #include "ask/ask.h"
+#include "build/row_names.h"
 #include "scenario/server.h"
 
 #include <math.h>
@@ -40,6 +42,29 @@ static void verdicts(void **state)
         assert_true(server_open(&server, &scenario, &error));
         assert_non_null(server_verdict(&server));
         assert_non_null(strstr(server_verdict(&server), cases[i].says));
+        arena_free(&arena);
+    }
+}
+
+/* `brief` tells the published tokens of training, or nothing about training; never those of the rule of equal costs. */
+static void training_is_published(void **state)
+{
+    (void)state;
+    static const struct { const char *model, *line; } cases[] = {
+        { "deepseek-v3", "14.8 T tokens published: Chinchilla x 19.7" },
+        { "llama-3.1-8b", "15 T tokens published: Chinchilla x 93.4" }, { "gpt-oss-120b", NULL } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct arena arena = { 0 };
+        struct answer answer;
+        struct error error;
+        const char *found = NULL;
+        assert_true(line_asked(&arena, arena_print(&arena, "brief %s --on gb200-nvl72", cases[i].model), &answer, &error));
+        const struct doc *lecture = doc_get(answer.doc, "lecture");
+        for (const struct doc *one = doc_get(lecture, "lines")->first; one; one = one->next)
+            if (!strcmp(doc_get(one, "label")->string, "training"))
+                found = doc_get(one, "text")->string;
+        assert_true(!found == !cases[i].line && (!found || !strcmp(found, cases[i].line)));
+        assert_null(doc_get(lecture, NAME_overtraining));
         arena_free(&arena);
     }
 }
@@ -87,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts),
+        cmocka_unit_test(training_is_published),
         cmocka_unit_test(text_fits),
     };
     return cmocka_run_group_tests_name("server", tests, NULL, NULL);
