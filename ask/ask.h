@@ -7,7 +7,7 @@
 
 #include "scenario/scenario.h"
 
-#define VERB(name) extern const struct verb verb_##name;
+#define VERB(name, ...) extern const struct verb verb_##name;
 #include "ask/verbs.def"
 #undef VERB
 

@@ -2,7 +2,7 @@
 #include "ask/ask.h"
 
 const struct verb *const verbs[] = {
-#define VERB(name) &verb_##name,
+#define VERB(name, ...) &verb_##name,
 #include "ask/verbs.def"
 #undef VERB
     NULL

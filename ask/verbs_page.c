@@ -2,8 +2,8 @@
 #include "ask/ask.h"
 
 const struct verb *const verbs[] = {
-#define VERB(name) &verb_##name,
-#define OFF_PAGE(name)
+#define VERB(name, ...) &verb_##name,
+#define OFF_PAGE(name, ...)
 #include "ask/verbs.def"
 #undef VERB
     NULL

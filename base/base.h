@@ -140,6 +140,7 @@ struct buffer {
     struct arena *arena;
     char *data;             /* always terminated */
     size_t size, room;
+    size_t columns;         /* of the terminal that the text is for; 0: of any number */
 };
 
 void buffer_add(struct buffer *buffer, const char *data, size_t size);

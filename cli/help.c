@@ -5,46 +5,35 @@
  * no effect beside --help are refused, so that a mistyped command does not silently print help. */
 #include "cli/cli.h"
 
+#include "report/fit.h"
+
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { WIDTH = 100, NARROWEST = 40, COLUMN = 28 };
+enum { WIDTH = 80, COLUMN = 28, MAN_WIDTH = 64 };
 
 size_t help_width(void)
 {
-    struct winsize size;
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
-        return WIDTH;
-    return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
+    const size_t columns = terminal_columns(STDOUT_FILENO);
+    return columns ? columns : WIDTH;
 }
 
 /* ---- text that fits ------------------------------------------------------------------------ */
 
-/* Words from column `at` on, in lines that begin at column `indent`; `end` ends all but the last. */
-static void wrap_with(struct buffer *out, const char *text, const char *end, size_t at, size_t indent,
-                      size_t width)
-{
-    width -= strlen(end);
-    for (bool first = true; *text; first = false) {
-        const size_t size = strcspn(text, " ");
-        if (!first && at + 1 + size > width) {
-            buffer_print(out, "%s\n%*s", end, (int)indent, "");
-            at = indent;
-        } else if (!first) {
-            buffer_print(out, " ");
-            at++;
-        }
-        buffer_add(out, text, size);
-        at += size;
-        text += size + strspn(text + size, " ");
-    }
-    buffer_print(out, "\n");
-}
-
 void help_wrap(struct buffer *out, const char *text, size_t at, size_t indent, size_t width)
 {
-    wrap_with(out, text, "", at, indent, width);
+    struct text rest = text_of(text);
+    do {
+        const struct text part = text_part(rest, width > at ? width - at : 1, &rest);
+        buffer_print(out, "%.*s\n%*s", (int)part.size, part.data, rest.size ? (int)indent : 0, "");
+        at = indent;
+    } while (rest.size);
+}
+
+/* A command as a line, or as several that can be pasted. */
+static void print_example(struct buffer *out, size_t indent, const char *example, size_t width)
+{
+    text_fit(out, text_of(arena_print(out->arena, "%*s%s\n", (int)indent, "", example)), width);
 }
 
 /* ---- options ------------------------------------------------------------------------------- */
@@ -161,10 +150,8 @@ static void print_head(struct buffer *out, const struct verb *verb, size_t width
                  verb->also ? verb->also : "");
     help_wrap(out, verb->summary, 2, 2, width);
     buffer_print(out, "\n");
-    for (size_t i = 0; i < VERB_EXAMPLES && verb->examples[i]; i++) {
-        buffer_print(out, "  ");
-        wrap_with(out, verb->examples[i], " \\", 2, 6, width);
-    }
+    for (size_t i = 0; i < VERB_EXAMPLES && verb->examples[i]; i++)
+        print_example(out, 2, verb->examples[i], width);
 }
 
 void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb, bool whole,
@@ -185,17 +172,37 @@ void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb,
                   "and expressions over rows.", 0, 0, width);
 }
 
+/* The table of verbs.def, with a line for each title. */
+struct place {
+    const char *title, *name, *question, *example;
+};
+static const struct place places[] = {
+#define GROUP(title) { title, NULL, NULL, NULL },
+#define VERB(name, question, example) { NULL, #name, question, example },
+#define TOOL(name, question, example) { NULL, #name, question, example },
+#include "ask/verbs.def"
+#undef VERB
+};
+enum { PLACES = sizeof places / sizeof *places };
+
 void help_all(struct buffer *out, size_t width)
 {
-    buffer_print(out, "chalkline -- speed, memory, concurrency and cost of serving and training large "
-                 "language models\n\n  chalkline MODEL --on HARDWARE   is short for `brief`\n\n");
-    for (const struct verb *const *verb = cli_verbs; *verb; verb++) {
-        buffer_print(out, "  %-9s ", (*verb)->name);
-        help_wrap(out, (*verb)->summary, 12, 12, width);
+    help_wrap(out, "chalkline -- speed, memory, concurrency and cost of serving and training large language models", 0, 2,
+              width);
+    for (size_t i = 0; i < PLACES; i++) {
+        if (places[i].title) {
+            buffer_print(out, "\n%s\n", places[i].title);
+            continue;
+        }
+        buffer_print(out, "  %-9s ", places[i].name);
+        help_wrap(out, places[i].question, 12, 12, width);
+        print_example(out, 12, places[i].example, width);
     }
-    buffer_print(out, "\n`chalkline help VERB` explains a command and its options, `chalkline VERB -h` lists "
-                 "them.\n`chalkline reference` has every row, `chalkline man` the man page, "
-                 "`chalkline completion bash`,\n`zsh` or `fish` prints completions for a shell.\n");
+    buffer_print(out, "\n");
+    help_wrap(out, "The examples work as they are, unless they name a file or a server of yours. `chalkline help VERB` "
+                   "explains a verb and its options, `chalkline VERB -h` lists them. `chalkline reference` has every "
+                   "row, `chalkline man` the man page, `chalkline completion bash`, `zsh` or `fish` prints completions "
+                   "for a shell.", 0, 0, width);
 }
 
 /* ---- man page ------------------------------------------------------------------------------ */
@@ -220,6 +227,24 @@ static void print_man_keys(struct buffer *out, const struct verb *verb)
                      key.fallback ? "; default: " : "", key.fallback ? key.fallback : "");
 }
 
+/* A question of the table of verbs, and the command that answers it, whose dashes are those of ASCII. */
+static void print_man_examples(struct arena *arena, struct buffer *out)
+{
+    buffer_print(out, ".SH EXAMPLES\n");
+    for (size_t i = 0; i < PLACES; i++) {
+        struct buffer lines = { .arena = arena };
+        if (places[i].title) {
+            buffer_print(out, ".SS %s\n", places[i].title);
+            continue;
+        }
+        print_example(&lines, 0, places[i].example, MAN_WIDTH);
+        buffer_print(out, ".TP\n%s\n.nf\n", places[i].question);
+        for (const char *at = lines.data; *at; at++)
+            buffer_print(out, *at == '-' ? "\\-" : *at == '\\' ? "\\e" : "%c", *at);
+        buffer_print(out, ".fi\n");
+    }
+}
+
 static void man_print(struct arena *arena, struct buffer *out)
 {
     buffer_print(out, ".TH CHALKLINE 1\n.SH NAME\nchalkline \\- speed, memory, concurrency and "
@@ -234,6 +259,7 @@ static void man_print(struct arena *arena, struct buffer *out)
             print_man_option(arena, out, formulas_built_in(FORMULAS_ALL), option);
         print_man_keys(out, *verb);
     }
+    print_man_examples(arena, out);
     buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, 2 wrong usage or input.\n");
 }
 

@@ -4,10 +4,11 @@
  * The exit status is 0 for an answer, 1 where nothing is feasible and 2 for errors of use. When
  * memory is exhausted the process ends at once. With MPI only searches are distributed; for
  * everything else the first rank answers. Escape sequences in names of others do not reach the
- * terminal. A progress bar appears for answers that take longer than a second. */
+ * terminal, and lines are fitted to its columns (report/fit.h). A progress bar appears for answers that take longer than a second. */
 #include "cli/cli.h"
 #include "live/live.h"
 #include "measure/measure.h"
+#include "report/fit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,9 +31,14 @@ static int report(const struct ranks *ranks, const struct error *error)
 {
     if (ranks->rank)
         return EXIT_USAGE;
-    fprintf(stderr, "chalkline: %s\n", error->what);
+    struct arena arena = { 0 };
+    struct buffer text = { .arena = &arena }, fitted = { .arena = &arena };
+    buffer_print(&text, "chalkline: %s\n", error->what);
     if (*error->hint)
-        fprintf(stderr, "  %s: %s\n", error_label(error), error->hint);
+        buffer_print(&text, "  %s: %s\n", error_label(error), error->hint);
+    text_fit(&fitted, (struct text){ text.data, text.size }, terminal_columns(STDERR_FILENO));
+    fwrite(fitted.data, 1, fitted.size, stderr);
+    arena_free(&arena);
     return EXIT_USAGE;
 }
 
@@ -50,6 +56,22 @@ static void write_answer(const struct buffer *buffer)
         fwrite(text.data, 1, text.size, stdout);
 }
 
+/* The text of an answer on a terminal: no line is wider, and the first is bold where the terminal can. */
+static void write_text(const struct command *command, const struct buffer *text)
+{
+    struct buffer fitted = { .arena = text->arena };
+    text_fit(&fitted, (struct text){ text->data, text->size }, command_given(command, "emit") ? 0 : command->columns);
+    const size_t head = fitted.size && terminal_bold() ? strcspn(fitted.data, "\n") : 0;
+    struct buffer rest = fitted;
+    if (head) {
+        fputs("\033[1m", stdout);
+        write_answer(&(struct buffer){ .arena = text->arena, .data = fitted.data, .size = head });
+        fputs("\033[0m", stdout);
+        rest.data += head, rest.size -= head;
+    }
+    write_answer(&rest);
+}
+
 static void write_out(const struct buffer *buffer)
 {
     if (buffer->size)
@@ -61,7 +83,7 @@ static int answer_question(struct arena *arena, const struct command *command)
     const struct ranks *ranks = command->ranks;
     struct error error;
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
-                             .csv.arena = arena };
+                             .text.columns = command->columns, .csv.arena = arena };
     bool answered = command_answer(arena, command, &answer, &error);
     if (command->progress)
         command->progress(1);
@@ -83,8 +105,10 @@ static int answer_question(struct arena *arena, const struct command *command)
         error_expected(&error, "--json");
         return report(ranks, &error);
     }
-    write_answer(command_given(command, "json") ? &json
-                 : command_given(command, "csv") ? &answer.csv : &answer.text);
+    if (command_given(command, "json") || command_given(command, "csv"))
+        write_answer(command_given(command, "json") ? &json : &answer.csv);
+    else
+        write_text(command, &answer.text);
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "chalkline: the output could not be written\n");
         return EXIT_USAGE;
@@ -121,7 +145,7 @@ static bool takes_part(const struct ranks *ranks, const struct command *command)
 
 static int run(struct arena *arena, const struct ranks *ranks, int count, char **words)
 {
-    struct command command = { .verbs = cli_verbs, .ranks = ranks };
+    struct command command = { .verbs = cli_verbs, .ranks = ranks, .columns = terminal_columns(STDOUT_FILENO) };
     struct error error = { .what = "" };
     struct buffer text = { .arena = arena };
     if (count == 2 && !strcmp(words[1], "reference")) {

@@ -5,8 +5,9 @@
 #include "web/web.h"
 
 const struct verb *const cli_verbs[] = {
-#define VERB(name) &verb_##name,
+#define VERB(name, ...) &verb_##name,
+#define TOOL(name, ...) &verb_##name,
 #include "ask/verbs.def"
 #undef VERB
-    &verb_serve, &verb_measure, &verb_watch, &verb_report, NULL
+    NULL
 };

@@ -77,7 +77,8 @@ const char *count_text(struct arena *arena, double count, int digits);
 /* Large counts with a prefix: "671 B", "1.6 T", "162 M". */
 const char *large_text(struct arena *arena, double value);
 
-/* A table that is filled cell by cell and printed with aligned columns. */
+/* A table that is filled cell by cell and printed with aligned columns. Where the buffer is for a terminal that is
+ * too narrow (buffer.columns), cells are broken into lines, and rows if that does not suffice. */
 struct table {
     struct arena *arena;
     size_t columns, count, room;

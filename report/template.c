@@ -6,6 +6,8 @@
  * align over all records. Nothing is computed: every number is in the section already. */
 #include "report/template_parts.h"
 
+#include "report/fit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -95,29 +97,18 @@ static bool holds(const struct scope *scope, const struct condition *condition)
 
 /* ---- formats ---------------------------------------------------------------------------------- */
 
-/* Columns of the line so far; a character of several bytes is one. */
-static size_t column_of(const struct buffer *out)
-{
-    size_t column = 0;
-    for (size_t i = out->size; i-- > 0 && out->data[i] != '\n';)
-        column += ((unsigned char)out->data[i] & 0xc0) != 0x80;
-    return column;
-}
-
 /* Lines of `width` at most, broken between words, under the first. */
 static void print_wrapped(struct buffer *out, const char *text, size_t width)
 {
-    const size_t indent = column_of(out);
-    size_t column = 0;
-    while (*text) {
-        const size_t size = strcspn(text, " ");
-        if (column && column + 1 + size > width) {
-            buffer_print(out, "\n%*s", (int)indent, "");
-            column = 0;
-        }
-        buffer_print(out, "%s%.*s", column ? " " : "", (int)size, text);
-        column += size + (column > 0);
-        text += size + strspn(text + size, " ");
+    size_t begin = out->size;
+    while (begin && out->data[begin - 1] != '\n')
+        begin--;
+    const size_t indent = text_columns((struct text){ out->data + begin, out->size - begin });
+    const size_t room = out->columns > indent + width / 4 ? out->columns - indent : width;
+    struct text rest = text_of(text);
+    for (bool first = true; rest.size; first = false) {
+        const struct text part = text_part(rest, room < width ? room : width, &rest);
+        buffer_print(out, "%s%*s%.*s", first ? "" : "\n", first ? 0 : (int)indent, "", (int)part.size, part.data);
     }
 }
 

@@ -13,6 +13,7 @@ PATH=$here/bin:$PATH
 TMPDIR=$here
 XDG_STATE_HOME=$here
 export PATH TMPDIR XDG_STATE_HOME
+unset COLUMNS
 bad=0 count=0
 for doc in README.md CHANGELOG.md CONTRIBUTING.md docs/*.md; do
     awk -v dir="$here" '

@@ -9,6 +9,7 @@ logs=$(dirname "$1")
 # What `quiz` remembers is not the tester's.
 XDG_STATE_HOME=$(cd "$logs" && pwd)/state
 export logs XDG_STATE_HOME
+unset COLUMNS                           # the width of a terminal, which the tests have not
 
 # one TEST: "ok" or "FAIL", how long it took, and how its log ends.
 one='

@@ -9,6 +9,7 @@
 
 #include "build/row_names.h"
 #include "measure/fetch.h"
+#include "report/fit.h"
 
 #include <errno.h>
 #include <math.h>
@@ -134,6 +135,9 @@ static void show(const struct follower *follower, struct arena *arena, double at
         else
             buffer_add(&out, answer->text.data, answer->text.size);
         buffer_print(&out, "\n");
+        struct buffer fitted = { .arena = arena };
+        text_fit(&fitted, (struct text){ out.data, out.size }, follower->command->columns);
+        out = fitted;
     }
     fwrite(out.data, 1, out.size, stdout);
     fflush(stdout);

@@ -14,7 +14,7 @@ static const struct {
     const char *path;
     const struct verb *verb;
 } asked[] = {
-#define VERB(name) { "/v1/" #name, &verb_##name },
+#define VERB(name, ...) { "/v1/" #name, &verb_##name },
 #include "ask/verbs.def"
 #undef VERB
 };
