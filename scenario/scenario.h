@@ -126,6 +126,7 @@ bool scenario_batch(struct scenario *scenario, struct error *error);
 /* The words after a verb that repeat this scenario: those of the command, and an option for each fact
  * that was chosen or that a verb varies. */
 const char *const *scenario_words(const struct scenario *scenario, size_t *count);
+bool words_have_option(const char *row);    /* or is it --set that they set the row with? */
 void scenario_words_document(const struct scenario *scenario, struct doc *doc);
 /* Add the tokens of images to a prompt that was given; an error where they are not known. */
 bool scenario_images(struct scenario *scenario, struct error *error);

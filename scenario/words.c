@@ -46,6 +46,11 @@ static const struct option *option_of_row(const char *row)
     return NULL;
 }
 
+bool words_have_option(const char *row)
+{
+    return option_of_row(row) != NULL;
+}
+
 static bool of_subject(const char *name)
 {
     static const char *const names[] = { "model", "on", "precision", "experts-precision",

@@ -71,7 +71,7 @@ check bill agent --model claude-opus-4-7
 check plan $model
 check plan $model --front
 check plan $model --sweep ttft_limit=0.5,1,2
-check plan $model --ttft 1us
+check plan $model --ttft 5ms
 check train llama-3.1-8b --on h100-sxm --gpus 64
 check life deepseek-v3 --served 200T
 check watch "$here/now.prom" --model llama-3.1-8b --on h100-sxm --gpus 1 --once

@@ -313,7 +313,7 @@ static bool keep_front(struct plan *plan)
 bool ask_plan(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
-    static const char *const not_swept[] = { "emit", "pick", "plot", "validate" };
+    static const char *const not_swept[] = { "emit", "front", "pick", "plot", "validate" };
     static const struct ranks alone = { 0, 1 };
     const struct ranks *ranks = command->ranks ? command->ranks : &alone;
     const bool sweeps = command_given(command, "sweep");
@@ -351,6 +351,7 @@ static const struct option search_list[] = {
       .help = "aggregated replicas only; one replica without --gpus" },
     { "any-layout", NULL, OPTION_SWITCH,
       .help = "also layouts that cannot be started, with the broken rules" },
+    { "front", NULL, OPTION_SWITCH, .help = "also list the Pareto front: the best at other speeds" },
     { "draft", "N", OPTION_COUNT, .low = 0, .high = 16, .fallback = "0",
       .help = "also layouts with up to N draft tokens" },
     { "sweep", "NAME=LOW..HIGH", OPTION_TEXT,

@@ -189,6 +189,9 @@ static void add_front(struct plan *plan, struct section *section)
     const struct plan_point *before = NULL;
     double next = 0;
     shown->text_only = true;
+    section_word(section, "asked_front", command_given(plan->command, "front") ? "front" : "")->text_only = true;
+    section_quantity(section, "fastest", front->count > 1 ? front->points[front->count - 1].speed : NAN, "token/s")->text_only =
+        true;
     for (size_t i = 0; i < front->count; i++) {
         const struct plan_point *point = &plan->front[i];
         const double speed = front->points[i].speed;
@@ -204,19 +207,56 @@ static void add_front(struct plan *plan, struct section *section)
     plan_csv(list, &plan->answer->csv);
 }
 
-/* The command that evaluates the best point by itself. */
+enum { CHECK_ROWS = 3 };
+
+/* A word as a shell reads it. */
+static void add_quoted(struct buffer *out, const char *word)
+{
+    const bool plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                             "_./:=,+%@-")];
+    buffer_print(out, plain ? " %s" : " '", word);
+    for (; *word && !plain; word++)
+        buffer_print(out, *word == '\'' ? "'\\''" : "%c", *word);
+    buffer_print(out, plain ? "" : "'");
+}
+
+/* Are these figures the same without that input, which `eval` would then take from its row, or choose? */
+static bool needless(const struct scenario *read, const char *const *rows, const struct values *all, const char *input)
+{
+    struct scenario without = *read;
+    struct values values;
+    struct error ignored;
+    without.facts = facts_copy(&read->facts);
+    facts_remove(&without.facts, input);
+    return scenario_choose(&without, rows, CHECK_ROWS, &ignored) &&
+           values_of(&without, rows, CHECK_ROWS, &values, &ignored) &&
+           !memcmp(values.at, all->at, CHECK_ROWS * sizeof *values.at);
+}
+
+/* The command that evaluates the best point by itself: its layout, and the other inputs that are not what `eval`
+ * takes without being told. Each of these is tried, which costs an evaluation of the rows. */
 static void add_check(struct plan *plan, struct section *section)
 {
+    static const char *const rows[][CHECK_ROWS] = {
+        { NAME_predicted_ttft, NAME_predicted_tpot, NAME_predicted_throughput },
+        { NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_disagg_deployment_rate } };
     const struct plan_point *best = &plan->front[0];
-    const bool pools = plan->variants[best->at.space].kind == PLAN_POOLS;
+    const char *const *shown = rows[plan->variants[best->at.space].kind == PLAN_POOLS];
     struct buffer out = { .arena = plan->arena };
     struct scenario read = plan_read_scenario(plan, best);
+    const struct facts all = facts_copy(&read.facts);
+    struct values values;
+    struct error ignored;
     size_t count;
+    const bool known = values_of(&read, shown, CHECK_ROWS, &values, &ignored);
+    for (size_t i = 0; i < all.scalar_count && known; i++)
+        if (all.scalars[i].origin == ORIGIN_AXIS && !words_have_option(all.scalars[i].name) &&
+            needless(&read, shown, &values, all.scalars[i].name))
+            facts_remove(&read.facts, all.scalars[i].name);
     const char *const *words = scenario_words(&read, &count);
-    buffer_print(&out, "chalkline eval %s", !pools ? "predicted_ttft predicted_tpot predicted_throughput"
-                 : "disagg_deployment_ttft disagg_tpot disagg_deployment_rate");
+    buffer_print(&out, "chalkline eval %s %s %s", shown[0], shown[1], shown[2]);
     for (size_t i = 0; i < count; i++)
-        buffer_print(&out, strpbrk(words[i], " *()<>&;|$") ? " '%s'" : " %s", words[i]);
+        add_quoted(&out, words[i]);
     section_word(section, "check", out.data);
 }
 
@@ -434,7 +474,7 @@ const struct record answer_plan = { "Plan", (const struct answer_field[]){
     { FIELD_LIST, "sweep", .help = "--sweep: the best deployment at each value", .record = &plan_swept },
     { FIELD_TEXT_ONLY, "shown", .record = &plan_deployment_record },
     { FIELD_TEXT_ONLY, "known", .record = &plan_deployment_record },
-    { FIELD_TEXT_ONLY, .count = 9, .names = (const char *const[]){
-          "scope", "swept", NAME_prompt_tokens, NAME_output_tokens, "ttft_missed", "by_demand", "worth",
+    { FIELD_TEXT_ONLY, .count = 11, .names = (const char *const[]){
+          "asked_front", "fastest", "scope", "swept", NAME_prompt_tokens, NAME_output_tokens, "ttft_missed", "by_demand", "worth",
           NAME_weights_stored, NAME_deployment_memory } },
     { 0 } } };
