@@ -76,4 +76,22 @@ check train llama-3.1-8b --on h100-sxm --gpus 64
 check life deepseek-v3 --served 200T
 check watch "$here/now.prom" --model llama-3.1-8b --on h100-sxm --gpus 1 --once
 check measure --help
+
+# The command of `reproduce`, pasted from a narrow terminal, gives the figures of the best deployment bit for bit.
+reproduces() {
+    "$CHALKLINE" plan "$@" --json | sed '/"front"/,$d' >"$here/plan"
+    COLUMNS=60 "$CHALKLINE" plan "$@" | sed -n '/^  reproduce/,/^$/p' | sed '1d' >"$here/command"
+    printf '%s --json\n' "$(cat "$here/command")" | sed "s|^ *chalkline|'$CHALKLINE'|" >"$here/pasted"
+    sh "$here/pasted" >"$here/figures" || { echo "plan $*: the command of reproduce fails"; bad=1; }
+    sed -n 's/^  "\([a-z_]*\)": {$/\1/p' "$here/figures" >"$here/names"
+    sed -n 's/^    "value": \(.*\),$/\1/p' "$here/figures" >"$here/values"
+    [ "$(wc -l <"$here/names")" = 3 ] || { echo "plan $*: reproduce has no three figures"; bad=1; }
+    paste -d' ' "$here/names" "$here/values" | while read -r name value; do
+        grep -q "\"$name\": $value,*\$" "$here/plan" || echo "plan $*: $name is not $value"
+    done >"$here/found"
+    [ -s "$here/found" ] && { cat "$here/found"; bad=1; }
+}
+reproduces $model
+reproduces $model --aggregated
+reproduces deepseek-v3 --on gb200-nvl72,h200-sxm --precision fp8,fp4 --rate 50
 exit $bad
