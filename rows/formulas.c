@@ -134,7 +134,10 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
     for (size_t i = 0; i < formulas->alias_count; i++)
         if (!formulas->aliases[i].old)
             names[count++] = formulas->aliases[i].name;
-    const char *near = name_nearest(name, names, count);
+    static const double exact = 2.5;                    /* what people call a row, word for word: latency, cost */
+    struct match match;
+    const bool found = formulas_lookup(formulas, name, NULL, &match, 1);
+    const char *near = found && match.score > exact ? NULL : name_nearest(name, names, count);
     for (size_t i = 0; i < formulas->count; i++)
         if (!strcmp(formulas->rows[i]->symbol, name)) {
             near = formulas->rows[i]->name;             /* the letter of an equation */
@@ -143,10 +146,9 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
     if (formulas_predicted(formulas, name))
         near = formulas_predicted(formulas, name);      /* tpot, ttft, throughput */
     error_set(error, "unknown row '%.100s'", name);
-    struct match match;
     if (near)
         error_did_you_mean(error, near, " `chalkline list rows` lists all rows");
-    else if (formulas_lookup(formulas, name, NULL, &match, 1) && match.score > 1.3) {
+    else if (found && match.score > 1.3) {
         error_suggest(error, "did you mean '%s'? `chalkline find %.100s` lists others",
                       formulas->rows[match.row]->name, name);
         error_similar(error, formulas->rows[match.row]->name);
