@@ -34,6 +34,7 @@ bool unit_counts(struct unit unit);                     /* is it 1 or token, as 
 struct unit unit_power(struct unit a, struct unit b, int times);    /* a * b^times */
 void unit_print(struct buffer *out, struct unit unit);              /* "B/s", "1" */
 const char *unit_name(struct arena *arena, struct unit unit);       /* the same text */
+const char *unit_example(struct arena *arena, struct unit unit);    /* "a time such as 300ms, 5s or 2min" */
 
 /* A value as a user writes it: "20ms", "8TB/s", "50e9..200e9", "normal(20ms, 2ms)". A number without
  * a unit is in base units; counts accept k, M, B (billion) and T. */

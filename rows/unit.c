@@ -30,7 +30,11 @@ static const struct word words[] = {
     { "1",      { 0 },                   1, false },
     { "s",      { 1 },                   1, true },
     { "sec",    { 1 },                   1, false },
+    { "second", { 1 },                   1, false },
+    { "seconds", { 1 },                  1, false },
     { "min",    { 1 },                  60, false },
+    { "minute", { 1 },                  60, false },
+    { "minutes", { 1 },                 60, false },
     { "h",      { 1 },                3600, false },
     { "hour",   { 1 },                3600, false },
     { "hours",  { 1 },                3600, false },
@@ -55,6 +59,9 @@ static const struct word words[] = {
     { "token",  { 0, 0, 0, 1 },          1, true },
     { "tokens", { 0, 0, 0, 1 },          1, true },
     { "tok",    { 0, 0, 0, 1 },          1, true },
+    { "tps",    { -1, 0, 0, 1 },         1, false },
+    { "rps",    { -1 },                  1, false },
+    { "qps",    { -1 },                  1, false },
     { "USD",    { 0, 0, 0, 0, 1 },       1, true },
     { "$",      { 0, 0, 0, 0, 1 },       1, false },
     { "J",      { 0, 0, 0, 0, 0, 1 },    1, true },
@@ -284,6 +291,33 @@ static bool plain_number(struct text text, double *number)
     return commas_stand(text) && text_number((struct text){ clean, size }, number);
 }
 
+const char *unit_example(struct arena *arena, struct unit unit)
+{
+    static const struct { const char *unit, *example; } examples[] = {
+        { "1", "a number such as 8 or 64k, or a range 1..64" }, { "token", "a number of tokens such as 4096 or 128k" },
+        { "s", "a time such as 300ms, 5s or 2min" }, { "1/s", "a rate such as 5/s or 300/min" },
+        { "token/s", "a speed such as 30token/s" }, { "B", "a size such as 16MB or 80GB" },
+        { "B/s", "a bandwidth such as 50GB/s or 8TB/s" }, { "FLOP/s", "a speed such as 989TFLOP/s" },
+        { "USD/s", "a rent such as 2.5USD/h or 5000USD/month" }, { "USD", "an amount such as 40000USD" },
+        { "USD/token", "a price such as 2.5USD/Mtoken" }, { "J/s", "a power such as 700W" } };
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        struct unit one;
+        struct error ignored;
+        if (unit_parse(text_of(examples[i].unit), &one, &(double){ 0 }, &ignored) && unit_same(one, unit))
+            return examples[i].example;
+    }
+    return arena_print(arena, "a quantity in %s", unit_name(arena, unit));
+}
+
+/* The number is not of the unit that is wanted: `error` says what is wrong. */
+static bool wanted_unit(struct unit unit, struct error *error)
+{
+    struct arena arena = { 0 };
+    error_expected(error, "%s", unit_example(&arena, unit));
+    arena_free(&arena);
+    return false;
+}
+
 static bool one_number(struct text text, struct unit unit, double *value, bool *bare,
                        struct error *error)
 {
@@ -301,8 +335,7 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
     double number;
     if (!plain_number((struct text){ text.data, size }, &number)) {
         error_set(error, "'%.*s' is not a number", (int)whole.size, whole.data);
-        return error_expected(error, "a number with an optional unit: 4096, 8TB/s, 20ms, 2USD/h, "
-                              "1e9..5e9");
+        return wanted_unit(unit, error);
     }
     struct text rest = text_trim((struct text){ text.data + size, text.size - size });
     *bare = rest.size == 0 && !dollar;
@@ -316,19 +349,17 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
         const char *front = dollar ? "USD" : rest.data[0] == '/' ? "1" : "";     /* "300/min" */
         size_t start = strlen(front);
         if (rest.size + start >= sizeof padded)
-            return unit_unknown(rest, whole, error);
+            return unit_unknown(rest, whole, error) || wanted_unit(unit, error);
         memcpy(padded, front, start);
         memcpy(padded + start, rest.data, rest.size);
         struct unit got;
         if (!unit_parse((struct text){ padded, start + rest.size }, &got, &scale, error))
-            return unit_unknown(rest, whole, error);
+            return unit_unknown(rest, whole, error) || wanted_unit(unit, error);
         if (!unit_same(got, unit)) {
-            char wanted[UNIT_WORDS], seen[UNIT_WORDS];
+            char seen[UNIT_WORDS];
             error_set(error, "'%.*s' is in %s", (int)whole.size, whole.data,
                       unit_words(got, seen));
-            return unit_same(unit, unit_one)
-                 ? error_expected(error, "a number without a unit")
-                 : error_expected(error, "a quantity in %s", unit_words(unit, wanted));
+            return unit_same(unit, unit_one) ? error_expected(error, "a number without a unit") : wanted_unit(unit, error);
         }
     }
     *value = sign * number * scale;
