@@ -105,7 +105,11 @@ bool ask_import(struct arena *arena, const struct command *command, struct answe
     return true;
 }
 
+static const struct instead instead[] = {
+    { "model", "import takes the model without an option: `chalkline import FILE`" }, { NULL, NULL } };
+
 const struct verb verb_import = {
     "import", "FILE", "Read a config.json, GGUF or safetensors file and print its facts.",
     { "chalkline import config.json", "chalkline import model.gguf --json" },
-    { &weight_options, &cache_options, &assume_options, &row_options, &output_options }, .ask = ask_import };
+    { &weight_options, &cache_options, &assume_options, &row_options, &output_options },
+    .instead = instead, .ask = ask_import };

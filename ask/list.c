@@ -6,6 +6,7 @@
  * version. */
 #include "ask/ask.h"
 
+#include "catalog/meant.h"
 #include "build/row_names.h"
 
 #include <string.h>
@@ -152,6 +153,8 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
                                              "formats" };
         const char *near = name_nearest(what, lists, sizeof lists / sizeof *lists);
         error_set(error, *what ? "unknown list '%.60s'" : "list needs a name", what);
+        if (meant_explain("list", what, error))
+            return false;
         return near ? error_did_you_mean(error, near, arena_print(arena, " The lists are %s", names))
                     : error_expected(error, "%s", names);
     }

@@ -7,6 +7,7 @@
 #include "scenario/command.h"
 
 #include "build/row_names.h"
+#include "catalog/meant.h"
 
 #include <assert.h>
 #include <math.h>
@@ -121,13 +122,9 @@ static const char *kind_name(const struct option *option)
 static bool wrong_value(const struct option *option, const char *text, struct error *error)
 {
     struct arena arena = { 0 };
-    const char *unit = option->kind == OPTION_QUANTITY && strcmp(option->unit, "1") ? option->unit : "";
     error_set(error, "--%s: invalid %s '%.60s'", option->name, kind_name(option), text);
-    const char *wanted = option->kind == OPTION_COUNT ? "a whole number"
-                       : !strcmp(unit, "s") ? "a time such as 300ms, 5s or 2min"
-                       : !strcmp(unit, "J/s") ? "a power such as 700W"
-                       : !strcmp(unit, "USD/s") ? "a rent such as 2.5USD/h"
-                       : *unit ? arena_print(&arena, "a quantity in %s", unit) : "a number";
+    const char *wanted = option->kind == OPTION_COUNT ? "a whole number" : !strcmp(option->unit, "1") ? "a number"
+                       : unit_example(&arena, option_unit(option));
     error_expected(error, "%s, %s%s%s", wanted, option_range(&arena, option),
                    option->fallback ? "; the default is " : "",
                    option->fallback ? option->fallback : "");
@@ -237,6 +234,10 @@ bool command_put(struct arena *arena, struct command *command, const struct opti
 
 void command_put_word(struct arena *arena, struct command *command, const char *word)
 {
+    if (command->verb && command->verb->words_are) {
+        command_set(arena, command, command->verb->words_are, word);
+        return;
+    }
     *(const char **)arena_push(arena, &command->words, &command->word_count, &command->word_room,
                                sizeof *command->words) = word;
 }
@@ -384,49 +385,60 @@ static const struct option *any_option(const struct verb *const *verbs, const ch
     return NULL;
 }
 
-/* What other programs call an option of ours. */
-static const char *option_elsewhere(const struct command *command, const char *name)
+/* The nearest name of an option of these verbs; NULL: none is near. */
+static const char *option_near(struct arena *arena, const struct verb *const *verbs, size_t most, const char *name)
 {
-    static const struct { const char *there, *here; } names[] = {
-        { "ctx", NAME_context }, { "ctx-size", NAME_context }, { "num-ctx", NAME_context }, { "max-model-len", NAME_context },
-        { "quant", "precision" }, { "quantization", "precision" }, { "dtype", "precision" },
-        { "cache-type-k", "kv-precision" }, { "kv-cache-dtype", "kv-precision" }, { "device", "on" },
-        { "machine", "on" }, { "hardware", "on" }, { "tensor-parallel-size", "tp" }, { "pipeline-parallel-size", "pp" } };
-    const char *found = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i].there, name) && verb_option(command->verb, names[i].here))
-            found = names[i].here;
-    return found;
+    const char **names = NULL;
+    size_t count = 0, room = 0;
+    const struct option *option;
+    for (size_t i = 0; i < most && verbs[i]; i++)
+        for (struct option_at at = { 0 }; (option = verb_next_option(verbs[i], &at));)
+            *(const char **)arena_push(arena, &names, &count, &room, sizeof *names) = option->name;
+    return name_nearest(name, names, count);
+}
+
+/* "did you mean --tp?": an option of the verb that is called so in another program, or spelled like it, or an option of
+ * another verb; "" for none. */
+static const char *option_meant(struct arena *arena, const struct command *command, const char *name)
+{
+    const int row = meant_row("option", name);
+    const char *hint = row < 0 ? "" : meant_hint(row), *near = NULL, *owner = "";
+    char here[64];
+    for (size_t i = 0; row >= 0 && !near && meant_name(row, i, here); i++)
+        near = verb_option(command->verb, here) ? here : NULL;
+    if (!near && !*hint)
+        near = verb_option(command->verb, name) ? name : option_near(arena, &command->verb, 1, name);
+    if (!near && !*hint) {
+        near = option_near(arena, command->verbs, SIZE_MAX, name);
+        owner = near ? verbs_with(arena, command->verbs, near) : "";
+    }
+    return arena_print(arena, "%s%s%s%s%s%s%s", near ? "did you mean --" : "", near ? near : "", *owner ? ", an option of: " : "",
+                       owner, near ? "? " : "", hint, *hint ? "; " : "");
 }
 
 static bool option_unknown(const struct command *command, const char *word, struct error *error)
 {
     struct arena arena = { 0 };
-    const char **names = NULL, *value;
-    size_t count = 0, room = 0;
+    const char *value, *verb = command->verb->name;
     const int size = (int)strcspn(word, "=");
-    const struct option *known = any_option(command->verbs, word, &value), *option = known;
-    const char *others = option ? verbs_with(&arena, command->verbs, option->name) : "";
-    for (const struct verb *const *verb = command->verbs; *verb; verb++)
-        for (struct option_at at = { 0 }; (option = verb_next_option(*verb, &at));)
-            *(const char **)arena_push(&arena, &names, &count, &room, sizeof *names) = option->name;
-    const char *name = word[1] == '-' ? arena_copy(&arena, word + 2, (size_t)size - 2) : NULL;
-    const char *near = name ? option_elsewhere(command, name) : NULL;
-    near = near || !name ? near : name_nearest(name, names, count);
+    const bool dashes = word[1] == '-';
+    const char *name = arena_copy(&arena, word + 1 + dashes, (size_t)size - 1 - dashes);
+    const struct option *known = any_option(command->verbs, word, &value);
     const struct instead *instead = command->verb->instead;
     while (instead && instead->option && (!known || strcmp(instead->option, known->name)))
         instead++;
-    if (*others) {
-        error_set(error, "%.*s is not an option of %s", size, word, command->verb->name);
+    if (known && (dashes || meant_row("option", name) < 0)) {
+        const int row = meant_row("option", name);
+        error_set(error, "%.*s is not an option of %s", size, word, verb);
         if (instead && instead->option)
             error_suggest(error, "%s", instead->hint);
         else
-            error_suggest(error, "it is an option of: %s", others);
+            error_suggest(error, "it is an option of: %s%s%s", verbs_with(&arena, command->verbs, known->name),
+                          row < 0 ? "" : "; ", row < 0 ? "" : meant_hint(row));
     } else {
         error_set(error, "unknown option '%.60s'", word);
-        error_suggest(error, "%s%s%s`chalkline help %s` lists the options%s", near ? "did you mean --" : "",
-                      near ? near : "", near ? "? " : "", command->verb->name,
-                      word[1] == '-' ? "" : "; write -- before words that start with -");
+        error_suggest(error, "%s`chalkline help %s` lists the options%s", option_meant(&arena, command, name), verb,
+                      dashes ? "" : "; write -- before words that start with -");
     }
     arena_free(&arena);
     return false;
@@ -452,12 +464,15 @@ static bool read_option(struct arena *arena, struct command *command, int count,
         error_set(error, "--%s takes no value", option->name);
         return error_expected(error, "--%s alone", option->name);
     }
-    if (!alone && !value && *at + 1 >= count) {
+    const char *word = words[*at], *ignored;
+    const char *text = alone ? "" : value ? value : *at + 1 < count ? words[*at + 1] : NULL;
+    if (!alone && (!text || (!*text && !option->many) ||
+                   (!value && text[0] == '-' && text[1] == '-' && option_of(command->verb, text, &ignored)))) {
         error_set(error, "--%s needs a value", option->name);
         return error_expected(error, "--%s %s: %s", option->name, option->argument, option->help);
     }
-    const char *word = words[*at];
-    if (!command_put(arena, command, option, alone ? "" : value ? value : words[++*at], error))
+    *at += !alone && !value;
+    if (!command_put(arena, command, option, text, error))
         return false;
     command->values[command->value_count - 1].old = old_name(option, word);
     return true;
@@ -478,20 +493,22 @@ static const char *find_verb(int count, char **words, struct command *command)
     return NULL;
 }
 
-/* Without a verb: a lone word without --on, or a first word of several, that is nearly a verb was
- * meant as one. */
+/* Without a verb the words are a model's name, unless the first is a command of other programs, or is spelled like one
+ * of ours and stands without --on or before other words. */
 static bool verb_meant(const struct command *command, struct error *error)
 {
-    const char *names[64];
+    const char *names[64], *word = command->words[0];
     size_t count = 0;
+    error_set(error, "unknown command '%.60s'", word);
+    if (meant_explain("command", word, error))
+        return false;
     for (const struct verb *const *verb = command->verbs; *verb && count < 64; verb++)
         names[count++] = (*verb)->name;
-    if (!command->word_count || (command->word_count == 1 && command_given(command, "on")))
+    if (command->word_count == 1 && command_given(command, "on"))
         return true;
-    const char *near = name_nearest(command->words[0], names, count);
+    const char *near = name_nearest(word, names, count);
     if (!near)
         return true;
-    error_set(error, "unknown command '%.60s'", command->words[0]);
     if (command->word_count > 1)
         return error_did_you_mean(error, near, " `chalkline help` lists the commands");
     return error_did_you_mean(error, near, " A model needs a machine: MODEL --on HARDWARE");
@@ -521,6 +538,9 @@ bool command_read(struct arena *arena, int count, char **words, struct command *
     if (implied)
         command->verb = command->verbs[0];
     for (int i = 1; i < count; i++) {
+        if (!words_only && (starts_with(words[i], "\u2013") || starts_with(words[i], "\u2014")))
+            return error_set(error, "'%.60s' begins with a dash", words[i]) ||
+                   error_suggest(error, "options begin with two hyphens: --%.60s", words[i] + strlen("\u2014"));
         if (!words_only && !strcmp(words[i], "--"))
             words_only = true;
         else if (!words_only && is_option(words[i])) {

@@ -70,6 +70,7 @@ struct verb {
     const char *also;               /* another name, or NULL */
     const char *key_title;          /* of help: what the keys describe */
     const struct instead *instead;  /* options of other verbs, and what to give here; NULL: none */
+    const char *words_are;          /* the option whose values its words are: `check FILE`; NULL: words are words */
     /* The at-th key of its word, such as rate of poisson:rate=5; false after the last. NULL: it has none. */
     bool (*key)(size_t at, struct option *key);
 };

@@ -2,6 +2,7 @@
  * reaches on the machine, and whether it is known to run there. */
 #include "scenario/engine.h"
 
+#include "catalog/meant.h"
 #include "catalog/sheet.h"
 
 #include <stdlib.h>
@@ -13,6 +14,8 @@ static bool engine_unknown(const struct scenario *scenario, struct error *error)
 {
     struct buffer all = { .arena = scenario->arena };
     size_t named = 0;
+    if (meant_explain("engine", scenario->subject.engine, error))
+        return false;
     for (size_t i = 0; i < catalog_count(&scenario->catalog, CATALOG_ENGINE); i++) {
         const struct catalog_entry *entry = catalog_entry(&scenario->catalog, CATALOG_ENGINE, i);
         if (strcmp(entry->name, "any") && !catalog_is_family(entry) && !catalog_text(entry, "backend_of"))

@@ -10,6 +10,7 @@
 #include "scenario/rules.h"
 
 #include "build/row_names.h"
+#include "catalog/meant.h"
 #include "scenario/calibrated.h"
 #include "scenario/deck.h"
 
@@ -40,13 +41,36 @@ static bool model_unknown(const struct catalog *catalog, const char *name, struc
     const char *last = strrchr(name, '/');
     struct error near;
     error_set(error, "unknown model '%.200s': not in the catalog, and no such file", name);
-    if (last && catalog_find(catalog, CATALOG_MODEL, last + 1, &near))
+    if (catalog_find(catalog, CATALOG_MODEL, last + 1, &near))
         return error_did_you_mean(error, last + 1, "");
-    catalog_find(catalog, CATALOG_MODEL, last ? last + 1 : name, &near);
-    if (!near.expected)
-        return error_hint_of(error, &near);
+    if (meant_explain("model", last + 1, error))
+        return false;
+    if (strchr(name, '/') == last && last != name && last[1])
+        return error_suggest(error, "give the config.json of https://huggingface.co/%.100s as the model: "
+                             "`chalkline import config.json` shows what it says", name);
     return error_expected(error, "a name that `chalkline list models` lists, or the path of a config.json, "
                           "GGUF or safetensors file");
+}
+
+/* Neither a model nor a machine is called so: what people mean by it, or that it is one of the other. */
+static bool name_explained(const struct catalog *catalog, enum catalog_kind kind, const char *name, struct error *error)
+{
+    const bool model = kind == CATALOG_MODEL;
+    struct catalog_called called;
+    struct error ignored;
+    if (meant_explain(model ? "model" : "machine", name, error) || strstr(name, ".csv"))
+        return false;
+    if (!model && catalog_known(catalog, CATALOG_MODEL, name))
+        return error_suggest(error, "it is a model: %.100s --on MACHINE", name);
+    const size_t size = strcspn(name, "*:");        /* "h100-sxm*8" */
+    if (!model && name[size] && strspn(name + size + 1, "0123456789") == strlen(name + size + 1) &&
+        catalog_known(catalog, CATALOG_MACHINE, arena_copy(catalog->arena, name, size)))
+        return error_suggest(error, "did you mean --on %.*s --gpus %.9s?", (int)size, name, name + size + 1);
+    struct catalog whole;                           /* a scenario without a machine has none in its catalog */
+    catalog_open(&whole, catalog->arena);
+    if (model && !error->similar[0] && catalog_machine_called(&whole, name, &called, &ignored))
+        return error_suggest(error, "it is a machine: MODEL --on %.100s", name);
+    return false;
 }
 
 static const char *file_title(const char *path)
@@ -62,6 +86,14 @@ static bool read_model_file(struct scenario *scenario, const char *path,
     return model_file(scenario->arena, path, how, &scenario->facts, error);
 }
 
+static bool format_known(const struct scenario *scenario, const char *name, const char *option,
+                         const struct format **format, struct error *error)
+{
+    if (!formats_need(&scenario->formats, name, option, format, error))
+        return meant_explain("format", name, error) && false;
+    return true;
+}
+
 /* The format that --precision names, or that most weights of a GGUF file type have. */
 static bool weight_format(struct scenario *scenario, const char *name, const struct format **format,
                           struct error *error)
@@ -71,7 +103,7 @@ static bool weight_format(struct scenario *scenario, const char *name, const str
         error_set(error, "--precision: the types of '%.60s' were chosen for each model by their publisher", name);
         return error_suggest(error, "import the GGUF file, whose header has them");
     }
-    return formats_need(&scenario->formats, type ? file_type_base(type) : name, "--precision", format, error);
+    return format_known(scenario, type ? file_type_base(type) : name, "--precision", format, error);
 }
 
 /* A name that the catalog does not have as it stands, and no file: "Qwen/Qwen3-14B-GGUF". What it says of the
@@ -114,8 +146,7 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
     if (subject->precision && !weight_format(scenario, subject->precision, &format, error))
         return false;
     for (int i = 0; i < 2; i++)
-        if (wanted[i].name && !formats_need(&scenario->formats, wanted[i].name, wanted[i].option,
-                                            &format, error))
+        if (wanted[i].name && !format_known(scenario, wanted[i].name, wanted[i].option, &format, error))
             return false;
     struct model_options how = { .formats = &scenario->formats, .weights = subject->precision,
                                  .experts = subject->experts_precision,
@@ -134,7 +165,9 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
     struct doc *config;
     if (!entry && strchr(name, '/'))
         return model_unknown(&scenario->catalog, name, error);
-    if (!entry || !catalog_model(&scenario->catalog, entry->name, &config, error))
+    if (!entry)
+        return name_explained(&scenario->catalog, CATALOG_MODEL, name, error);
+    if (!catalog_model(&scenario->catalog, entry->name, &config, error))
         return false;
     const struct catalog_entry *base = catalog_model_base(&scenario->catalog, entry);
     if (base)
@@ -170,7 +203,7 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
     if (!entry && list && !strstr(name, ".csv"))
         return several_machines(scenario, name, error);
     if (!entry)
-        return false;
+        return name_explained(&scenario->catalog, CATALOG_MACHINE, name, error);
     scenario->machine = entry->title;
     scenario->price_kind = price_kind_named(catalog_text(entry, "chip_price_kind"));
     return catalog_machine(&scenario->catalog, name, &scenario->facts, error);
@@ -186,7 +219,10 @@ static bool out_of_range(const struct row *row, const char *value, const char *s
     while (meaning > 0 && row->meaning[meaning - 1] == ' ')
         meaning--;
     const bool shown = meaning > 1 && meaning < MOST;
+    double number;
     error_set(error, "%s: %s = %.100s is out of range", source, row->name, value);
+    if (row->high == 1 && unit_same(row->unit, unit_one) && text_number(text_of(value), &number) && number > 1 && number <= 100)
+        return error_suggest(error, "did you mean %.20s%%? %s is a share from %g to 1", value, row->name, row->low);
     return error_expected(error, "%s to %s%s%.*s%s", quantity_text(arena, row->low, row->unit, 4),
                           quantity_text(arena, row->high, row->unit, 4), shown ? " (" : "",
                           shown ? meaning : 0, row->meaning, shown ? ")" : "");
@@ -321,8 +357,8 @@ static bool not_a_value(const char *name, const char *value, const char *source,
     bool word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(") > 0;
     if (word && *expression->what && strstr(quantity->what, "is not a number")) {
         error_set(error, "%s: %s: %.500s", source, name, expression->what);
-        return error_expected(error, "a quantity such as 4096, 20ms or 1..2, or an expression of "
-                              "rows%s%.300s", expression->expected ? ": " : "; `chalkline list rows` lists all rows",
+        return error_expected(error, "%s, or an expression of rows%s%.300s", quantity->hint,
+                              expression->expected ? ": " : "; `chalkline list rows` lists all rows",
                               expression->expected ? expression->hint : "");
     }
     error_set(error, "%s: %s: %.500s", source, name, quantity->what);
@@ -601,8 +637,40 @@ bool scenario_open(struct scenario *scenario, struct arena *arena, const struct 
            scenario_images(scenario, error) && scenario_assume(scenario, error);
 }
 
+/* "ms", "USD/h", "s"; a single letter is rather a name. */
+static bool is_unit(const char *word)
+{
+    double scale;
+    return unit_scale(word, &scale) && (word[1] || *word == 's' || *word == 'h');
+}
+
+/* What one word too many was meant as: a machine, the unit of the value before it, a part of the model's name. NULL: it
+ * is not known. */
+static const char *surplus_hint(struct arena *arena, const struct command *command)
+{
+    struct catalog catalog;
+    struct catalog_called called;
+    struct buffer joined = { .arena = arena };
+    struct error ignored;
+    catalog_open(&catalog, arena);
+    for (size_t i = 0; i < command->word_count; i++) {
+        buffer_print(&joined, "%s%s", i ? "-" : "", command->words[i]);
+        if (i && is_unit(command->words[i]))
+            return arena_print(arena, "'%.40s' is a unit: write it behind its number without a space, as in 30ms",
+                               command->words[i]);
+    }
+    if (command->word_count > 1 && catalog_known(&catalog, CATALOG_MODEL, joined.data))
+        return arena_print(arena, "did you mean '%.100s'?", joined.data);
+    for (size_t i = 0; i < command->word_count && !command_given(command, "on"); i++)
+        if (!catalog_known(&catalog, CATALOG_MODEL, command->words[i]) &&
+            catalog_machine_called(&catalog, command->words[i], &called, &ignored))
+            return arena_print(arena, "'%.100s' is a machine: --on %.100s", command->words[i], command->words[i]);
+    return NULL;
+}
+
 bool command_pair(const struct command *command, struct subject *subject, struct error *error)
 {
+    struct arena arena = { 0 };
     const char *verb = command->verb->name;
     const size_t models = command_models(command, subject);
     if (models == 1 && subject->machine)
@@ -613,9 +681,15 @@ bool command_pair(const struct command *command, struct subject *subject, struct
         error_set(error, "%s takes one model, %zu were given", verb, models);
     else
         error_set(error, "%s needs a machine: --on", verb);
-    return error_expected(error, "%s of `chalkline list %s`, or a file, as in `%s`",
-                          models == 1 ? "a machine" : "one model", models == 1 ? "hardware" : "models",
-                          command->verb->examples[0]);
+    const char *hint = surplus_hint(&arena, command);
+    if (hint)
+        error_suggest(error, "%s", hint);
+    else
+        error_expected(error, "%s of `chalkline list %s`, or a file, as in `%s`",
+                       models == 1 ? "a machine" : "one model", models == 1 ? "hardware" : "models",
+                       command->verb->examples[0]);
+    arena_free(&arena);
+    return false;
 }
 
 bool scenario_open_pair(struct scenario *scenario, struct arena *arena, const struct command *command,

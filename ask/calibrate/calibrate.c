@@ -347,6 +347,8 @@ static const struct option calibrate_list[] = {
     { "keep", NULL, OPTION_SWITCH, .help = "fit values that no factors explain, too" },
     { 0 } };
 static const struct option_group calibrate_options = { "Calibration", calibrate_list };
+static const struct instead instead[] = {
+    { "measured", "calibrate takes its files without an option: `chalkline calibrate FILE`" }, { NULL, NULL } };
 
 static const struct record posterior_record = { "CalibratedRow", (const struct answer_field[]){
     { FIELD_NUMBER, "prior", .help = "what was thought of it, a figure with its 80 % interval", .unit = "" },
@@ -414,4 +416,4 @@ const struct verb verb_calibrate = {
       "chalkline calibrate runs.csv --model qwen3-32b --on h100-sxm --engine vllm --gpus 2 --next" },
     { &calibrate_options, &model_options, &machine_options, &chip_options, &layout_options, &rank_options,
       &weight_options, &cache_options, &engine_options, &assume_options, &row_options, &output_options },
-    .ask = ask_calibrate };
+    .instead = instead, .ask = ask_calibrate };

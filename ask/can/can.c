@@ -17,15 +17,6 @@ enum { TYPES_MOST = 12 };
 
 enum { FOUR_BITS = 4 };                /* the place of Q4_K_M in the list */
 
-static bool needs_names(const struct command *command, const struct subject *subject, struct error *error)
-{
-    if (subject->model && subject->machine)
-        return true;
-    error_set(error, subject->model ? "can: on which machine?" : "can: which model?");
-    return error_expected(error, "as in `%s`; `chalkline list models` and `chalkline list machines` have names",
-                          command->verb->examples[0]);
-}
-
 /* "qwen3:14b-q4_K_M": the GGUF file type that the model's name states, or NULL. */
 static const char *type_named(const struct can *can)
 {
@@ -174,9 +165,10 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
     struct can can = { .arena = arena, .command = command };
     struct can_type types[TYPES_MOST];
     size_t count = 0;
-    command_models(command, &can.subject);
+    if (!command_pair(command, &can.subject, error))
+        return false;
     can.subject.engine = can.subject.engine ? can.subject.engine : "llamacpp";
-    if (!needs_names(command, &can.subject, error) || !read_question(&can, types, &count, error))
+    if (!read_question(&can, types, &count, error))
         return false;
     for (size_t i = 0; i < count; i++)
         if (!can_read(&can, &types[i], error))

@@ -40,7 +40,7 @@ static bool read_points(struct check *check)
     benchmark_given(command, &given);
     if (!count && given.count) {
         error_set(check->error, "--%s without a file", given.facts[0].option);
-        return error_expected(check->error, "--measured FILE");
+        return error_expected(check->error, "a file of measurements, as in `chalkline check runs.csv`");
     }
     for (size_t i = 0; i < count; i++)
         if (!file_read(check->arena, files[i], LIMIT, &text, check->error) ||
@@ -178,10 +178,6 @@ static bool read_question(struct check *check)
     const struct command *command = check->command;
     struct scenario *scenario = arena_alloc(check->arena, sizeof *scenario);
     const struct command *rest = benchmark_rest(check->arena, command);
-    if (command->word_count) {
-        error_set(check->error, "check: unexpected word '%.60s'", command->words[0]);
-        return error_expected(check->error, "--measured FILE");
-    }
     const char *const *rows;
     const size_t row_count = command_texts(check->arena, command, "rows", &rows);
     for (size_t i = 0; i < row_count; i++)
@@ -282,7 +278,7 @@ static const char *const groupings[] = { [BY_MODEL] = "model", [BY_HARDWARE] = "
                                          [BY_SOURCE] = "source", NULL };
 static const struct option check_list[] = {
     { "measured", "FILE", OPTION_FILE, .many = true, .otherwise = "data/measured.csv, built in",
-      .help = "measurements to score" },
+      .help = "measurements to score, as FILE without the option" },
     { "by", "WHAT", OPTION_CHOICE, .choices = groupings, .fallback = "model",
       .help = "group by model, hardware or source" },
     { "stated", NULL, OPTION_SWITCH, .help = "leave out rows with an inferred input" },
@@ -310,8 +306,9 @@ static const struct option said_list[] = {
 static const struct option_group said_options = { "Model and machine", said_list };
 
 const struct verb verb_check = {
-    "check", "[--measured FILE...]", "Score the predictions against measurements.",
-    { "chalkline check --by hardware", "chalkline check --measured points.csv --worst 10" },
+    "check", "[FILE...]", "Score the predictions against measurements.",
+    { "chalkline check --by hardware", "chalkline check points.csv --worst 10" },
     { &check_options, &calibration_options, &model_options, &machine_options, &said_options, &cache_options,
       &engine_options, &chip_options, &layout_options, &rank_options, &length_options, &assume_options,
-      &row_options, &table_options, &plot_options, &output_options }, .ask = ask_check };
+      &row_options, &table_options, &plot_options, &output_options },
+    .words_are = "measured", .ask = ask_check };

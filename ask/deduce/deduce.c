@@ -162,8 +162,12 @@ static const struct option deduce_list[] = {
     { 0 } };
 static const struct option_group deduce_options = { "Price list", deduce_list };
 
+static const struct instead instead[] = {
+    { "prices", "deduce takes the price list without an option: `chalkline deduce FILE`" }, { NULL, NULL } };
+
 const struct verb verb_deduce = {
     "deduce", "PRICES", "Infer costs and sizes from a price list, with credible intervals and its contradictions.",
     { "chalkline deduce prices --model claude-opus-4-7", "chalkline deduce litellm.json --csv",
       "chalkline deduce prices --diff older.csv" },
-    { &deduce_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_deduce };
+    { &deduce_options, &row_options, &table_options, &plot_options, &output_options },
+    .instead = instead, .ask = ask_deduce };
