@@ -1,4 +1,4 @@
-/* meant -- what people type that is no name of ours, and what to type instead: data/meant.csv.
+/* meant -- names that people type and we do not have, and what to type instead: data/meant.csv.
  *
  * "gpt-5" is a model whose configuration nobody can read, "cpu" a kind of machine, "compare" a command of other
  * programs. Such words are near to names by their letters only, so the sheet is asked before the letters are. */
