@@ -238,7 +238,7 @@ static bool needless(const struct scenario *read, const char *const *rows, const
 static void add_check(struct plan *plan, struct section *section)
 {
     static const char *const rows[][CHECK_ROWS] = {
-        { NAME_predicted_ttft, NAME_predicted_tpot, NAME_predicted_throughput },
+        { NAME_predicted_ttft, NAME_predicted_tpot, NAME_deployment_throughput_per_chip },
         { NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_disagg_deployment_rate } };
     const struct plan_point *best = &plan->front[0];
     const char *const *shown = rows[plan->variants[best->at.space].kind == PLAN_POOLS];
