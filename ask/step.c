@@ -17,7 +17,7 @@
 static const char *const names[] = {
     NAME_bound_step, NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_memory, NAME_bound_mfu,
     NAME_bound_mbu, NAME_user_speed, NAME_bound_throughput, NAME_bound_cost_per_token, NAME_hbm_share,
-    NAME_weights_per_chip, NAME_kv_per_chip, NAME_all_to_all_time, NAME_batch, NAME_context, NAME_chips,
+    NAME_all_to_all_time, NAME_batch, NAME_context, NAME_chips,
     NAME_bound_overlap, NAME_step_time, NAME_step_over_bound, NAME_tpot_over_bound };
 enum { COUNT = sizeof names / sizeof *names, OPERATORS = COUNT + WATERFALL_ROWS };
 

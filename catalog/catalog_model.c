@@ -15,6 +15,8 @@
  * `same_as` lays the document of another model underneath. */
 #include "catalog/catalog.h"
 
+#include "build/row_names.h"
+
 #include <string.h>
 
 struct parser {
@@ -222,7 +224,7 @@ static bool is_about(const char *key)       /* of the model, not of its config.j
 {
     static const char *const about[] = {
         "title", "alias", "same_as", "params_total_published", "params_active_published",
-        "kv_elements_published", "figures_in_fit", "trained_tokens",
+        "kv_elements_published", "figures_in_fit", NAME_trained_tokens,
     };
     for (size_t i = 0; i < sizeof about / sizeof *about; i++)
         if (!strcmp(key, about[i]))

@@ -18,6 +18,7 @@
     X(deployment_chips) X(host_chips) X(hosts) X(chips_paid) X(layout_startable)            \
     X(stable) X(replica_fits) X(band_exponent) X(heads_divisible) X(layout_distance)       \
     X(spare_experts)                                                                       \
+    X(replica_weights_per_chip) X(replica_kv_per_chip) X(replica_memory_share)             \
     X(utilization) X(rank_running_mean)                                                        \
     X(predicted_tpot) X(predicted_ttft) X(predicted_e2e) X(predicted_throughput)            \
     X(throughput_per_chip) X(speed_per_user) X(predicted_energy_per_token)                  \

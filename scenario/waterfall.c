@@ -13,6 +13,7 @@
  * of the same work is beyond it. */
 #define STEPS(X)                                                                            \
     X(bound_step, "bound", RESULT, false) X(gap_batch, "fewer sequences decode", RESULT, true)  \
+    X(gap_layout, "layout", WEIGHTS, true)                                                  \
     X(gap_overlap, "operators not overlapped", COMPUTE, true) X(gap_imbalance, "imbalance", WEIGHTS, true) \
     X(gap_efficiency, "kernel efficiency", WEIGHTS, true) X(gap_launch, "launch overhead", HOST, false)    \
     X(gap_communication, "communication", NETWORK, false) X(gap_host, "host overhead", HOST, false)        \

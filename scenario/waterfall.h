@@ -7,7 +7,7 @@
 #include "report/picture.h"
 #include "scenario/scenario.h"
 
-enum { WATERFALL_ROWS = 11 };
+enum { WATERFALL_ROWS = 12 };
 extern const char *const waterfall_rows[WATERFALL_ROWS];
 
 /* Add to a section that has these rows "waterfall", their names in order. For the template also add

@@ -277,8 +277,11 @@ static bool add_nearest(struct plan *plan, struct section *section, struct plan_
             return false;
         section_number(section, memory[i], value, scenario_unit(scenario, memory[i]))->text_only = true;
     }
-    if (!*found)
+    if (!*found) {
+        section_number(section, "memory_share", section_value(section, memory[0]) / section_value(section, memory[1]),
+                       unit_one)->text_only = true;
         return true;
+    }
     if (!plan_read_point(plan, at, nearest))
         return false;
     double *outputs = arena_array(plan->arena, space->graph.output_count, sizeof *outputs);
@@ -474,7 +477,7 @@ const struct record answer_plan = { "Plan", (const struct answer_field[]){
     { FIELD_LIST, "sweep", .help = "--sweep: the best deployment at each value", .record = &plan_swept },
     { FIELD_TEXT_ONLY, "shown", .record = &plan_deployment_record },
     { FIELD_TEXT_ONLY, "known", .record = &plan_deployment_record },
-    { FIELD_TEXT_ONLY, .count = 11, .names = (const char *const[]){
+    { FIELD_TEXT_ONLY, .count = 12, .names = (const char *const[]){
           "asked_front", "fastest", "scope", "swept", NAME_prompt_tokens, NAME_output_tokens, "ttft_missed", "by_demand", "worth",
-          NAME_weights_stored, NAME_deployment_memory } },
+          NAME_weights_stored, NAME_deployment_memory, "memory_share" } },
     { 0 } } };

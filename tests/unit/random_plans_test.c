@@ -237,12 +237,13 @@ static double packed_hosts(struct trial *trial, const struct doc *point, double 
     return whole + (double)hosts;
 }
 
-/* It can be started, breaks no rule, and packs into the hosts that are paid for. */
+/* It can be started, or no engine is known to run there; it breaks no rule, and packs into the hosts that are
+ * paid for. */
 static void check_hosts(struct trial *trial, const struct doc *point)
 {
     const double host = number_in(point, NAME_host_chips), hosts = number_in(point, NAME_hosts);
     const double used = hosts - trial->limits.spare, chips = chips_of(point);
-    if (!doc_get(point, "startable")->boolean || doc_get(point, "broken_rules")->count)
+    if (doc_get(point, "startable")->boolean == (doc_get(point, "unknown") != NULL) || doc_get(point, "broken_rules")->count)
         wrong(trial, "startable", 0, 1);
     if (packed_hosts(trial, point, host) != used)
         wrong(trial, "hosts that the servers pack into", packed_hosts(trial, point, host), used);

@@ -64,14 +64,16 @@ const sourceOf = (p: Pair): string => `${p.row.source}${p.row.inputs?.prompt_tok
 export function waterfall(point: Deployment, bound: Record<string, { value: number }> | null, near: Pair | null): Picture {
   const ms = (v: number): number => 1e3 * v, sums = grouped(point), total = point.tpot;
   const weights = bound?.bound_weights?.value ?? 0, kv = bound?.bound_kv?.value ?? 0, compute = bound?.bound_compute?.value ?? 0, least = bound?.bound_step?.value ?? 0;
-  const bars: NonNullable<Picture["bars"]> = [], byCompute = compute > weights + kv;
+  const printed = bound?.layout_step?.value ?? least, copied = bound?.layout_weights_time?.value ?? weights, copies = bound?.layout_kv_time?.value ?? kv;
+  const bars: NonNullable<Picture["bars"]> = [], byCompute = compute > weights + kv, stillByCompute = compute > copied + copies;
   if (bound && byCompute) bars.push({ name: "multiply", parts: [{ kind: "compute", value: ms(compute) }] });
   else if (bound) bars.push({ name: "read the weights", parts: [{ kind: "weights", value: ms(weights) }] }, { name: "read the caches", parts: [{ kind: "cache", value: ms(kv) }] });
   if (bound) bars.push({ name: "the bound", total: true, role: "bound", parts: [{ kind: "result", value: ms(least) }] });
-  const matrices = (sums.get("matrices") ?? 0) - (byCompute ? compute : weights), caches = (sums.get("caches") ?? 0) - (byCompute ? 0 : kv);
+  const matrices = (sums.get("matrices") ?? 0) - (stillByCompute ? compute : copied), caches = (sums.get("caches") ?? 0) - (stillByCompute ? 0 : copies);
   let rest: { name: string; kind: Kind; value: number; beyond?: boolean }[] = bound && (matrices < 0 || caches < 0)
     ? [{ name: "kernels beyond it", kind: byCompute ? "compute" : "weights", value: matrices + caches, beyond: true }]
     : [{ name: bound ? "matrices beyond it" : "matrices", kind: "weights", value: matrices, beyond: !!bound }, { name: bound ? "caches beyond it" : "caches", kind: "cache", value: caches, beyond: !!bound }];
+  if (bound) rest.unshift({ name: "layout", kind: "weights", value: printed - least, beyond: true });
   for (const g of GROUPS.slice(2)) rest.push({ name: g.name, kind: g.kind, value: sums.get(g.name) ?? 0 });
   const explained = least + rest.reduce((sum, r) => sum + r.value, 0);
   rest.push({ name: "waiting, imbalance", kind: "host", value: total - explained });

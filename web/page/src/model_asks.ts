@@ -44,7 +44,7 @@ export function front(app: App, side: "A" | "B"): Front {
 /* The first point of the front that is fast enough; the fastest where none is. */
 export const chosen = (points: readonly Deployment[], speed: number): Deployment | null => points.find(p => speedOf(p) >= speed) ?? points[points.length - 1] ?? null;
 
-const BOUND = ["bound_step", "bound_weights", "bound_kv", "bound_compute"];
+const BOUND = ["bound_step", "bound_weights", "bound_kv", "bound_compute", "layout_step", "layout_weights_time", "layout_kv_time"];
 export const boundAt = (p: Deployment): Question => ({ kind: "ask", words: ["eval", ...BOUND, ...p.words] });
 export const MEASURED: Question = { kind: "ask", words: ["check", "--worst", "1000"] };
 
