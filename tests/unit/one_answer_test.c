@@ -19,7 +19,7 @@ struct key {
 };
 
 struct run {
-    struct arena arena;
+    struct arena arena;             /* of one command */
     const char *line;
     const char *verb;
     struct key *keys;
@@ -149,19 +149,19 @@ static void compare(struct run *run, const struct asked *asked, const struct doc
 {
     const char *given[WORDS + NAMES + 1] = { "eval" };
     size_t count = 1;
+    struct arena arena = { 0 };
     struct error error;
     for (size_t i = 0; i < asked->count; i++)
         given[count++] = asked->names[i];
     for (const struct doc *word = words ? words->first : NULL; word; word = word->next)
         given[count++] = word->string;
-    const struct doc *answer = ask(&run->arena, run->port, count, given, &error);
+    const struct doc *answer = ask(&arena, run->port, count, given, &error);
     if (!answer) {
         print_message("%s\n    eval %s ... is refused: %s\n", run->line, asked->names[0],
                       error.what);
         run->wrong++;
-        return;
     }
-    for (size_t i = 0; i < asked->count; i++) {
+    for (size_t i = 0; i < asked->count && answer; i++) {
         const struct doc *figure = doc_get(answer, asked->names[i]);
         const struct doc *value = figure ? doc_get(figure, "value") : NULL;
         run->asked++;
@@ -172,6 +172,7 @@ static void compare(struct run *run, const struct asked *asked, const struct doc
                       asked->values[i], value ? value->number : 0);
         run->wrong++;
     }
+    arena_free(&arena);
 }
 
 /* Numbers of an object that have these words, those of objects inside without words of their own
@@ -261,6 +262,7 @@ static size_t run_cases(struct run *run, bool all)
             continue;
         snprintf(verb, sizeof verb, "%.*s", (int)size, line);
         run_line(run, line);
+        arena_free(&run->arena);
         lines++;
     }
     fclose(file);
@@ -285,7 +287,6 @@ static void every_number_is_its_row(void **state)
     assert_true(lines >= (all ? 40 : 8));
     assert_true(run.asked > (all ? 1000 : 200));
     assert_int_equal(run.wrong, 0);
-    arena_free(&run.arena);
 }
 
 static void every_number_over_http(void **state)
@@ -305,7 +306,6 @@ static void every_number_over_http(void **state)
     assert_true(run.asked > (all ? 1000 : 200));
     assert_int_equal(run.wrong, 0);
     end(server, SIGTERM);
-    arena_free(&run.arena);
     arena_free(&arena);
 }
 
