@@ -15,7 +15,9 @@ SERVER   := -lmicrohttpd        # only for what serves
 CLIENT   := -lcurl              # only for what calls
 # Published files that are no part of the tree, SHARED=DIR: more tests, `fit`, `accuracy`.
 export CHALKLINE_SHARED = $(SHARED)
-MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
+MACHINE  := $(or $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1),$(shell uname -m))
+# As many jobs as cores, unless you say how many.
+JOBS      = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
 TABLES   := $(sort $(wildcard data/*.csv))
@@ -43,8 +45,9 @@ BENCH    := $(B)/bench/bench
 
 all: chalkline tools/convert    ## build ./chalkline (CC=clang: the other compiler; MPI=1: for mpirun too)
 
+# A new file takes the place of the old one, which may be running.
 chalkline: $(B)/chalkline$(MPI:1=-mpi)
-	@cp $< $@
+	@cp $< $@.new && mv -f $@.new $@
 
 # A sheet of measurements in other columns, written in ours: tools/convert FILE > OUT.csv
 tools/convert: $(B)/tools/convert.o $(B)/libchalkline.a
@@ -149,13 +152,13 @@ $(B)/embedded_%.o: $(B)/embedded_%.c
 setup:                          ## install what tools/packages.txt lists (GROUPS="core check bench")
 	@tools/setup.sh $(or $(GROUPS),core check bench)
 
-demo:                           ## the main job on a fresh machine: set up, build with the page, DeepSeek-V3 on GB200 NVL72
-	@tools/setup.sh core page
-	@$(MAKE) --no-print-directory -s -j$(shell nproc) build/page/chalkline.html.gz chalkline
-	@$(MAKE) --no-print-directory -s chalkline tools/convert
-	@echo '$$ ./chalkline deepseek-v3 --on gb200-nvl72'
+demo:                           ## the main job on a fresh machine: set up, build, DeepSeek-V3 on GB200 NVL72
+	@tools/setup.sh core
+	@tools/steps.sh compile $(words $(OBJECTS) $(CLI)) $(MAKE) --no-print-directory $(JOBS) chalkline
+	@echo; echo '$$ ./chalkline deepseek-v3 --on gb200-nvl72'
 	@./chalkline deepseek-v3 --on gb200-nvl72
-	@echo; echo '$$ ./chalkline serve          # the page, at http://127.0.0.1:8080/'
+	@echo; echo 'Next: docs/first.md, a first task. Its examples need chalkline on your PATH: export PATH=$$PWD:$$PATH'
+	@[ -n "$(PAGE)" ] || echo 'make page adds the web page that ./chalkline serve shows; for that it installs clang and Node.'
 
 # ---- tests -----------------------------------------------------------------------------------------
 $(B)/tests/%: tests/unit/%.c $(B)/libchalkline.a
@@ -163,32 +166,43 @@ $(B)/tests/%: tests/unit/%.c $(B)/libchalkline.a
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -MP $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
 $(B)/tests/scheduler_test: tests/unit/sample_scheduler.c
 
-# A real engine for tests/check_engine.sh, where its library has a binary and npm is there.
+# For tests/check_engine.sh a real engine, where its library has a binary and npm is there. Where npm cannot fetch it, the
+# check is skipped, and gives npm's reason.
+NPM_CI   := npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
 ENGINE   := $(if $(and $(filter Linux-x86_64,$(shell uname -s)-$(MACHINE)),$(shell command -v npm)),$(B)/tests/model tests/engine/node_modules/.package-lock.json)
 $(B)/tests/model: tests/engine/model.c
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) $< -o $@
 tests/engine/node_modules/.package-lock.json: tests/engine/package-lock.json
-	@cd tests/engine && npm ci --omit=optional --no-audit --no-fund --ignore-scripts --loglevel=error
-	@touch $@
+	@cd $(<D) && { $(NPM_CI) --omit=optional >npm.log 2>&1 && touch node_modules/.package-lock.json || cat npm.log; }
 
 # Schemas of what --emit writes, for tests/check_emit.sh.
 SCHEMAS  := $(if $(shell command -v npm),tests/emit/node_modules/.package-lock.json)
 tests/emit/node_modules/.package-lock.json: tests/emit/package-lock.json
-	@cd tests/emit && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
-	@touch $@
+	@cd $(<D) && { $(NPM_CI) >npm.log 2>&1 && touch node_modules/.package-lock.json || cat npm.log; }
 
-tests: $(B)/chalkline $(B)/tools/convert.o $(TESTS) $(ENGINE) $(SCHEMAS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
+# Scripts whose head says "Long:" run in tests-long alone.
+tests: $(B)/chalkline $(B)/tools/convert.o $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
+tests-long: $(B)/chalkline $(ENGINE) $(SCHEMAS)
+	@CHALKLINE=$(B)/chalkline SCRIPTS="$$(grep -l '^# Long:' tests/check_*.sh | tr '\n' ' ')" tests/run.sh
 
-check:                          ## set up, build with warnings as errors, run every test (SHARED=DIR: published files)
+# What the second compiler makes of floating point, of threads and of processes, a few tests tell.
+FEW      := alike built_in engine lanes replay simulate
+tests-clang:
+	@SCRIPTS="tests/check_threads.sh tests/check_serve.sh" CHALKLINE_SHORT=1 $(MAKE) --no-print-directory tests CC=clang \
+	    TESTS='$(FEW:%=build/clang/tests/%_test)'
+
+check:                          ## set up, build, run the tests that need a C compiler (SHARED=DIR: published files too)
 	@tools/setup.sh core check
-	@$(MAKE) --no-print-directory tests WERROR=-Werror
-	@[ -n "$(NOFUZZ)" ] || $(MAKE) --no-print-directory fuzz SECONDS=5
+	@$(MAKE) --no-print-directory $(JOBS) tests
 
-check-long:                     ## the same with LONG=10 times as many random cases, and SECONDS=60 for each fuzzer
-	@$(MAKE) --no-print-directory check NOFUZZ=1 CHALKLINE_LONG=$(or $(LONG),10)
-	@$(MAKE) --no-print-directory fuzz SECONDS=$(or $(SECONDS),60)
+check-long:                     ## every test: also an engine, schemas, clang, sanitizers, fuzzers (SECONDS=60), the page, bare Debian; LONG=10
+	@tools/setup.sh core check clang long page-tests
+	@MAKEFLAGS=-j$(shell nproc) tests/all.sh $(or $(SECONDS),60) $(or $(LONG),10)
+
+check-fresh:                    ## `make demo` and `make check` on bare Debian 12 and 13, npm out of reach (root, debootstrap)
+	@tools/fresh.sh $(RELEASES)
 
 asan:                           ## the tests under address and undefined sanitizers
 	@tools/setup.sh core check
@@ -241,4 +255,4 @@ help:                           ## this list
 PARTS := tests/fuzz/Makefile score/fit/Makefile web/page/Makefile
 include $(PARTS)
 -include $(shell find build -name '*.d' 2>/dev/null)
-.PHONY: all always setup demo tests check check-long asan fuzz bench docs install clean help
+.PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh asan fuzz bench docs install clean help

@@ -47,6 +47,8 @@ bool fetch_text(struct arena *arena, const char *url, double seconds, struct tex
         return true;
     if (code == CURLE_OK)
         error_set(error, "%.200s: HTTP status %ld", url, status);
+    else if (code == CURLE_PARTIAL_FILE)        /* libcurl's own words change with its version */
+        error_set(error, "%.200s: the server closed the connection before the whole answer had arrived", url);
     else
         error_set(error, "%.200s: %s", url, *reason ? reason : curl_easy_strerror(code));
     return error_expected(error, "the URL of a server's metrics: http://127.0.0.1:8000/metrics");

@@ -122,7 +122,8 @@ void plot_script(const struct picture *picture, struct buffer *script)
 {
     struct arena *arena = script->arena;
     size_t drawn = 0;
-    buffer_print(script, "reset\nset terminal dumb 79 24\nset key outside bottom center maxrows 2\n"
+    /* Gnuplot 6 writes 10^6 on two lines by default; this format is the default of gnuplot 5. */
+    buffer_print(script, "reset\nset terminal dumb 79 24\nset key outside bottom center maxrows 2\nset format xy '%% g'\n"
                  "set title %s noenhanced\nset xlabel %s noenhanced\nset ylabel %s noenhanced\n",
                  plot_quoted(arena, picture->title), axis_title(arena, &picture->x),
                  axis_title(arena, &picture->y));

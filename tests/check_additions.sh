@@ -2,7 +2,8 @@
 # check_additions.sh [--write] -- what an addition costs, as docs/add.md says: a copy of the
 # tree with each patch of tests/fixtures/additions/ in it builds without a warning, passes the checks of
 # the source and of commands, and answers. Lines "> COMMAND" of a patch are run there; what follows, to
-# the diff, is their output, which --write puts in. It takes minutes: only `make check-long` runs it.
+# the diff, is their output, which --write puts in.
+# Long: it builds the tree again.
 set -eu
 cd "$(dirname "$0")/.."
 build=$(dirname "${CHALKLINE:-build/gcc/chalkline}")

@@ -1,6 +1,7 @@
 #!/bin/sh
 # check_engine.sh -- `measure`, `calibrate` and `import` with a real engine on this machine's processors
-# (tests/engine). Needs Node and what `make tests` installs beside it; the last line says what was reached.
+# (tests/engine). The last line says what was reached.
+# Long: Node 20, packages that npm fetches, and minutes.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 program=${CHALKLINE:-./chalkline}
@@ -9,10 +10,9 @@ model=$(dirname "$program")/tests/model
 [ -x "$model" ] || model=build/gcc/tests/model
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if [ -n "${CHALKLINE_SHORT:-}" ] || [ ! -d tests/engine/node_modules ] || [ ! -x "$model" ]; then
-    echo "  not run: $([ -n "${CHALKLINE_SHORT:-}" ] && echo a short run || echo 'no engine for this machine, or no npm')"
-    exit 0
-fi
+. tests/needs.sh
+[ -x "$model" ] || missing "an engine that has a binary for $(uname -s) on $(uname -m)"
+node_packages 20 tests/engine
 CHALKLINE=$program ENGINE_MODEL=$(cd "$(dirname "$model")" && pwd)/model \
     node --test tests/engine/engine.test.mjs >"$log" 2>&1
 passed=$(sed -n 's/^# pass //p' "$log") failed=$(sed -n 's/^# fail //p' "$log")

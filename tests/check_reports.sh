@@ -1,15 +1,14 @@
 #!/bin/sh
 # check_reports.sh -- reports on paper: each prints to A4 within its number of pages, no picture and no table is wider
 # than the page, and no figure stands on two pages. Needs a browser that prints, and pdfinfo and pdftotext of poppler.
+# Long: a browser.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 CHALKLINE=${CHALKLINE:-./chalkline}
-browser=$(command -v "${CHROMIUM:-chromium}" || true)
-for program in "$browser" pdfinfo pdftotext; do
-    if ! command -v "$program" >/dev/null 2>&1; then
-        echo "skipped: reports are not printed without chromium and poppler-utils"
-        exit 0
-    fi
+browser=${CHROMIUM:-chromium}
+. tests/needs.sh
+for program in "$browser" pdfinfo pdftotext python3; do
+    command -v "$program" >/dev/null || missing "$program"
 done
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT

@@ -153,6 +153,8 @@ if [ -x "$ranks" ] && mpirun --oversubscribe -n 2 true >/dev/null 2>&1; then
     [ "$(grep -c '^chalkline: .*/x.2: ' "$here/err")" = 1 ] || { say "an error of one rank"; cat "$here/err"; }
     [ -s "$here/out" ] && say "an error of one rank, and an answer"
     told="; ranks too"
+else
+    echo "skipped: needs mpirun and mpicc"
 fi
 echo "      killed $killed times, $kept blocks kept${told:-}"
 [ $bad = 0 ]

@@ -1,9 +1,11 @@
 #!/bin/sh
 # check_watch.sh -- `watch` beside a real Prometheus server: it scrapes `simulate --listen` and `watch --listen`,
-# promtool accepts both pages, and `watch` reads what it has stored. And servers that no metrics come from.
+# promtool accepts both pages, and `watch` reads what it has stored. And servers that no metrics come from. Without
+# Prometheus `watch` reads the two pages alone.
 set -u
 CHALKLINE=${CHALKLINE:-./chalkline}
 here=$(mktemp -d)
+. "$(dirname "$0")/needs.sh"
 bad=0
 processes=
 trap 'kill $processes 2>/dev/null; wait; rm -rf "$here"' EXIT
@@ -52,10 +54,15 @@ scrape_configs:
   - { job_name: watch, static_configs: [ { targets: [ '$eye_at' ] } ] }
 EOF
 port=$((20000 + $$ % 20000))
-starts store prometheus --config.file="$here/prometheus.yml" --storage.tsdb.path="$here/data" \
-    --web.listen-address="127.0.0.1:$port" --log.level=warn
 store_at=http://127.0.0.1:$port
-until_is curl -sf "$store_at/-/ready" || fail 'prometheus does not start' "$here/store.err"
+if has_program prometheus && has_program promtool; then
+    stored=prometheus
+    starts store prometheus --config.file="$here/prometheus.yml" --storage.tsdb.path="$here/data" \
+        --web.listen-address="127.0.0.1:$port" --log.level=warn
+    until_is curl -sf "$store_at/-/ready" || fail 'prometheus does not start' "$here/store.err"
+else
+    stored=
+fi
 
 # query EXPRESSION: the first value.
 query() {
@@ -69,39 +76,43 @@ has() {
     fail 'measure' "$here/measured"
 for page in "$engine" "$eye_at"; do
     curl -sf "http://$page/metrics" >"$here/page" || fail "$page does not answer"
+    [ $stored ] || continue
     # Names of vLLM have colons, which are its own; all else is ours.
     sed 's/vllm:/vllm_/g' "$here/page" | promtool check metrics >"$here/lint" 2>&1
     grep -v -e '^vllm_' "$here/lint" | grep . && fail "promtool refuses the page of $page" "$here/lint"
 done
 grep -q '^chalkline_watch_replicas_wanted 1$' "$here/page" || fail 'no replicas wanted' "$here/page"
-until_is has 'chalkline_watch_saturation_requests_per_second > 0' || fail 'prometheus has not read watch'
-[ "$(query chalkline_watch_up)" = 1 ] || fail 'the watched server is not up'
 
 # What is stored is what the engine says: the counters of both ways agree.
-until_is has 'vllm:request_success_total > 0'
 finished() {
     sed -n 's/.*"requests": \([0-9.]*\).*/\1/p' "$1" | head -1
 }
-"$CHALKLINE" watch "http://$engine" --once --json >"$here/direct" 2>&1 || fail 'watch the engine' "$here/direct"
-"$CHALKLINE" watch "$store_at" --once --json --window 60s $machine >"$here/stored" 2>"$here/why" ||
-    fail 'watch prometheus' "$here/why"
-"$CHALKLINE" watch "$store_at" --job engines --every 1s --json --record "$here/stored.record" >"$here/followed" 2>&1 &
-follower=$!
-until_is grep -q '"engine":"vllm"\|"engine": "vllm"' "$here/followed" || fail 'watch follows prometheus' "$here/followed"
-sleep 3
-kill -INT $follower
-wait $follower || fail 'an end by SIGINT is not 0'
-"$CHALKLINE" watch "$here/stored.record" --json >"$here/replayed" || fail 'the recording of prometheus'
-cmp -s "$here/followed" "$here/replayed" || fail 'a recording of prometheus replays otherwise'
 agree() {
     [ "$(query 'sum(vllm:request_success_total)')" = "$(finished "$here/direct")" ]
 }
-until_is agree ||
-    fail "prometheus counts $(query 'sum(vllm:request_success_total)') requests" "$here/direct"
-for job in nobody 'a"b'; do
-    "$CHALKLINE" watch "$store_at" --job "$job" --once >"$here/none" 2>&1
-    [ $? = 2 ] && grep -q 'no series of an engine' "$here/none" || fail "--job $job" "$here/none"
-done
+"$CHALKLINE" watch "http://$engine" --once --json >"$here/direct" 2>&1 || fail 'watch the engine' "$here/direct"
+reads_prometheus() {
+    until_is has 'chalkline_watch_saturation_requests_per_second > 0' || fail 'prometheus has not read watch'
+    [ "$(query chalkline_watch_up)" = 1 ] || fail 'the watched server is not up'
+    until_is has 'vllm:request_success_total > 0'
+    "$CHALKLINE" watch "$store_at" --once --json --window 60s $machine >"$here/stored" 2>"$here/why" ||
+        fail 'watch prometheus' "$here/why"
+    "$CHALKLINE" watch "$store_at" --job engines --every 1s --json --record "$here/stored.record" >"$here/followed" 2>&1 &
+    follower=$!
+    until_is grep -q '"engine":"vllm"\|"engine": "vllm"' "$here/followed" || fail 'watch follows prometheus' "$here/followed"
+    sleep 3
+    kill -INT $follower
+    wait $follower || fail 'an end by SIGINT is not 0'
+    "$CHALKLINE" watch "$here/stored.record" --json >"$here/replayed" || fail 'the recording of prometheus'
+    cmp -s "$here/followed" "$here/replayed" || fail 'a recording of prometheus replays otherwise'
+    until_is agree ||
+        fail "prometheus counts $(query 'sum(vllm:request_success_total)') requests" "$here/direct"
+    for job in nobody 'a"b'; do
+        "$CHALKLINE" watch "$store_at" --job "$job" --once >"$here/none" 2>&1
+        [ $? = 2 ] && grep -q 'no series of an engine' "$here/none" || fail "--job $job" "$here/none"
+    done
+}
+[ ! $stored ] || reads_prometheus
 
 # ---- a server that goes away, and comes back -----------------------------------------------------
 kill -INT $sim
@@ -122,5 +133,5 @@ wait $eye || fail 'an end by SIGINT is not 0'
 "$CHALKLINE" watch "$here/record" $machine >"$here/replay" || fail 'the recording'
 cmp -s "$here/replay" "$here/eye.out" || fail 'the recording replays otherwise'
 
-[ "$bad" = 0 ] && echo "      $blocks readings, scraped and stored by $(prometheus --version 2>&1 | sed -n 's/.*version \([0-9.]*\).*/prometheus \1/p;q')"
+[ "$bad" = 0 ] && echo "      $blocks readings${stored:+, scraped and stored by prometheus $(prometheus --version 2>&1 | sed -n 's/.*version \([0-9.]*\).*/\1/p;q')}"
 exit $bad

@@ -213,7 +213,7 @@ static void test_servers(void **state)
         { "", "mpty reply" },
         { "\x80\x81 not HTTP at all\n", "HTTP/0.9" },
         { "HTTP/1.1 500 no\r\nContent-Length: 0\r\n\r\n", "HTTP status 500" },
-        { "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nvllm:num_requests_running 1\n", "transfer closed" },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nvllm:num_requests_running 1\n", "before the whole answer" },
         { "HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n<html></html>\n", "not a line" },
         { "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "no metrics" },
         { "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\ngo_goroutines 12\n", "no engine that is known" },

@@ -151,7 +151,7 @@ static void check_root(struct arena *arena, const struct problem *problem)
 /* A maximum or a minimum is one of its operands, a sum is all of them. */
 static void check_operands(struct arena *arena, const struct problem *problem)
 {
-    double values[CHOICES], sum = 0, least = INFINITY, most = 0;
+    double values[CHOICES] = { 0 }, sum = 0, least = INFINITY, most = 0;
     for (size_t i = 0; i < problem->choice_count; i++) {
         const char *choice = problem->choices[i];
         values[i] = evaluated(arena_copy(arena, choice, strcspn(choice, " ")), problem, NULL, NULL);

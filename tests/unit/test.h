@@ -25,6 +25,17 @@ static inline int rounds(int few)
     return factor ? few * atoi(factor) : few;
 }
 
+/* Is a program of other people on the PATH? If not, the test says so, which tests/run.sh counts; the caller skips. */
+static inline bool has_program(const char *name)
+{
+    char line[256];
+    snprintf(line, sizeof line, "command -v %s >/dev/null 2>&1", name);
+    if (!system(line))
+        return true;
+    print_message("skipped: needs %s\n", name);
+    return false;
+}
+
 /* Will a sample of a long list do? CHALKLINE_SHORT=1: `make asan`, where each takes longer. */
 static inline bool sample_only(void)
 {
