@@ -34,26 +34,28 @@ inside() {
 }
 packages() { inside 'dpkg-query -W | wc -l'; }
 megabytes() { inside "dpkg-query -W -f='\${Installed-Size}\n' | awk '{ k += \$1 } END { printf \"%.0f\", k * 1.024 / 1000 }'"; }
-# Seconds of processors that ended commands have used so far.
+# used: seconds of processors that ended commands of this shell have taken so far, as $seconds_used.
 used() {
     times >"$logs/times"
-    awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$logs/times"
+    seconds_used=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$logs/times")
 }
 
 # try RELEASE COMMAND PATTERN: it ends with 0, prints the pattern, and no compiler warns.
 try() {
     log=$logs/$1-$(echo "$2" | tr -d ' ').log
-    packages_before=$(packages) size_before=$(megabytes) used_before=$(used) begin=$(date +%s)
+    packages_before=$(packages) size_before=$(megabytes)
+    used
+    used_before=$seconds_used begin=$(date +%s)
     inside "$2" >"$log" 2>&1
-    status=$?
-    seconds=$(($(date +%s) - begin))
+    status=$? seconds=$(($(date +%s) - begin))
+    used
     if [ $status = 0 ] && grep -q "$3" "$log" && ! grep -q 'warning:' "$log"; then
         passed=$((passed + 1)) word=ok
     else
         failed=$((failed + 1)) word=FAIL
     fi
     printf '%-4s  %-9s %-11s %4d s, %4d s of processors; %3d packages, %s, %4d MB installed  %s\n' $word "$1" "$2" \
-        $seconds $(($(used) - used_before)) $(($(packages) - packages_before)) \
+        $seconds $((seconds_used - used_before)) $(($(packages) - packages_before)) \
         "$(sed -n 's/^setup: apt-get installs [0-9]* packages, \([0-9.,]* [kM]*B\).*/\1/p' "$log" | tail -1)" \
         $(($(megabytes) - size_before)) "$(grep '^[0-9]* passed, ' "$log" | tail -1)"
     grep '^skip ' "$log"
