@@ -56,20 +56,21 @@ static void write_answer(const struct buffer *buffer)
         fwrite(text.data, 1, text.size, stdout);
 }
 
-/* The text of an answer on a terminal: no line is wider, and the first is bold where the terminal can. */
-static void write_text(const struct command *command, const struct buffer *text)
+/* The text of an answer on a terminal: no line is wider, and the headline is bold where the terminal can. */
+static void write_text(const struct command *command, const struct buffer *answer)
 {
-    struct buffer fitted = { .arena = text->arena };
-    text_fit(&fitted, (struct text){ text->data, text->size }, command_given(command, "emit") ? 0 : command->columns);
-    const size_t head = fitted.size && terminal_bold() ? strcspn(fitted.data, "\n") : 0;
-    struct buffer rest = fitted;
-    if (head) {
+    const size_t columns = command_given(command, "emit") ? 0 : command->columns;
+    struct text rest = { answer->data, answer->size };
+    if (terminal_bold() && rest.size) {
+        struct buffer head = { .arena = answer->arena };
+        text_fit(&head, text_line(&rest), columns);
         fputs("\033[1m", stdout);
-        write_answer(&(struct buffer){ .arena = text->arena, .data = fitted.data, .size = head });
-        fputs("\033[0m", stdout);
-        rest.data += head, rest.size -= head;
+        write_answer(&head);
+        fputs("\033[0m\n", stdout);
     }
-    write_answer(&rest);
+    struct buffer text = { .arena = answer->arena };
+    text_fit(&text, rest, columns);
+    write_answer(&text);
 }
 
 static void write_out(const struct buffer *buffer)
