@@ -430,6 +430,33 @@ static const char *server_words(struct curve *curve, size_t i)
     return out.data;
 }
 
+/* Is the load one that was chosen for this point, as nobody gave any? */
+static bool load_chosen(const struct curve *curve, size_t i)
+{
+    static const char *const rows[] = { NAME_arrival_rate, NAME_batch, NAME_concurrency };
+    bool chosen = false;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows && curve->fits; k++) {
+        const struct fact *fact = facts_find(&curve->at[i]->facts, rows[k]);
+        chosen |= fact && fact->origin == ORIGIN_CHOSEN;
+    }
+    return chosen;
+}
+
+static bool loads_differ(const struct curve *curve)
+{
+    bool chosen = false;
+    for (size_t i = 0; i < curve->points; i++)
+        chosen |= load_chosen(curve, i);
+    return chosen;
+}
+
+/* "50 in flight": requests at the point's server at a time. */
+static const char *load_words(struct curve *curve, size_t i)
+{
+    const double running = load_chosen(curve, i) ? value_or_nan(curve->at[i], NAME_concurrency) : NAN;
+    return isfinite(running) ? arena_print(curve->arena, "%s in flight", count_text(curve->arena, running, 3)) : "";
+}
+
 /* What a chip costs there, and as what. */
 static const char *price_words(struct curve *curve, size_t i)
 {
@@ -491,6 +518,10 @@ static void answer_point(struct curve *curve, size_t i, struct table *text, stru
         table_cell(csv, "%s", curve->fits[i]);
         table_cell(text, "%s", server_words(curve, i));
         table_cell(csv, "%s", server_words(curve, i));
+        if (loads_differ(curve)) {
+            table_cell(text, "%s", load_words(curve, i));
+            table_cell(csv, "%s", load_words(curve, i));
+        }
         table_cell(text, "%s", price_words(curve, i));
         table_cell(csv, "%s", price_words(curve, i));
     }
@@ -512,8 +543,14 @@ static void answer_notes(struct curve *curve)
         scenario_notes(curve->notes, curve->answer);
         return;
     }
-    buffer_print(&curve->answer->text, "  assumed  layout, load and price are each point's own unless "
-                 "given; `step` names them\n");
+    const double chips = value_or_nan(curve->at[0], NAME_chips), running = value_or_nan(curve->at[0], NAME_concurrency);
+    if (loads_differ(curve) && isfinite(chips) && isfinite(running))
+        buffer_print(&curve->answer->text, "  assumed  each %s serves as much as it can within the limits; at one load: "
+                     "--gpus %.0f --concurrency %.0f\n", strcmp(curve->axis.name, "on") ? "model" : "machine", chips,
+                     fmax(1, floor(running)));
+    else
+        buffer_print(&curve->answer->text, "  assumed  layout, load and price are each point's own unless given; `step` "
+                     "names them\n");
     print_basis(curve);
     for (size_t i = 0; i < curve->idle_count; i++) {
         const char *note = arena_print(curve->arena, "%s has no effect on %s", curve->idle[i],
@@ -533,8 +570,8 @@ static void answer_notes(struct curve *curve)
 
 static void answer_tables(struct curve *curve)
 {
-    struct table text = { .arena = curve->arena, .left = curve->axis.named ? "lrrrrrrrrr" : "rrrrrrrrr",
-                          .columns = curve->quantity_count + 1 + (curve->fits ? 3 : 0) };
+    struct table text = { .arena = curve->arena, .left = curve->axis.named ? "lrrrrrrrrrrrr" : "rrrrrrrrr",
+                          .columns = curve->quantity_count + 1 + (curve->fits ? 3 + loads_differ(curve) : 0) };
     struct table csv = text;
     table_cell(&text, "%s", curve->axis.name);
     table_cell(&csv, "%s", curve->axis.name);
@@ -543,8 +580,10 @@ static void answer_tables(struct curve *curve)
         table_cell(&csv, "%s", curve->quantities[j]);
     }
     if (curve->fits) {
-        static const char *const heads[] = { "fits", "server", "price per GPU" };
-        for (int k = 0; k < 3; k++) {
+        static const char *const heads[] = { "fits", "server", "load", "price per GPU" };
+        for (int k = 0; k < 4; k++) {
+            if (k == 2 && !loads_differ(curve))
+                continue;
             table_cell(&text, "%s", heads[k]);
             table_cell(&csv, "%s", heads[k]);
         }
