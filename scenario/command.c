@@ -167,37 +167,48 @@ static bool parse_choice(const struct option *option, struct value *value, struc
     return false;
 }
 
-/* Is a number within what a person means by the option? Otherwise the message proposes the same digits in the
- * option's unit or in the base unit, whichever is plausible. */
+/* Is a number within what a person means by the option? A bare number that is plausible in the base unit too, and
+ * nearer to the middle of the range there, is ambiguous: `--ttft 2`. The messages propose the same digits with a unit. */
 static bool plausible(const struct option *option, const struct value *value, struct error *error)
 {
     struct unit unit;
     struct error ignored;
-    struct quantity wanted, got, other;
+    struct quantity wanted, got, other = { 0 };
     if (!option->plausible || !unit_parse(text_of(option->bare), &unit, &(double){ 0 }, &ignored) ||
         !quantity_parse(text_of(option->plausible), unit, &wanted, &ignored) ||
-        !quantity_parse(text_of(value->text), unit, &got, &ignored) ||
-        got.distribution > DISTRIBUTION_RANGE || (got.low >= wanted.low && got.high <= wanted.high))
+        !quantity_parse(text_of(value->text), unit, &got, &ignored) || got.distribution > DISTRIBUTION_RANGE)
         return true;
     struct arena arena = { 0 };
     const struct row *row = option_row(option);
-    const char *range = option_range(&arena, option);
-    const char *given = value->bare ? value->bare : value->text;
-    const char *units[] = { option->bare, unit_name(&arena, unit) };
+    const char *range = option_range(&arena, option), *given = value->bare ? value->bare : value->text;
     const int digits = (int)strspn(given, "0123456789.,_");
-    const char *anyway = row && got.low >= row->low && got.high <= row->high
-                       ? arena_print(&arena, "; to set it anyway: --set %s=%s", option->row, value->text) : "";
-    error_set(error, "--%s: '%.60s' is read as %s, which is implausible", option->name, given,
-              quantity_text(&arena, got.value, unit, 4));
-    error_expected(error, "%s%s", range, anyway);
-    for (size_t i = 0; i < 2 && got.distribution == DISTRIBUTION_NONE; i++) {
-        const char *meant = arena_print(&arena, "%.*s%s", digits, given, units[i]);
-        if (!error->similar[0] && quantity_parse(text_of(meant), unit, &other, &ignored) &&
-            other.value >= wanted.low && other.value <= wanted.high)
-            error_did_you_mean(error, meant, arena_print(&arena, " --%s takes %s%s", option->name, range, anyway));
+    const char *in_bare = arena_print(&arena, "%.*s%s", digits, given, option->bare);
+    const char *in_base = arena_print(&arena, "%.*s%s", digits, given, unit_name(&arena, unit));
+    const double middle = sqrt(wanted.low * wanted.high);
+    const bool inside = got.low >= wanted.low && got.high <= wanted.high;
+    const bool base = got.distribution == DISTRIBUTION_NONE && quantity_parse(text_of(in_base), unit, &other, &ignored) &&
+                      other.value >= wanted.low && other.value <= wanted.high;
+    const bool ambiguous = inside && value->bare && base &&
+                           fabs(log(other.value / middle)) < fabs(log(got.value / middle));
+    if (ambiguous) {
+        error_set(error, "--%s: '%.60s' has no unit", option->name, given);
+        error_did_you_mean(error, in_base, arena_print(&arena, " Or %s?", in_bare));
+        error_similar(error, in_bare);
+    } else if (!inside) {
+        const char *anyway = row && got.low >= row->low && got.high <= row->high
+                           ? arena_print(&arena, "; to set it anyway: --set %s=%s", option->row, value->text) : "";
+        const bool bare = !value->bare && quantity_parse(text_of(in_bare), unit, &other, &ignored) &&
+                          got.distribution == DISTRIBUTION_NONE && other.value >= wanted.low && other.value <= wanted.high;
+        error_set(error, "--%s: '%.60s' is read as %s, which is implausible", option->name, given,
+                  quantity_text(&arena, got.value, unit, 4));
+        if (bare || base)
+            error_did_you_mean(error, bare ? in_bare : in_base,
+                               arena_print(&arena, " --%s takes %s%s", option->name, range, anyway));
+        else
+            error_expected(error, "%s%s", range, anyway);
     }
     arena_free(&arena);
-    return false;
+    return inside && !ambiguous;
 }
 
 static bool keep(struct arena *arena, struct command *command, const struct value *value,

@@ -101,19 +101,27 @@ static const struct can_type *best_of(const struct can *can, const struct can_ty
     return best;
 }
 
+/* Bits per weight of a file type's file; NAN: the model's own, which it was trained in or published in. */
+static double weight_bits(const struct can_type *type)
+{
+    struct scenario scenario = type->scenario;
+    const double params = value_or_nan(&scenario, NAME_params_total);
+    return type->precision ? 8 * can_at(type, CAN_gguf_bytes) / params : NAN;
+}
+
 /* What speaks against the best type, the reason why no command starts it among it; empty: nothing. */
-static const char *caveat_of(const struct can *can, const struct can_type *types, size_t count,
-                             const struct can_type *best, const struct error *unstarted)
+static const char *caveat_of(const struct can *can, const struct can_type *best, const struct error *unstarted)
 {
     static const char asked_by[] = "--emit: ";
     struct buffer out = { .arena = can->arena };
     if (best && can_at(best, CAN_speed_per_user) < can->speed)
         buffer_print(&out, "slower than --speed");
-    if (best && count > FOUR_BITS && best > types + FOUR_BITS)
-        buffer_print(&out, "%sbelow four bits quality suffers", out.size ? ", and " : "but ");
+    const double bits = best ? weight_bits(best) : NAN;
+    if (bits < 4)
+        buffer_print(&out, "%squality suffers below four bits per weight: this file has %.2f", out.size ? ", and " : "but ", bits);
     if (can->context > can->window)
-        buffer_print(&out, "%sthe model's context window is %s tokens", out.size ? ", and " : "but ",
-                     count_text(can->arena, can->window, 7));
+        buffer_print(&out, "%sthe model was made for a context of %s tokens: beyond it answers get worse",
+                     out.size ? ", and " : "but ", count_text(can->arena, can->window, 7));
     if (best && unstarted) {
         const bool named = starts_with(unstarted->what, asked_by);
         buffer_print(&out, "%sno command starts it: %s (%s)", out.size ? ", and " : "but ",
@@ -142,7 +150,7 @@ static void add_table(const struct can *can, const struct can_type *types, size_
     section_number(section, NAME_context, can->context, types->figures->figures[CAN_context_most].unit);
     section_number(section, NAME_prompt_tokens, can->prompt,
                    types->figures->figures[CAN_context_most].unit);
-    section_word(section, "caveat", caveat_of(can, types, count, best, unstarted));
+    section_word(section, "caveat", caveat_of(can, best, unstarted));
     section_number(section, NAME_chips, can_cards(types), unit_one)->text_only = true;
     section_word(section, "best", best ? can_type_name(best) : "")->text_only = true;
 }

@@ -43,7 +43,7 @@ static void set_load(const struct can *can, struct scenario *scenario)
     assume(scenario, NAME_pipeline_parallel, cards);
     assume(scenario, NAME_concurrency, 1);
     assume(scenario, NAME_context, can->context);
-    assume(scenario, NAME_engine_max_model_len, fmin(can->context, can->window));
+    assume(scenario, NAME_engine_max_model_len, can->context);
     assume(scenario, NAME_prompt_tokens, can->prompt);
     assume(scenario, NAME_output_tokens, fmax(1, fmin(can->answer, can->context - can->prompt)));
 }

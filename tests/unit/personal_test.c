@@ -353,10 +353,21 @@ static void can_says_no(void **state)
     assert_string_equal(doc_get(world->answer.doc, "precision")->string, "Q8_0");
     assert_true(ask(world, "can deepseek-v3 --on rtx-3060"));
     assert_int_equal(world->answer.status, 1);
+    /* The words about quality are of the file's bits, and the command has the context that was asked for. */
+    assert_true(ask(world, "can qwen3-8b --on rtx-4090 --context 131072"));
+    assert_string_equal(doc_get(world->answer.doc, "precision")->string, "IQ4_XS");
+    assert_null(strstr(world->answer.text.data, "below four bits"));
+    assert_non_null(strstr(world->answer.text.data, "was made for a context of 40,960 tokens"));
+    assert_non_null(strstr(doc_get(world->answer.doc, "command")->string, "-c 131072 --rope-scaling yarn --rope-scale 4 "));
+    assert_false(ask(world, "can qwen3-8b --on rtx-4090 --context 131072 --emit ollama"));
+    assert_non_null(strstr(world->error.what, "made for a shorter context"));
+    assert_true(ask(world, "can qwen3-8b --on rtx-4090 --precision Q2_K"));
+    assert_non_null(strstr(world->answer.text.data, "below four bits per weight: this file has 3.20"));
+    assert_null(strstr(doc_get(world->answer.doc, "command")->string, "rope"));
     assert_false(ask(world, "can llama-3.1-8x --on rtx-3060"));
     assert_non_null(strstr(world->error.hint, "llama-3.1-8b"));
     assert_false(ask(world, "can llama-3.1-8b"));
-    assert_non_null(strstr(world->error.what, "which machine"));
+    assert_non_null(strstr(world->error.what, "needs a machine"));
 }
 
 /* ---- --emit ---------------------------------------------------------------------------------------------- */

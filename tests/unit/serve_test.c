@@ -694,7 +694,7 @@ static void answers_are_described(void **state)
         "chalkline why predicted_tpot --model llama-3.3-70b --on h100-sxm",
         "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --isl 500 --osl 100 --ttft 1s --tpot 50ms "
         "--validate 1",
-        "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --isl 500 --osl 100 --tpot 0.1ms",
+        "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --isl 500 --osl 100 --tpot 1us",
         "chalkline plan qwen3-32b --on h200-sxm --precision fp8,bf16 --rate 4 --isl 4000 --osl 500 "
         "--ttft 300ms --tpot 10ms --emit vllm",
         "chalkline plan qwen3-32b --on h200-sxm --gpus 16 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms",

@@ -98,7 +98,7 @@ const QUESTIONS = {
   why: [{ words: "bound_step", model: "deepseek-v3", on: "gb200-nvl72" }],
   plan: [{ words: "qwen3-32b", on: "h200-sxm", gpus: 8, isl: 4000, osl: 500, ttft: "300ms", tpot: "10ms" },
          { words: "qwen3-32b", on: "h200-sxm", precision: "fp8", rate: 4, isl: 4000, osl: 500, ttft: 300, tpot: 10 },
-         { words: "llama-3.1-8b", on: "h100-sxm", gpus: 2, isl: 500, osl: 100, tpot: "0.1ms" },
+         { words: "llama-3.1-8b", on: "h100-sxm", gpus: 2, isl: 500, osl: 100, tpot: "1us" },
          { words: "llama-3.1-8b", on: "h100-sxm", gpus: 2, sweep: "hbm_bandwidth=3TB/s,4TB/s" }],
 };
 
