@@ -81,6 +81,9 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     for (size_t i = 0; i < read->count; i++)
         figure_document(arena, &read->figures[i],
                         doc_add(arena, answer->doc, read->figures[i].name, DOC_OBJECT));
+    const char *server = scenario_default_server(&scenario, names, count);
+    if (server)
+        section_word(section, "for", server);
     section_csv(add_lines(read, section), &answer->csv);
     figures_notes(&scenario, section);
     figures_words(&scenario, section);
@@ -100,6 +103,7 @@ static const struct record line_record = { "EvalLine", (const struct answer_fiel
 const struct record answer_eval = { "Eval", (const struct answer_field[]){
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
+    { FIELD_TEXT, "for", .help = "without a model: the server that the predictions are of" },
     { FIELD_OTHERS, .help = "one of the quantities, as it was asked", .record = &figure_record },
     { FIELD_TEXT_ONLY, "figures", .record = &line_record },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "misfit" }, .count = 1 },

@@ -25,6 +25,7 @@ static const struct record shown_record = { "ShownPoint", (const struct answer_f
 const struct record answer_curve = { "Curve", (const struct answer_field[]){
     { FIELD_LIST, "points", .help = "the points, each with the words that ask for it alone",
       .record = &point_record },
+    { FIELD_TEXT, "for", .help = "without a model: the server that the predictions are of" },
     { FIELD_LIST, "fits", .help = "for an axis of models or machines: whether the model fits in memory" },
     { FIELD_LIST, "assumed",
       .help = "defaults and assumptions; for an axis of models or machines a list for each" },
@@ -77,6 +78,7 @@ static const struct record unknown_record = { "Unknown", (const struct answer_fi
 
 const struct record answer_solve = { "Solve", (const struct answer_field[]){
     { FIELD_TEXT, "where", .help = "the equation", .always = true },
+    { FIELD_TEXT, "for", .help = "without a model: the server that the predictions are of" },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { FIELD_OTHERS, .help = "the unknown, by its name", .record = &unknown_record },
     { 0 } } };

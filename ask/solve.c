@@ -393,6 +393,11 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     graph_solve(arena, &values.graph, 0, (size_t)input, equation.relation, solved.low, solved.high,
                 &solved.found);
     struct doc *one = answer_document(&solved);
+    const char *server = scenario_default_server(&scenario, sides, 2);
+    if (server) {
+        buffer_print(&answer->text, "for %s\n", server);
+        doc_add_string(arena, answer->doc, "for", server);
+    }
     if (solved.found.count) {
         doc_add(arena, one, "closest", DOC_NULL);
         answer_found(&solved, one);

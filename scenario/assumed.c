@@ -256,3 +256,44 @@ void shown_notes(struct scenario *scenario, const char *const *texts, size_t cou
     if (what)
         given_note_of(scenario, known, kept, &values, what);
 }
+
+/* ---- a server that nobody named ------------------------------------------------------------- */
+
+/* Do the values depend on a model, and on a row of the prediction? The lecture's rows stand without a model. */
+static bool predicts_server(const struct scenario *scenario, const struct values *values)
+{
+    static const char serving[] = "formulas/serving/";
+    static const char *const models[] = { NAME_params_total, NAME_params_active, NAME_hidden_size, NAME_layers };
+    bool predicted = false, model = false;
+    for (size_t i = 0; i < values->graph.input_count; i++) {
+        const struct row *row = scenario->formulas.rows[values->graph.inputs[i].row];
+        predicted |= row->file && starts_with(row->file, serving);
+        for (size_t k = 0; k < sizeof models / sizeof *models; k++)
+            model |= !strcmp(row->name, models[k]);
+    }
+    return predicted && model;
+}
+
+const char *scenario_default_server(const struct scenario *scenario, const char *const *texts, size_t count)
+{
+    enum { ROWS = 7 };
+    static const char *const rows[ROWS] = { NAME_params_total, NAME_params_active, NAME_chips, NAME_hbm_capacity,
+                                            NAME_prompt_tokens, NAME_output_tokens, NAME_concurrency };
+    struct scenario copy = *scenario;
+    struct values values;
+    struct error ignored;
+    const char *at[ROWS];
+    if (scenario->model || !values_known(&copy, texts, count, &values, &ignored) || !predicts_server(scenario, &values))
+        return NULL;
+    for (size_t i = 0; i < ROWS; i++) {
+        const double value = value_or_nan(&copy, rows[i]);
+        at[i] = i < 2 ? large_text(copy.arena, value) : i == 3 ? quantity_text(copy.arena, value, scenario_unit(&copy, rows[i]), 4)
+              : count_text(copy.arena, value, 6);
+    }
+    const char *machine = scenario->machine, *axis = scenario->axis ? scenario->axis : "";
+    const bool loads = strcmp(axis, NAME_batch) && strcmp(axis, NAME_concurrency);
+    return arena_print(copy.arena, "a model that is not named, of %s parameters (%s active), on %s GPUs%s%s, each with %s; "
+                       "prompts of %s tokens, answers of %s%s%s%s; --model NAME%s asks about another", at[0], at[1], at[2],
+                       machine ? " of " : "", machine ? machine : "", at[3], at[4], at[5], loads ? ", " : "",
+                       loads ? at[6] : "", loads ? " in flight" : "", machine ? "" : " --on MACHINE");
+}

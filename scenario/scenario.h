@@ -162,6 +162,9 @@ const char *engine_usual(struct arena *arena, const struct catalog *catalog, con
 bool scenario_drafts(struct scenario *scenario, struct error *error);
 /* Add a note with the new name for each name in the command that a row had until the last version. */
 void scenario_note_old_names(struct scenario *scenario);
+/* Without a model: of which server the predictions in these texts are, for the first line of an answer; NULL: a model is
+ * named, or they predict no server. */
+const char *scenario_default_server(const struct scenario *scenario, const char *const *texts, size_t count);
 /* Add the note "--set chip_price=1 is read as 1 USD/s: 3,600 USD/h", if the value has no unit. */
 void scenario_note_bare(struct scenario *scenario, const char *option, const char *value, const char *unit_text);
 /* Answer the command with its verb, and write the picture that --plot asks for. The document has rows under

@@ -590,6 +590,11 @@ static void answer_tables(struct curve *curve)
     }
     for (size_t i = 0; i < curve->points; i++)
         answer_point(curve, i, &text, &csv);
+    const char *server = scenario_default_server(curve->notes ? curve->notes : curve->at[0], curve->quantities, curve->quantity_count);
+    if (server) {
+        buffer_print(&curve->answer->text, "for %s\n", server);
+        doc_add_string(curve->arena, curve->answer->doc, "for", server);
+    }
     table_print(&text, &curve->answer->text, "");
     table_csv(&csv, &curve->answer->csv);
     answer_notes(curve);

@@ -535,6 +535,9 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     shown_notes(&scenario, &name, 1, name);
     scenario_note_misfit(&scenario);
     struct section *section = section_new(arena);
+    const char *server = scenario_default_server(&scenario, &name, 1);
+    if (server)
+        section_word(section, "for", server);
     add_head(&why, name, row, value, section);
     add_algebra(&why, row, facts_find(&scenario.facts, row->name), value, section);
     if (!add_breakdown(&why, name, row, section) || !add_elasticities(&why, name, section) ||
@@ -583,6 +586,7 @@ const struct record answer_why = { "Why", (const struct answer_field[]){
     { FIELD_TEXT, "quantity", .help = "the quantity, as it was asked", .always = true },
     { FIELD_NUMBER, "value", .help = "value in base units", .unit = "", .always = true,
       .null = true },
+    { FIELD_TEXT, "for", .help = "without a model: the server that the prediction is of" },
     { FIELD_TEXT, "unit", .help = "unit of the value", .always = true },
     { FIELD_TEXT, "meaning", .help = "meaning of the row", .always = true },
     { FIELD_TEXT, "source", .help = "meaning of the row", .always = true },

@@ -691,6 +691,8 @@ static void answers_are_described(void **state)
         "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72",
         "chalkline why input_cost_per_token --model llama-3.3-70b --on h100-sxm",
         "chalkline why batch --model deepseek-v3 --on gb200-nvl72",
+        "chalkline why predicted_ttft", "chalkline eval predicted_tpot",
+        "chalkline curve predicted_tpot batch=1..64 --points 3", "chalkline solve batch --where predicted_tpot=100ms",
         "chalkline why predicted_tpot --model llama-3.3-70b --on h100-sxm",
         "chalkline plan llama-3.1-8b --on h100-sxm --gpus 2 --isl 500 --osl 100 --ttft 1s --tpot 50ms "
         "--validate 1",
