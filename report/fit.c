@@ -51,7 +51,7 @@ static bool breaks(struct text before, struct text after)
         return true;
     if (is_number(before))
         return !(is_letter(*after.data) || *after.data == '%' || (unsigned char)*after.data >= 0x80);
-    if (text_is(before, "~") || text_is(before, "x"))
+    if (before.size == 1 && strchr("~xkMBTP", *before.data))        /* "2 x TP 4", "15 T tokens" */
         return false;
     return !(is_measure(before) && is_digit(*after.data));
 }

@@ -24,7 +24,8 @@ looks() {
         cut && $1 ~ /^(%|s|ms|us|ns|min|h|d|years|x|[kMGTP]?B|[kMGTPE]?B\/s|USD|[A-Z]?FLOP(\/s)?|tokens?|GPUs?|W|kW|GB|TB)[,;:.)]*$|^(token|USD|requests|tokens)\// {
             printf "separated: %s | %s\n", before, $0
         }
-        { cut = / [(~+-]*[0-9][0-9.,]*(e-?[0-9]+)?$/ && !/  [^ ]*$/ && !/[.,]$/; before = $0 }'
+        scaled && $1 ~ /^tokens?$/ { printf "separated: %s | %s\n", before, $0 }
+        { scaled = / [0-9.,]+ [kMBTP]$/; cut = / [(~+-]*[0-9][0-9.,]*(e-?[0-9]+)?$/ && !/  [^ ]*$/ && !/[.,]$/; before = $0 }'
 }
 
 check() {
@@ -55,7 +56,7 @@ check eval predicted_tpot throughput_per_chip --model $model
 check can qwen3-8b --on rtx-4090
 
 check lecture 1
-check lecture --model $model
+check lecture 2 --model $model
 check find kv cache
 check quiz --count 3 --seed 1
 check list models
