@@ -40,6 +40,26 @@ const char *rental_text(const struct scenario *scenario, double price, const cha
                        machine, price_kind_text(scenario));
 }
 
+const char *hosts_text(struct scenario *scenario, double chips, double hosts, double host_chips, const char **why)
+{
+    struct arena *arena = scenario->arena;
+    const struct fact *rented = facts_find(&scenario->facts, NAME_rented_chips);
+    const double board = value_or_nan(scenario, NAME_board_chips), spare = ceil(value_or_nan(scenario, NAME_spare_hosts));
+    const double idle = (hosts - spare) * host_chips - chips;
+    const bool part = host_chips < board;
+    *why = "";
+    if (part)
+        *why = arena_print(arena, "; clouds rent parts of hosts of %.0f (%s)", board, rented ? rented->source : "set");
+    else if (idle > 0)
+        *why = arena_print(arena, "; %.0f GPU%s idle: %s", idle, idle > 1 ? "s are" : " is",
+                           rented ? "the replicas fill no smaller part of a host that is rented"
+                                  : arena_print(arena, "no source says that fewer than %.0f are rented", host_chips));
+    const char *plural = hosts > 1 ? "s" : "";
+    return arena_print(arena, "%s%s", part && host_chips <= 1 ? arena_print(arena, "%.0f single GPU%s", hosts, plural)
+                                      : arena_print(arena, "%.0f host%s of %.0f", hosts, plural, host_chips),
+                       spare > 0 ? arena_print(arena, ", %.0f of them spare", spare) : "");
+}
+
 void scenario_note_price(struct scenario *scenario)
 {
     const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);

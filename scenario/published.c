@@ -45,7 +45,7 @@ struct published *published_open(struct scenario *scenario)
         *published = (struct published){ 0 };
         return published;
     }
-    if (!value_of(scenario, NAME_host_chips, &host, &ignored))
+    if (!value_of(scenario, NAME_board_chips, &host, &ignored))
         host = NAN;
     *published = (struct published){ arena_array(scenario->arena, csv->rows, sizeof *published->at), csv->rows };
     for (size_t r = 0; r < csv->rows; r++) {

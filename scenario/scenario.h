@@ -143,7 +143,10 @@ void scenario_note_length(struct scenario *scenario);
 /* "3.3 USD per GPU-hour (3-year contract)": how the price of the scenario's machine is paid; with " of
  * MACHINE" unless `machine` is "". */
 const char *rental_text(const struct scenario *scenario, double price, const char *machine);
-/* Add that as a note, where the price is that of the machine's sheet. */
+/* "2 hosts of 8", or "5 single GPUs": the hosts of a deployment of so many chips. `why`: "; 4 GPUs are idle: no source
+ * says that fewer than 8 are rented", or where it was read that clouds rent parts of hosts; "": hosts are whole and full. */
+const char *hosts_text(struct scenario *scenario, double chips, double hosts, double host_chips, const char **why);
+/* Add that price as a note, where it is that of the machine's sheet. */
 void scenario_note_price(struct scenario *scenario);
 /* "3-year contract", "bought"; "rental" where the sheet does not say. */
 const char *price_kind_text(const struct scenario *scenario);

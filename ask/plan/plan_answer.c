@@ -91,6 +91,20 @@ static bool add_question(struct plan *plan, struct section *section)
     return true;
 }
 
+/* How the best deployment is rented, and which of the GPUs that it may have it leaves. */
+static void add_hosts(struct plan *plan, const struct plan_point *best, struct section *section)
+{
+    struct scenario *scenario = &plan->variants[best->at.space].scenario;
+    const double *at = best->figures, gpus = plan->variants[best->at.space].gpus;
+    const bool all = !plan->by_demand && gpus < ENDLESS;
+    const char *why;
+    section_word(section, "hosts_paid", hosts_text(scenario, at[PLAN_deployment_chips], at[PLAN_hosts],
+                                                   at[PLAN_host_chips], &why))->text_only = true;
+    section_word(section, "hosts_why", why)->text_only = true;
+    section_number(section, "gpus", gpus, unit_one)->text_only = true;
+    section_number(section, "left_over", all ? gpus - at[PLAN_deployment_chips] : 0, unit_one)->text_only = true;
+}
+
 /* ---- deployments ---------------------------------------------------------------------------------- */
 
 /* Does the prediction interval of the better point include the other? */
@@ -375,6 +389,7 @@ bool plan_answer(struct plan *plan)
         struct section *best = section_add(section, "best", SECTION_RECORD);
         plan_record(plan, &shown, best);
         section_word(best, "binds", plan_binds(plan, &shown));
+        add_hosts(plan, &shown, best);
         section_word(best, "sentence", plan_sentence(plan, &shown))->text_only = true;
         section_number(best, "users_at_once",
                        shown.figures[PLAN_per_gpu] * shown.figures[PLAN_deployment_chips] /
@@ -414,7 +429,8 @@ bool plan_answer(struct plan *plan)
 static const struct record best_record = { "PlanBest", (const struct answer_field[]){
     { FIELD_ALSO, .record = &plan_deployment_record },
     { FIELD_TEXT, "binds", .help = "the limit that a little more load violates", .always = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "sentence", "users_at_once" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
+          "sentence", "users_at_once", "hosts_paid", "hosts_why", "gpus", "left_over" } },
     { 0 } } };
 
 static const struct record nearest_record = { "PlanNearest", (const struct answer_field[]){

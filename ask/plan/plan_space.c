@@ -216,7 +216,7 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
     }
     size_t setting_count = settings.count / POOLS_COUNT;
     if (variant->rule == LAYOUT_STARTABLE &&
-        !settings_keep(&variant->scenario, pools_inputs, POOLS_COUNT, NAME_pool_startable, settings.at, &setting_count,
+        !settings_keep(&variant->scenario, pools_inputs, POOLS_COUNT, NAME_pools_affordable, settings.at, &setting_count,
                        plan->error))
         return false;
     place_pools(plan, &variant->scenario, settings.at, setting_count);
