@@ -45,12 +45,18 @@ static bool stream_read(FILE *stream, struct buffer *buffer, size_t limit)
     return true;
 }
 
+static bool unreadable(const char *path, int reason, struct error *error)
+{
+    error_set(error, "%s: %s", path, strerror(reason));
+    return reason == EISDIR ? error_expected(error, "the path of a file in it") : false;
+}
+
 static bool system_read(struct arena *arena, const char *path, size_t limit, struct text *out,
                         struct error *error)
 {
     FILE *stream = strcmp(path, "-") ? fopen(path, "rb") : stdin;
     if (!stream)
-        return error_set(error, "%s: %s", path, strerror(errno));
+        return unreadable(path, errno, error);
     struct buffer buffer = { .arena = arena };
     buffer_add(&buffer, "", 0);
     bool small = stream_read(stream, &buffer, limit);
@@ -59,7 +65,7 @@ static bool system_read(struct arena *arena, const char *path, size_t limit, str
     if (stream != stdin)
         fclose(stream);
     if (broken)
-        return error_set(error, "%s: %s", path, strerror(reason));
+        return unreadable(path, reason, error);
     if (!small)
         return error_set(error, "%s: larger than %zu bytes", path, limit);
     *out = (struct text){ buffer.data, buffer.size };
@@ -90,14 +96,14 @@ bool file_head(struct arena *arena, const char *path, size_t limit, struct text 
     }
     FILE *file = fopen(path, "rb");
     if (!file)
-        return error_set(error, "%s: %s", path, strerror(errno));
+        return unreadable(path, errno, error);
     char *data = arena_alloc(arena, limit);
     size_t size = fread(data, 1, limit, file);
     bool broken = ferror(file);
     int reason = errno;
     fclose(file);
     if (broken)
-        return error_set(error, "%s: %s", path, strerror(reason));
+        return unreadable(path, reason, error);
     *out = (struct text){ data, size };
     return true;
 }

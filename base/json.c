@@ -75,6 +75,10 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
     if (text.size > json_size_limit)
         return error_set(error, "%s: %zu bytes of JSON; at most %d are read", file, text.size,
                          (int)json_size_limit);
+    if (!text_trim(text).size) {
+        error_set(error, "%s: the file is empty", file);
+        return error_expected(error, "one JSON value");
+    }
     char *copy = arena_copy(arena, text.data, text.size);
     blank_infinity(copy, text.size);
     json_error_t problem;
