@@ -380,9 +380,9 @@ static void first_line_answers(void **state)
 {
     struct world *world = *state;
     ask(world, "life deepseek-v3 --served 200T");
-    assert_true(starts(world, "DeepSeek-V3: 52.4 T tokens, 1,396 per active parameter (37.6 B)"));
+    assert_true(starts(world, "DeepSeek-V3: least lifetime compute with 52.4 T tokens, 1,396 per active parameter (37.6 B)"));
     ask(world, "life --set params_active=100B --served 200T");
-    assert_true(starts(world, "70.8 T tokens, 708 per active parameter (100 B): 35.4 x"));
+    assert_true(starts(world, "least lifetime compute with 70.8 T tokens, 708 per active parameter (100 B): 35.4 x"));
     ask(world, "life --loss 1.95 --served 200T");
     assert_true(starts(world, "27.7 B active parameters on 47.9 T tokens"));
 }
