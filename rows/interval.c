@@ -15,6 +15,9 @@
 
 typedef struct interval span;
 
+static const span all = { -INFINITY, INFINITY };
+static const span zero = { 0, 0 };
+
 static span hull(span a, span b)
 {
     return (span){ fmin(a.low, b.low), fmax(a.high, b.high) };
@@ -79,6 +82,13 @@ static span span_abs(span a)
     return a.high <= 0 ? (span){ -a.high, -a.low } : (span){ 0, fmax(-a.low, a.high) };
 }
 
+/* Is `b`, of which nothing is known, multiplied by 0? It may be infinite, as after a division by 0; then the product is
+ * no number, and a comparison with it is false. */
+static bool nothing_known(span a, span b)
+{
+    return a.low == 0 && a.high == 0 && b.low == -INFINITY && b.high == INFINITY;
+}
+
 /* Conditions: {1,1} surely, {0,0} surely not, {0,1} either. */
 static span truth(bool surely, bool never)
 {
@@ -97,7 +107,7 @@ static span forward_node(const struct graph *graph, size_t i, const span *v)
     case OP_NUMBER: return (span){ node->value, node->value };
     case OP_ADD:    return (span){ a.low + b.low, a.high + b.high };
     case OP_SUB:    return (span){ a.low - b.high, a.high - b.low };
-    case OP_MUL:    return span_mul(a, b);
+    case OP_MUL:    return nothing_known(a, b) || nothing_known(b, a) ? all : span_mul(a, b);
     case OP_DIV:    return span_div(a, b);
     case OP_NEG:    return (span){ -a.high, -a.low };
     case OP_MAX:    return (span){ fmax(a.low, b.low), fmax(a.high, b.high) };
@@ -169,8 +179,6 @@ static span root_span(const struct graph *graph, size_t root, const bool *needed
 
 /* ---- derivatives --------------------------------------------------------------------------- */
 
-static const span all = { -INFINITY, INFINITY };
-static const span zero = { 0, 0 };
 
 static void give(span *adjoint, int node, span amount)
 {
