@@ -127,8 +127,18 @@ void *arena_push(struct arena *arena, void *array_pointer, size_t *count,
     return (char *)array + size * (*count)++;
 }
 
+struct arena *arena_inner(struct arena *arena)
+{
+    struct arena *inner = arena_alloc(arena, sizeof *inner);
+    *inner = arena_beside(arena);
+    inner->next = arena->inner;
+    return arena->inner = inner;
+}
+
 void arena_free(struct arena *arena)
 {
+    for (; arena->inner; arena->inner = arena->inner->next)
+        arena_free(arena->inner);
     while (arena->last) {
         struct chunk *before = arena->last->before;
         free(arena->last);

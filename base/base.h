@@ -34,12 +34,15 @@ struct arena {
     size_t most;            /* bytes that may be allocated; 0: no limit */
     size_t fail_after;      /* tests: fail after this many further allocations; 0: never */
     const struct shelf *shelf;      /* the only files that exist for it; NULL: those of the system */
+    struct arena *inner, *next;     /* the arenas that end with it; the next of those beside this one */
 };
 
 void  arena_free(struct arena *arena);
 /* An empty arena with the same `exhausted` and files, and with the rest of `most`. The caller frees it;
  * it suits results that are needed only for a moment. */
 struct arena arena_beside(const struct arena *arena);
+/* An arena that is freed with this one; arena_free empties it before, for further use. */
+struct arena *arena_inner(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size);                    /* zeroed */
 void *arena_array(struct arena *arena, size_t count, size_t size);      /* zeroed, checked */
 void *arena_align(struct arena *arena, size_t size, size_t alignment);  /* zeroed */

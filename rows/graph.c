@@ -11,8 +11,13 @@
  * 3. build: walk the expression trees. The node of each (row, environment restricted to depends[row])
  *    is memoized, so that a row which is read twice in the same environment is one node. Equal nodes
  *    are merged.
- * 4. finish (nodes.c): keep the nodes that the outputs reach, in order. */
-#include "rows/nodes.h"
+ * 4. finish (nodes.c): keep the nodes that the outputs reach, in order.
+ *
+ * A builder goes through these steps for each question and keeps what it made: rows that were reached, nodes, memos and
+ * values serve the next question. A question may make a row changeable that was reached before, by an AT or a ROOT; then
+ * step 2 is done again for all rows. Memos stay right, since a key lists only the bits that are changed. A question that
+ * fails leaves the builder halfway, so it starts anew. */
+#include "rows/grow.h"
 
 #include <float.h>
 #include <string.h>
@@ -57,18 +62,18 @@ struct place {
     int state;                      /* UNSEEN, IN_PROGRESS (on the path, so a cycle), REACHED */
 };
 
-/* The state while one graph is built. */
-struct builder {
-    struct arena *arena, *kept;     /* arenas of what ends with the build; of the graph itself */
+struct graph_builder {
+    struct arena *arena, *kept;     /* arenas of what ends with the builder; of graphs */
     const struct formulas *formulas;
     const struct facts *facts;
-    struct error *error;
+    struct error *error;            /* of this question */
     struct place *places;           /* [rows] */
     int *order;                     /* rows, each after those it reads */
     size_t order_count;
+    size_t depends_known;           /* of so many of them; 0: find all anew */
     struct table **tables;
     size_t table_count, table_room;
-    int bits;
+    int bits, bit_room;
     size_t words;                   /* 64-bit words of one set of bits */
     uint64_t *depends;              /* [rows * words] */
     uint64_t *changed;              /* [words] the environment: the bits that are changed, */
@@ -88,7 +93,7 @@ struct builder {
 
 /* ---- reach ------------------------------------------------------------------------------ */
 
-static const struct table *table_of(struct builder *builder, const char *name)
+static const struct table *table_of(struct graph_builder *builder, const char *name)
 {
     for (size_t i = 0; i < builder->table_count; i++)
         if (builder->tables[i]->name == name || !strcmp(builder->tables[i]->name, name))
@@ -100,13 +105,16 @@ static const struct table *table_of(struct builder *builder, const char *name)
     return table;
 }
 
-static void may_change(struct builder *builder, int row)
+static void may_change(struct graph_builder *builder, int row)
 {
-    if (builder->places[row].bit < 0)
-        builder->places[row].bit = builder->bits++;
+    if (builder->places[row].bit >= 0)
+        return;
+    builder->places[row].bit = builder->bits++;
+    if (builder->places[row].state == REACHED)
+        builder->depends_known = 0;
 }
 
-static bool too_deep(struct builder *builder)
+static bool too_deep(struct graph_builder *builder)
 {
     error_set(builder->error, "rows nest too deep: more than %d steps down", DEEPEST);
     return error_expected(builder->error, "fewer rows on top of each other");
@@ -114,7 +122,7 @@ static bool too_deep(struct builder *builder)
 
 static bool is_given(const void *context, const char *name)
 {
-    const struct builder *builder = context;
+    const struct graph_builder *builder = context;
     const int row = formulas_find(builder->formulas, name);
     const struct fact *fact = row < 0 ? NULL : builder->places[row].fact;
     return fact && (fact->origin == ORIGIN_GIVEN || fact->origin == ORIGIN_AXIS);
@@ -122,7 +130,7 @@ static bool is_given(const void *context, const char *name)
 
 /* A select that asks only what was given is the branch it takes, before dependence is looked at:
  * two rows may then each be written in terms of the other, for whichever is given. */
-static const struct expr *branch_taken(const struct builder *builder, const struct expr *expr)
+static const struct expr *branch_taken(const struct graph_builder *builder, const struct expr *expr)
 {
     int branch;
     while (expr->op == OP_SELECT &&
@@ -131,9 +139,9 @@ static const struct expr *branch_taken(const struct builder *builder, const stru
     return expr;
 }
 
-static bool reach_row(struct builder *builder, int row);
+static bool reach_row(struct graph_builder *builder, int row);
 
-static bool reach_expr(struct builder *builder, const struct expr *expr)
+static bool reach_expr(struct graph_builder *builder, const struct expr *expr)
 {
     if (builder->depth == DEEPEST)
         return too_deep(builder);
@@ -155,7 +163,7 @@ static bool reach_expr(struct builder *builder, const struct expr *expr)
     return true;
 }
 
-static bool cycle(struct builder *builder, int row)
+static bool cycle(struct graph_builder *builder, int row)
 {
     struct buffer path = { .arena = builder->arena };
     size_t i = builder->path_count;
@@ -168,13 +176,13 @@ static bool cycle(struct builder *builder, int row)
     return error_suggest(builder->error, "give one of them a number");
 }
 
-static const struct expr *expr_of(const struct builder *builder, int row)
+static const struct expr *expr_of(const struct graph_builder *builder, int row)
 {
     const struct place *place = &builder->places[row];
     return place->fact ? place->bound : builder->formulas->rows[row]->expr;
 }
 
-static bool reach_row(struct builder *builder, int row)
+static bool reach_row(struct graph_builder *builder, int row)
 {
     struct place *place = &builder->places[row];
     if (place->state == REACHED)
@@ -200,7 +208,7 @@ static bool reach_row(struct builder *builder, int row)
 
 /* ---- dependence ------------------------------------------------------------------------ */
 
-static uint64_t *depends_of(struct builder *builder, int row)
+static uint64_t *depends_of(struct graph_builder *builder, int row)
 {
     return builder->depends + (size_t)row * builder->words;
 }
@@ -222,8 +230,12 @@ struct before {
     unsigned version;
 };
 
-static struct before change(struct builder *builder, int bit, int value)
+static void depends_find(struct graph_builder *builder);
+
+static struct before change(struct graph_builder *builder, int bit, int value)
 {
+    if (bit >= builder->bit_room)                   /* of a table that no row was reached of */
+        depends_find(builder);
     const struct before before = { bit_get(builder->changed, bit), builder->value[bit],
                                    builder->version };
     builder->version = ++builder->versions;
@@ -232,7 +244,7 @@ static struct before change(struct builder *builder, int bit, int value)
     return before;
 }
 
-static void change_back(struct builder *builder, int bit, struct before before)
+static void change_back(struct graph_builder *builder, int bit, struct before before)
 {
     if (!before.changed)
         builder->changed[bit / 64] &= ~((uint64_t)1 << bit % 64);
@@ -240,7 +252,7 @@ static void change_back(struct builder *builder, int bit, struct before before)
     builder->version = before.version;
 }
 
-static void depends_expr(struct builder *builder, const struct expr *expr, uint64_t *set)
+static void depends_expr(struct graph_builder *builder, const struct expr *expr, uint64_t *set)
 {
     expr = branch_taken(builder, expr);
     if (expr->row >= 0) {
@@ -254,15 +266,33 @@ static void depends_expr(struct builder *builder, const struct expr *expr, uint6
         depends_expr(builder, at->value, set);
 }
 
-static void depends_find(struct builder *builder)
+/* Room for all bits, with some to spare; sets of another width are found anew. */
+static void bits_grow(struct graph_builder *builder)
 {
-    builder->words = (size_t)builder->bits / 64 + 1;
+    enum { SPARE = 64 };
+    const int *value = builder->value, known = builder->bit_room;
+    const uint64_t *changed = builder->changed;
+    const size_t words = builder->words;
+    if (builder->bits <= known && known)
+        return;
+    builder->bit_room = builder->bits + SPARE;
+    builder->words = (size_t)builder->bit_room / 64 + 1;
     builder->depends = arena_array(builder->arena, builder->formulas->count * builder->words,
                                    sizeof *builder->depends);
     builder->changed = arena_array(builder->arena, builder->words, sizeof *builder->changed);
-    builder->value = arena_array(builder->arena, (size_t)builder->bits + 1, sizeof *builder->value);
-    for (size_t i = 0; i < builder->order_count; i++) {
-        const int row = builder->order[i];
+    builder->value = arena_array(builder->arena, (size_t)builder->bit_room, sizeof *builder->value);
+    if (known) {
+        memcpy(builder->value, value, (size_t)known * sizeof *value);
+        memcpy(builder->changed, changed, words * sizeof *changed);
+    }
+    builder->depends_known = 0;
+}
+
+static void depends_find(struct graph_builder *builder)
+{
+    bits_grow(builder);
+    for (; builder->depends_known < builder->order_count; builder->depends_known++) {
+        const int row = builder->order[builder->depends_known];
         const struct place *place = &builder->places[row];
         const struct expr *expr = expr_of(builder, row);
         uint64_t *set = depends_of(builder, row);
@@ -281,7 +311,7 @@ static void depends_find(struct builder *builder)
 
 /* ---- rows and inputs ------------------------------------------------------------------------ */
 
-static bool build_expr(struct builder *builder, const struct expr *expr, int *node);
+static bool build_expr(struct graph_builder *builder, const struct expr *expr, int *node);
 
 /* "name[entry]", without the cost of printf: a model has thousands. */
 static const char *entry_label(struct arena *arena, const char *name, const char *entry)
@@ -295,7 +325,7 @@ static const char *entry_label(struct arena *arena, const char *name, const char
     return label;
 }
 
-static int input_of(struct builder *builder, int row, int entry, const char *entry_name,
+static int input_of(struct graph_builder *builder, int row, int entry, const char *entry_name,
                     const struct fact *fact)
 {
     const struct row *the = builder->formulas->rows[row];
@@ -320,7 +350,7 @@ static int input_of(struct builder *builder, int row, int entry, const char *ent
 }
 
 /* A fact given for one entry, "cache_elements[moe]", goes before the table's. */
-static const struct fact *entry_fact(const struct builder *builder, int row,
+static const struct fact *entry_fact(const struct graph_builder *builder, int row,
                                      const struct fact_table *table, int entry)
 {
     const char *name = builder->formulas->rows[row]->name;
@@ -340,14 +370,14 @@ static const struct fact *entry_fact(const struct builder *builder, int row,
     return cell->name ? cell : NULL;
 }
 
-static bool parse_bound(struct builder *builder, const struct fact *fact,
+static bool parse_bound(struct graph_builder *builder, const struct fact *fact,
                         const struct expr **expr)
 {
     return expr_parse(builder->formulas, fact->source ? fact->source : fact->name, 0,
                       text_of(fact->expression), expr, builder->error);
 }
 
-static const struct expr *cell_expr(const struct builder *builder, int row, const struct fact *cell)
+static const struct expr *cell_expr(const struct graph_builder *builder, int row, const struct fact *cell)
 {
     const struct bound_cell *bound = builder->places[row].cells;
     while (bound->text != cell->expression && strcmp(bound->text, cell->expression))
@@ -356,7 +386,7 @@ static const struct expr *cell_expr(const struct builder *builder, int row, cons
 }
 
 /* A row of a table's chapter, at the entry where we are. */
-static bool build_cell(struct builder *builder, int row, int *node)
+static bool build_cell(struct graph_builder *builder, int row, int *node)
 {
     const struct row *the = builder->formulas->rows[row];
     const struct table *table = builder->places[row].table;
@@ -373,7 +403,7 @@ static bool build_cell(struct builder *builder, int row, int *node)
     return build_expr(builder, expr, node);
 }
 
-static bool build_fresh(struct builder *builder, int row, int *node)
+static bool build_fresh(struct graph_builder *builder, int row, int *node)
 {
     const struct row *the = builder->formulas->rows[row];
     const struct fact *fact = builder->places[row].fact;
@@ -396,7 +426,7 @@ static bool build_fresh(struct builder *builder, int row, int *node)
 }
 
 /* The outermost part is multiplied by its scale. */
-static bool build_scaled(struct builder *builder, int row, int *node)
+static bool build_scaled(struct graph_builder *builder, int row, int *node)
 {
     const struct row *the = builder->formulas->rows[row];
     if (builder->inside < 0 || !the->part || bit_get(builder->changed, builder->inside))
@@ -418,7 +448,7 @@ static bool build_scaled(struct builder *builder, int row, int *node)
 enum { CHANGES = 32 };
 
 /* The size of the key; more changes than it takes: SIZE_MAX. */
-static size_t memo_key(const struct builder *builder, int row, int key[2 * CHANGES])
+static size_t memo_key(const struct graph_builder *builder, int row, int key[2 * CHANGES])
 {
     const uint64_t *depends = builder->depends + (size_t)row * builder->words;
     size_t size = 0;
@@ -441,7 +471,7 @@ static bool same_key(const int *a, const int *b, size_t size)
     return true;
 }
 
-static struct memo *memo_place(struct builder *builder, int row, const int *key, size_t size)
+static struct memo *memo_place(struct graph_builder *builder, int row, const int *key, size_t size)
 {
     uint64_t hash = (uint64_t)row;
     for (size_t i = 0; i < size; i += 2)
@@ -456,7 +486,7 @@ static struct memo *memo_place(struct builder *builder, int row, const int *key,
     }
 }
 
-static void memo_grow(struct builder *builder)
+static void memo_grow(struct graph_builder *builder)
 {
     struct memo *old = builder->memos;
     size_t old_size = builder->memo_size;
@@ -469,7 +499,7 @@ static void memo_grow(struct builder *builder)
 }
 
 /* -1: not built yet. */
-static int memo_find(struct builder *builder, int row, const int *key, size_t size)
+static int memo_find(struct graph_builder *builder, int row, const int *key, size_t size)
 {
     struct place *place = &builder->places[row];
     if (!size)
@@ -484,7 +514,7 @@ static int memo_find(struct builder *builder, int row, const int *key, size_t si
     return memo->node;
 }
 
-static void memo_add(struct builder *builder, int row, const int *key, size_t size, int node)
+static void memo_add(struct graph_builder *builder, int row, const int *key, size_t size, int node)
 {
     struct place *place = &builder->places[row];
     if (!size) {
@@ -500,7 +530,7 @@ static void memo_add(struct builder *builder, int row, const int *key, size_t si
     *memo_place(builder, row, key, size) = place->last;
 }
 
-static bool build_row(struct builder *builder, int row, int *node)
+static bool build_row(struct graph_builder *builder, int row, int *node)
 {
     struct place *place = &builder->places[row];
     if (place->bit >= 0 && bit_get(builder->changed, place->bit)) {
@@ -540,7 +570,7 @@ static bool adds_nothing(const struct nodes *set, enum op op, int sum, int one)
            set->nodes[one].value == 0;
 }
 
-static bool build_over(struct builder *builder, const struct expr *expr, int *node)
+static bool build_over(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     const struct table *table = table_of(builder, expr->name);
     const size_t entries = table->fact ? table->fact->entries : 1;
@@ -562,7 +592,7 @@ static bool build_over(struct builder *builder, const struct expr *expr, int *no
     return true;
 }
 
-static bool build_entry(struct builder *builder, const struct expr *expr, int *node)
+static bool build_entry(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     const struct table *table = builder->places[expr->row].table;
     const struct fact_table *fact = table->fact;
@@ -582,7 +612,7 @@ static bool build_entry(struct builder *builder, const struct expr *expr, int *n
     return error_expected(builder->error, "one of: %s", all.data ? all.data : "(none)");
 }
 
-static bool build_at(struct builder *builder, const struct expr *expr, int *node)
+static bool build_at(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     enum { MOST = 16 };
     struct before before[MOST];
@@ -605,7 +635,7 @@ static bool build_at(struct builder *builder, const struct expr *expr, int *node
     return true;
 }
 
-static bool build_root(struct builder *builder, const struct expr *expr, int *node)
+static bool build_root(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     int low, high, f;
     if (builder->roots == ROOTS)
@@ -631,7 +661,7 @@ static bool build_root(struct builder *builder, const struct expr *expr, int *no
 
 /* The cell that a row of a table reads at the entry where we are, if it is a number of the model's
  * file: then nothing that varies the graph's inputs varies it. */
-static const struct fact *model_cell(const struct builder *builder, const struct expr *expr)
+static const struct fact *model_cell(const struct graph_builder *builder, const struct expr *expr)
 {
     if (expr->op != OP_ROW || !builder->places[expr->row].table || builder->places[expr->row].fact)
         return NULL;
@@ -644,7 +674,7 @@ static const struct fact *model_cell(const struct builder *builder, const struct
 
 /* The branch, 1 or 2, of a select that asks what kind of operator or layer the model's file names,
  * as in operator_head > 0; or 0. The other branch gets no nodes. */
-static int branch_settled(const struct builder *builder, const struct expr *select)
+static int branch_settled(const struct graph_builder *builder, const struct expr *select)
 {
     const struct expr *condition = select->kid[0];
     if (condition->op != OP_LESS || condition->kid[0]->op != OP_NUMBER)
@@ -653,7 +683,7 @@ static int branch_settled(const struct builder *builder, const struct expr *sele
     return !cell ? 0 : condition->kid[0]->number < cell->value ? 1 : 2;
 }
 
-static bool build_kids(struct builder *builder, const struct expr *expr, int *node)
+static bool build_kids(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     int kid[3] = { -1, -1, -1 };
     for (int i = 0; i < 3 && expr->kid[i]; i++)
@@ -664,14 +694,14 @@ static bool build_kids(struct builder *builder, const struct expr *expr, int *no
     return true;
 }
 
-static bool build_select(struct builder *builder, const struct expr *expr, int *node)
+static bool build_select(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     const int branch = branch_settled(builder, expr);
     return branch ? build_expr(builder, expr->kid[branch], node)
                   : build_kids(builder, expr, node);
 }
 
-static bool build_kind(struct builder *builder, const struct expr *expr, int *node)
+static bool build_kind(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     switch (expr->op) {
     case OP_NUMBER: *node = nodes_number(&builder->set, expr->number); return true;
@@ -688,7 +718,7 @@ static bool build_kind(struct builder *builder, const struct expr *expr, int *no
     }
 }
 
-static bool build_expr(struct builder *builder, const struct expr *expr, int *node)
+static bool build_expr(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     if (builder->depth == DEEPEST)
         return too_deep(builder);
@@ -706,7 +736,7 @@ static bool build_expr(struct builder *builder, const struct expr *expr, int *no
 /* ---- facts -------------------------------------------------------------------------------- */
 
 /* The row that "name" or "name[entry]" speaks of, or -1. */
-static int row_of_fact(const struct builder *builder, const char *name)
+static int row_of_fact(const struct graph_builder *builder, const char *name)
 {
     size_t size = strcspn(name, "[");
     if (!name[size])
@@ -714,7 +744,7 @@ static int row_of_fact(const struct builder *builder, const char *name)
     return formulas_find(builder->formulas, arena_copy(builder->arena, name, size));
 }
 
-static bool bind_cell(struct builder *builder, const struct fact *cell)
+static bool bind_cell(struct graph_builder *builder, const struct fact *cell)
 {
     int row = cell->name && cell->expression ? row_of_fact(builder, cell->name) : -1;
     if (row < 0)
@@ -731,7 +761,7 @@ static bool bind_cell(struct builder *builder, const struct fact *cell)
     return true;
 }
 
-static bool bind_table(struct builder *builder, const struct fact_table *table)
+static bool bind_table(struct graph_builder *builder, const struct fact_table *table)
 {
     for (size_t j = 0; j < table->columns; j++) {
         int row = formulas_find(builder->formulas, table->column[j]);
@@ -745,7 +775,7 @@ static bool bind_table(struct builder *builder, const struct fact_table *table)
     return true;
 }
 
-static bool bind_facts(struct builder *builder)
+static bool bind_facts(struct graph_builder *builder)
 {
     for (size_t i = 0; i < builder->facts->scalar_count; i++) {
         const struct fact *fact = &builder->facts->scalars[i];
@@ -768,16 +798,20 @@ static bool bind_facts(struct builder *builder)
     return true;
 }
 
-static bool reach_all(struct builder *builder, const struct expr *const *wanted, size_t count)
+static bool bind_all(struct graph_builder *builder, bool parts)
 {
     const size_t rows = builder->formulas->count;
     builder->places = arena_array(builder->arena, rows + 1, sizeof *builder->places);
     builder->order = arena_array(builder->arena, rows + 1, sizeof *builder->order);
+    builder->inside = parts ? builder->bits++ : -1;
     for (size_t i = 0; i < rows; i++)
         builder->places[i].column = builder->places[i].bit = builder->places[i].node = -1;
     memo_grow(builder);
-    if (!bind_facts(builder))
-        return false;
+    return bind_facts(builder);
+}
+
+static bool reach_all(struct graph_builder *builder, const struct expr *const *wanted, size_t count)
+{
     for (size_t i = 0; i < count; i++) {
         builder->depth = 0;
         if (!reach_expr(builder, wanted[i]))
@@ -786,21 +820,34 @@ static bool reach_all(struct builder *builder, const struct expr *const *wanted,
     return true;
 }
 
-static bool build(struct builder *builder, const struct expr *const *wanted, size_t count,
-                  bool parts, struct graph *graph)
+struct graph_builder *builder_open(struct arena *arena, struct arena *kept, const struct formulas *formulas,
+                                   const struct facts *facts, bool parts, struct error *error)
 {
+    struct graph_builder *builder = arena_alloc(arena, sizeof *builder);
+    *builder = (struct graph_builder){ .arena = arena, .set.arena = arena, .kept = kept, .formulas = formulas,
+                                       .facts = facts, .error = error };
+    return bind_all(builder, parts) ? builder : NULL;
+}
+
+bool builder_grow(struct graph_builder *builder, const struct expr *const *wanted, size_t count, int *nodes,
+                  struct error *error)
+{
+    builder->error = error;
+    builder->reads = 0;
     if (!reach_all(builder, wanted, count))
         return false;
-    builder->inside = parts ? builder->bits++ : -1;
     depends_find(builder);
-    int *nodes = arena_array(builder->arena, count + 1, sizeof *nodes);
     for (size_t i = 0; i < count; i++) {
         builder->depth = 0;
         if (!build_expr(builder, wanted[i], &nodes[i]))
             return false;
     }
-    nodes_finish(&builder->set, nodes, count, builder->kept, graph);
     return true;
+}
+
+struct nodes *builder_nodes(struct graph_builder *builder)
+{
+    return &builder->set;
 }
 
 static bool build_in(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
@@ -808,9 +855,11 @@ static bool build_in(struct arena *arena, const struct formulas *formulas, const
                      struct error *error)
 {
     struct arena scratch = arena_beside(arena);
-    struct builder builder = { .arena = &scratch, .set.arena = &scratch, .kept = arena,
-                               .formulas = formulas, .facts = facts, .error = error };
-    bool built = build(&builder, wanted, count, parts, graph);
+    int *nodes = arena_array(&scratch, count + 1, sizeof *nodes);
+    struct graph_builder *builder = builder_open(&scratch, arena, formulas, facts, parts, error);
+    const bool built = builder && builder_grow(builder, wanted, count, nodes, error);
+    if (built)
+        nodes_finish(&builder->set, nodes, count, arena, graph, NULL);
     arena_free(&scratch);
     return built;
 }
@@ -834,11 +883,10 @@ bool graph_reach(const struct formulas *formulas, const struct facts *facts,
                  struct error *error)
 {
     struct arena scratch = arena_beside(facts->arena);
-    struct builder builder = { .arena = &scratch, .set.arena = &scratch, .kept = facts->arena,
-                               .formulas = formulas, .facts = facts, .error = error };
-    const bool done = reach_all(&builder, wanted, count);
+    struct graph_builder *builder = builder_open(&scratch, facts->arena, formulas, facts, false, error);
+    const bool done = builder && reach_all(builder, wanted, count);
     for (size_t i = 0; done && i < formulas->count; i++)
-        reached[i] = builder.places[i].state == REACHED;
+        reached[i] = builder->places[i].state == REACHED;
     arena_free(&scratch);
     return done;
 }

@@ -4,7 +4,8 @@
  * appear, so that sharing never changes a bit. Each node knows which ROOT variables it depends on.
  * nodes_finish places reachable nodes after their operands; the body of a ROOT stands between its
  * variable and the ROOT, and whatever does not depend on the variable is placed before it, outside
- * of the loop. */
+ * of the loop. nodes_value does the same with the nodes whose value is not known yet; the others stand in
+ * that graph as numbers. */
 #include "rows/nodes.h"
 
 #include <math.h>
@@ -40,6 +41,7 @@ static void grow(struct nodes *set)
     set->known = arena_array(set->arena, set->room, sizeof *set->known);
     set->same_size = 2 * set->room;
     set->same = arena_array(set->arena, set->same_size, sizeof *set->same);
+    set->list = arena_array(set->arena, set->room, sizeof *set->list);
     for (size_t i = 0; i < set->count; i++) {
         size_t at = node_hash(&nodes[i]) & (set->same_size - 1);
         while (set->same[at])
@@ -147,90 +149,141 @@ int nodes_input(struct nodes *set, struct input input)
 
 /* ---- finish: reachable nodes in order ----------------------------------------------------- */
 
-struct order {
-    struct nodes *set;
-    struct node *nodes;
-    size_t count;
-    int *place;                     /* old -> new, -1 not yet */
-};
+static void order_node(struct nodes *set, int node, bool fresh);
 
-static void order_node(struct order *order, int node, uint64_t inside);
-
-static int placed(const struct order *order, int node)
+/* A node whose value is known is a number to those whose values are computed. */
+static bool is_number(const struct nodes *set, int node, bool fresh)
 {
-    return node < 0 ? -1 : order->place[node];
+    return fresh && set->known[node].valued && !set->known[node].moves;
 }
 
-static void place_node(struct order *order, int node)
+static void place_node(struct nodes *set, int node)
 {
-    struct node copy = order->set->nodes[node];
-    copy.a = placed(order, copy.a);
-    copy.b = placed(order, copy.b);
-    copy.c = placed(order, copy.c);
-    copy.first = placed(order, copy.first);
-    order->place[node] = (int)order->count;
-    order->nodes[order->count++] = copy;
+    set->list[set->listed++] = node;
+    set->known[node].place = (int)set->listed;
 }
 
 /* Place everything under `node` that does not move with `var`. */
-static void order_still(struct order *order, int node, uint64_t var, uint64_t inside,
-                        uint8_t *seen)
+static void order_still(struct nodes *set, int node, uint64_t var, bool fresh, uint8_t *seen)
 {
-    if (node < 0 || order->place[node] >= 0 || seen[node])
+    if (node < 0 || set->known[node].place || seen[node])
         return;
     seen[node] = 1;
-    const struct node *the = &order->set->nodes[node];
-    if (!(order->set->known[node].moves & var)) {
-        order_node(order, node, inside);
+    const struct node *the = &set->nodes[node];
+    if (!(set->known[node].moves & var)) {
+        order_node(set, node, fresh);
         return;
     }
     if (the->op == OP_ROOT)                         /* nor what moves with a VAR further in */
-        var |= order->set->known[the->first].moves;
-    order_still(order, the->a, var, inside, seen);
-    order_still(order, the->b, var, inside, seen);
-    order_still(order, the->c, var, inside, seen);
+        var |= set->known[the->first].moves;
+    order_still(set, the->a, var, fresh, seen);
+    order_still(set, the->b, var, fresh, seen);
+    order_still(set, the->c, var, fresh, seen);
 }
 
-static void order_node(struct order *order, int node, uint64_t inside)
+static void order_node(struct nodes *set, int node, bool fresh)
 {
-    if (node < 0 || order->place[node] >= 0)
+    if (node < 0 || set->known[node].place)
         return;
-    const struct node the = order->set->nodes[node];
-    order_node(order, the.a, inside);
-    order_node(order, the.b, inside);
-    if (the.op == OP_ROOT) {
-        uint64_t var = order->set->known[the.first].moves;
-        uint8_t *seen = arena_alloc(order->set->arena, order->set->count);
-        order_still(order, the.c, var, inside, seen);
-        place_node(order, the.first);
-        inside |= var;
+    const struct node *the = &set->nodes[node];
+    if (!is_number(set, node, fresh)) {
+        order_node(set, the->a, fresh);
+        order_node(set, the->b, fresh);
+        if (the->op == OP_ROOT) {
+            struct arena scratch = arena_beside(set->arena);
+            uint8_t *seen = arena_alloc(&scratch, set->count);
+            order_still(set, the->c, set->known[the->first].moves, fresh, seen);
+            arena_free(&scratch);
+            place_node(set, the->first);
+        }
+        order_node(set, the->c, fresh);
     }
-    order_node(order, the.c, inside);
-    place_node(order, node);
+    place_node(set, node);
 }
 
-/* Inputs that no node needs any more are dropped; the rest keep their order. */
-void nodes_finish(struct nodes *set, const int *wanted, size_t count, struct arena *arena,
-                  struct graph *graph)
+static int placed(const struct nodes *set, int node)
 {
-    struct order order = { .set = set };
-    order.nodes = arena_array(arena, set->count + 1, sizeof *order.nodes);
-    order.place = arena_array(set->arena, set->count + 1, sizeof *order.place);
-    for (size_t i = 0; i < set->count; i++)
-        order.place[i] = -1;
-    for (size_t i = 0; i < count; i++)
-        order_node(&order, wanted[i], 0);
-    *graph = (struct graph){ .nodes = order.nodes, .count = order.count, .output_count = count };
+    return node < 0 ? -1 : set->known[node].place - 1;
+}
+
+/* The nodes of the list as a graph. Inputs keep the order in which they were made. */
+static void make_graph(struct nodes *set, const int *wanted, size_t count, bool fresh, struct arena *arena,
+                       struct graph *graph)
+{
+    *graph = (struct graph){ .count = set->listed, .output_count = count };
+    graph->nodes = arena_array(arena, set->listed + 1, sizeof *graph->nodes);
     graph->outputs = arena_array(arena, count + 1, sizeof *graph->outputs);
+    for (size_t i = 0; i < set->listed; i++) {
+        const int node = set->list[i];
+        struct node *copy = &graph->nodes[i];
+        if (is_number(set, node, fresh)) {
+            *copy = node_of(OP_NUMBER, -1, -1, -1);
+            copy->value = set->known[node].value;
+            continue;
+        }
+        *copy = set->nodes[node];
+        copy->a = placed(set, copy->a);
+        copy->b = placed(set, copy->b);
+        copy->c = placed(set, copy->c);
+        copy->first = placed(set, copy->first);
+        graph->input_count += copy->op == OP_INPUT;
+    }
     for (size_t i = 0; i < count; i++)
-        graph->outputs[i] = order.place[wanted[i]];
-    graph->inputs = arena_array(arena, set->input_count + 1, sizeof *graph->inputs);
+        graph->outputs[i] = placed(set, wanted[i]);
+    graph->inputs = arena_array(arena, graph->input_count + 1, sizeof *graph->inputs);
+    graph->input_count = 0;
     for (size_t i = 0; i < set->input_count; i++) {
-        int node = order.place[set->inputs[i].node];
-        if (node < 0)
+        const int node = placed(set, set->inputs[i].node);
+        if (node < 0 || graph->nodes[node].op != OP_INPUT)
             continue;
         graph->nodes[node].input = (int)graph->input_count;
         graph->inputs[graph->input_count] = set->inputs[i];
         graph->inputs[graph->input_count++].node = node;
     }
+}
+
+static void list_end(struct nodes *set)
+{
+    for (size_t i = 0; i < set->listed; i++)
+        set->known[set->list[i]].place = 0;
+    set->listed = 0;
+}
+
+void nodes_finish(struct nodes *set, const int *wanted, size_t count, struct arena *arena,
+                  struct graph *graph, double **values)
+{
+    for (size_t i = 0; i < count; i++)
+        order_node(set, wanted[i], false);
+    make_graph(set, wanted, count, false, arena, graph);
+    if (values)
+        *values = arena_array(arena, graph->count + 1, sizeof **values);
+    for (size_t i = 0; values && i < graph->count; i++)
+        (*values)[i] = set->known[set->list[i]].value;
+    list_end(set);
+}
+
+void nodes_value(struct nodes *set, const int *wanted, size_t count)
+{
+    struct arena scratch = arena_beside(set->arena);
+    struct graph graph;
+    bool all = true;
+    for (size_t i = 0; i < count; i++)
+        all &= set->known[wanted[i]].valued;
+    if (all)
+        return;
+    for (size_t i = 0; i < count; i++)
+        order_node(set, wanted[i], true);
+    make_graph(set, wanted, count, true, &scratch, &graph);
+    double *inputs = arena_array(&scratch, graph.input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(&scratch, graph.count + 1, sizeof *nodes);
+    for (size_t i = 0; i < graph.input_count; i++)
+        inputs[i] = graph.inputs[i].value;
+    graph_value(&scratch, &graph, inputs, nodes, NULL);
+    for (size_t i = 0; i < graph.count; i++) {
+        struct known *known = &set->known[set->list[i]];
+        known->value = nodes[i];
+        known->valued = true;
+    }
+    list_end(set);
+    arena_free(&scratch);
 }

@@ -12,8 +12,11 @@ enum { NODES_TALLEST = 10000 };     /* walks over nodes are recursive */
 
 struct known {                      /* properties of a node */
     uint64_t moves;                 /* bits of the VARs that it depends on */
+    double value;                   /* under the inputs' values, if `valued`; inside a ROOT, at its solution */
     int height;                     /* longest path down to an input */
+    int place;                      /* in the graph that is being finished, + 1; 0: in none */
     bool plain;                     /* its value is never -0 */
+    bool valued;
 };
 
 struct nodes {
@@ -28,6 +31,8 @@ struct nodes {
     size_t input_count, input_room;
     int *input_same;                /* hash of inputs + 1 */
     size_t input_size;
+    int *list;                      /* [room] nodes of the graph that is being finished, in its order */
+    size_t listed;
 };
 
 static inline struct node node_of(enum op op, int a, int b, int c)
@@ -41,9 +46,12 @@ int nodes_number(struct nodes *set, double value);
 /* The node of the input of that row and entry; -1: not made yet. */
 int nodes_input_find(const struct nodes *set, int row, int entry);
 int nodes_input(struct nodes *set, struct input input);
-/* Make the graph of the wanted nodes, in `arena`: all nodes that they need, each after its operands.
- * Inputs that no node needs are dropped. */
+/* Make the graph of the wanted nodes, in `arena`: all nodes that they need, each after its operands. Inputs that no
+ * node needs are dropped. If `values` is not NULL, it becomes the values of the graph's nodes, which must be known
+ * (nodes_value). */
 void nodes_finish(struct nodes *set, const int *wanted, size_t count, struct arena *arena,
-                  struct graph *graph);
+                  struct graph *graph, double **values);
+/* Compute the values of the wanted nodes, and of those they need, that are not known yet. */
+void nodes_value(struct nodes *set, const int *wanted, size_t count);
 
 #endif

@@ -226,6 +226,17 @@ bool graph_build(struct arena *arena, const struct formulas *formulas, const str
 bool graph_build_parts(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
                        const struct expr *const *wanted, size_t count, struct graph *graph,
                        struct error *error);
+/* Graphs that grow: each set of facts that was asked under lately keeps the nodes and the values of what it was asked,
+ * so that a further question costs what it adds. It ends with the arena. */
+struct asked_graphs;
+struct asked_graphs *asked_graphs_new(struct arena *arena);
+/* graph_build, or graph_build_parts, in `arena`, with the values of the graph's nodes under the facts. */
+bool graph_asked(struct asked_graphs *asked, struct arena *arena, const struct formulas *formulas,
+                 const struct facts *facts, bool parts, const struct expr *const *wanted, size_t count,
+                 struct graph *graph, double **values, struct error *error);
+/* The value of one expression, without its graph. */
+bool graph_asked_value(struct asked_graphs *asked, const struct formulas *formulas, const struct facts *facts,
+                       const struct expr *wanted, double *value, struct error *error);
 /* Specialize: compute the smaller graph in which every input is fixed at `values`, except those that
  * `vary`. */
 void graph_specialize(struct arena *arena, const struct graph *graph, const double *values,

@@ -129,7 +129,7 @@ static void fix_with(struct arena *arena, struct arena *scratch, const struct gr
     int *wanted = arena_array(scratch, graph->output_count + 1, sizeof *wanted);
     for (size_t i = 0; i < graph->output_count; i++)
         wanted[i] = left_of(&left, graph->outputs[i]);
-    nodes_finish(set, wanted, graph->output_count, arena, to);
+    nodes_finish(set, wanted, graph->output_count, arena, to, NULL);
 }
 
 static uint64_t *free_of(struct arena *arena, const struct graph *graph, const bool *vary)
@@ -332,6 +332,6 @@ void graph_simplify(struct arena *arena, const struct graph *graph, const struct
     int *wanted = arena_array(&scratch, graph->output_count + 1, sizeof *wanted);
     for (size_t i = 0; i < graph->output_count; i++)
         wanted[i] = moved[graph->outputs[i]];
-    nodes_finish(&set, wanted, graph->output_count, arena, left);
+    nodes_finish(&set, wanted, graph->output_count, arena, left, NULL);
     arena_free(&scratch);
 }

@@ -595,6 +595,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     unsigned conditions = (model ? FORMULAS_MODEL : 0) | (machine ? FORMULAS_MACHINE : 0);
     *scenario = (struct scenario){ .arena = arena, .command = command, .subject = subject };
     scenario->facts.arena = arena;
+    scenario->graphs = asked_graphs_new(arena);
     const char *tiers = command_text(command, "tiers");
     scenario->lecture = command_given(command, "lecture");
     formulas_copy(&scenario->formulas, arena, formulas_built_in(conditions));

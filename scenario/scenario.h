@@ -55,6 +55,7 @@ struct scenario {
     struct subject subject;
     struct formulas formulas;
     struct facts facts;
+    struct asked_graphs *graphs;    /* of values.c; shared with copies of this scenario */
     struct catalog catalog;
     struct formats formats;
     const char *model, *machine;    /* titles; NULL: none given */

@@ -97,28 +97,34 @@ static bool finite_if_priced(struct scenario *scenario, const struct values *val
     return finite;
 }
 
+/* The expression that a text says; its unit must be right. */
+static const struct expr *expr_read(struct scenario *scenario, const char *text, struct error *error)
+{
+    const struct expr *expr;
+    struct unit unit;
+    return expr_parse(&scenario->formulas, NULL, 0, text_of(text), &expr, error) &&
+           expr_unit(&scenario->formulas, expr, &unit, error) ? expr : NULL;
+}
+
 static bool values_by(struct scenario *scenario, const char *const *texts, size_t count,
                       bool parts, struct values *values, struct error *error)
 {
     struct arena *arena = scenario->arena;
     const struct expr **wanted = arena_array(arena, count + 1, sizeof *wanted);
-    for (size_t i = 0; i < count; i++) {
-        struct unit unit;
-        if (!expr_parse(&scenario->formulas, NULL, 0, text_of(texts[i]), &wanted[i], error) ||
-            !expr_unit(&scenario->formulas, wanted[i], &unit, error))
+    for (size_t i = 0; i < count; i++)
+        if (!(wanted[i] = expr_read(scenario, texts[i], error)))
             return false;
-    }
-    if (!(parts ? graph_build_parts : graph_build)(arena, &scenario->formulas, &scenario->facts, wanted,
-                                                   count, &values->graph, error))
+    if (!graph_asked(scenario->graphs, arena, &scenario->formulas, &scenario->facts, parts, wanted, count,
+                     &values->graph, &values->nodes, error))
         return false;
     values->names = arena_array(arena, count + 1, sizeof *values->names);
     memcpy(values->names, texts, count * sizeof *values->names);
     values->inputs = arena_array(arena, values->graph.input_count + 1, sizeof(double));
     values->at = arena_array(arena, count + 1, sizeof(double));
-    values->nodes = arena_array(arena, values->graph.count + 1, sizeof(double));
     for (size_t i = 0; i < values->graph.input_count; i++)
         values->inputs[i] = values->graph.inputs[i].value;
-    graph_value(arena, &values->graph, values->inputs, values->nodes, values->at);
+    for (size_t i = 0; i < count; i++)
+        values->at[i] = values->nodes[values->graph.outputs[i]];
     values_unpriced(&values->graph, values->inputs, values->at);
     return true;
 }
@@ -160,9 +166,18 @@ bool values_of_parts(struct scenario *scenario, const char *const *texts, size_t
            check_values(scenario, values, error);
 }
 
+/* A finite value needs no graph, unless the price of a chip is unknown, which values_unpriced looks for in the graph. */
 bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error)
 {
+    const struct expr *expr = expr_read(scenario, text, error);
+    const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
     struct values values;
+    if (!expr)
+        return false;
+    if (!(price && isnan(price->value)) &&
+        graph_asked_value(scenario->graphs, &scenario->formulas, &scenario->facts, expr, value, error) &&
+        isfinite(*value))
+        return true;
     if (!values_of(scenario, &text, 1, &values, error))
         return false;
     *value = values.at[0];
