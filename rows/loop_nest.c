@@ -24,7 +24,7 @@ struct loop_nest {
     size_t *size;                   /* [count] of a number's block; 0: never read as a block */
     bool *single;                   /* [count] a number */
     double **column;                /* blocks to fill with it */
-    size_t columns;
+    size_t columns, points;         /* of those; of the column */
 };
 
 /* ---- which stage ------------------------------------------------------------------------- */
@@ -210,7 +210,7 @@ struct loop_nest *loop_nest_make(struct arena *arena, const char *set, const str
     int *last = arena_array(arena, graph->count + 1, sizeof *last);
     struct blocks blocks = { .arena = arena };
     blocks.unused = arena_array(arena, graph->count + 1, sizeof *blocks.unused);
-    *nest = (struct loop_nest){ .graph = graph, .set = set_find(set) };
+    *nest = (struct loop_nest){ .graph = graph, .set = set_find(set), .points = BLOCK };
     assert(nest->set && (int)LOOP_NEST_POINTS == (int)BLOCK);
     loop_nest_arrays(arena, nest);
     int *axis = nest->axis;
@@ -238,7 +238,7 @@ void loop_nest_number(struct loop_nest *nest, size_t input, double value)
 void loop_nest_enter(struct loop_nest *nest, int axis)
 {
     const struct stage *stage = &nest->stage[axis];
-    run_steps_scalar(stage->numbers, stage->number_count);
+    run_steps_scalar(stage->numbers, stage->number_count, 1);
     for (size_t i = 0; i < stage->shown_count; i++) {
         int node = stage->shown[i];
         fill(nest->block[node], nest->value[node], nest->size[node]);
@@ -248,13 +248,14 @@ void loop_nest_enter(struct loop_nest *nest, int axis)
 void loop_nest_column(struct loop_nest *nest, const double *column, size_t count)
 {
     assert(count <= BLOCK);
+    nest->points = count;
     for (size_t i = 0; i < nest->columns; i++)
         memcpy(nest->column[i], column, count * sizeof *column);
 }
 
 void loop_nest_block(struct loop_nest *nest, int axis)
 {
-    nest->set->run(nest->stage[axis].blocks, nest->stage[axis].block_count);
+    nest->set->run(nest->stage[axis].blocks, nest->stage[axis].block_count, nest->points);
 }
 
 int loop_nest_axis(const struct loop_nest *nest, size_t output)

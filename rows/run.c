@@ -80,7 +80,7 @@ static void run_loop(struct arena *arena, const struct graph *graph, size_t root
             steps[i].c = log;
         }
     }
-    run_steps_scalar(steps, count);
+    run_steps_scalar(steps, count, 1);
 }
 
 /* Inside a loop there is nothing to do: its ROOT comes later and runs it. */
@@ -98,7 +98,7 @@ void graph_value_of(struct arena *arena, const struct graph *graph, const double
         else if (node->op == OP_ROOT && !skip[i])
             run_loop(&scratch, graph, i, nodes);
         else if (!skip[i])
-            run_steps_scalar(&step, 1);
+            run_steps_scalar(&step, 1, 1);
     }
     arena_free(&scratch);
 }
@@ -308,7 +308,7 @@ void graph_program_run(const struct graph_program *program, const struct column 
         const struct body *body = within ? &program->within : &program->whole;
         for (size_t j = 0; j < body->input_count; j++)
             memcpy(body->inputs[j], inputs[body->columns[j]].data + start, count * sizeof(double));
-        program->set->run(body->steps, body->count);
+        program->set->run(body->steps, body->count, count);
         for (size_t j = 0; j < body->output_count; j++)
             memcpy(outputs[j] + start, body->outputs[j], count * sizeof(double));
     }

@@ -20,7 +20,8 @@ struct step {
     int last;                       /* VAR: number of steps from here to its ROOT */
 };
 
-typedef void run_steps(const struct step *steps, size_t count);
+/* The first `points` of each block. */
+typedef void run_steps(const struct step *steps, size_t count, size_t points);
 run_steps run_steps_scalar, run_steps_portable, run_steps_avx2, run_steps_avx512;
 /* The logarithm of |x| in two parts, which a power step with a constant base may have at `c`. */
 void run_log(double x, double parts[2]);

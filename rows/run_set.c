@@ -19,7 +19,7 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-enum { VECTORS = POINTS / LANES };
+enum { WHOLE = POINTS / LANES };                 /* vectors of a whole block */
 
 #if defined(__clang__) || !defined(__GNUC__)
 #define UNROLLED                    /* clang unrolls by itself, gcc -O2 does not */
@@ -28,7 +28,7 @@ enum { VECTORS = POINTS / LANES };
 #endif
 
 #define EVERY(expression)                                                                   \
-    UNROLLED for (int i = 0; i < VECTORS; i++)                                              \
+    UNROLLED for (int i = 0; i < vectors; i++)                                              \
         to[i] = (expression);                                                               \
     break
 
@@ -44,18 +44,18 @@ enum { VECTORS = POINTS / LANES };
 #define EVERY_PAIR(expression)                                                              \
     if (step->form == FORM_NUMBER_A) {                                                      \
         const lanes x = a[0];                                                               \
-        UNROLLED for (int i = 0; i < VECTORS; i++) {                                        \
+        UNROLLED for (int i = 0; i < vectors; i++) {                                        \
             const lanes y = b[i];                                                           \
             to[i] = (expression);                                                           \
         }                                                                                   \
     } else if (step->form == FORM_NUMBER_B) {                                               \
         const lanes y = b[0];                                                               \
-        UNROLLED for (int i = 0; i < VECTORS; i++) {                                        \
+        UNROLLED for (int i = 0; i < vectors; i++) {                                        \
             const lanes x = a[i];                                                           \
             to[i] = (expression);                                                           \
         }                                                                                   \
     } else {                                                                                \
-        UNROLLED for (int i = 0; i < VECTORS; i++) {                                        \
+        UNROLLED for (int i = 0; i < vectors; i++) {                                        \
             const lanes x = a[i], y = b[i];                                                 \
             to[i] = (expression);                                                           \
         }                                                                                   \
@@ -71,7 +71,7 @@ static inline lanes truth(lanes_bits condition)
 
 /* Powers of one number: its logarithm is taken once, for all turns of a loop where `c` has it, and
  * of a usual number nothing is special but the exponent 0. */
-static void run_powers(const struct step *step)
+static void run_powers(const struct step *step, int vectors)
 {
     lanes *to = (lanes *)step->to;
     const lanes base = *(const lanes *)step->a, *b = (const lanes *)step->b;
@@ -82,13 +82,14 @@ static void run_powers(const struct step *step)
     const struct lanes_log log = lanes_log_of(lanes_abs(base));
 #endif
     const bool usual = base[0] > 0 && base[0] != 1 && base[0] < __builtin_inf();
-    for (int i = 0; i < VECTORS; i++)
+    for (int i = 0; i < vectors; i++)
         to[i] = usual ? lanes_select(b[i] == lanes_splat(0), lanes_splat(1),
                                      lanes_pow_positive(log, b[i]))
                       : lanes_pow_of(base, log, b[i]);
 }
 
-static inline __attribute__((always_inline)) void run_step(const struct step *step)
+/* With `vectors` a constant, the loops of a whole block are unrolled. */
+static inline __attribute__((always_inline)) void run_step(const struct step *step, int vectors)
 {
     lanes *to = (lanes *)step->to;
     const lanes *a = (const lanes *)step->a, *b = (const lanes *)step->b;
@@ -107,7 +108,7 @@ static inline __attribute__((always_inline)) void run_step(const struct step *st
     case OP_SQRT:   EVERY(lanes_sqrt(a[i]));
     case OP_POW:
         if (step->form == FORM_NUMBER_A) {
-            run_powers(step);
+            run_powers(step, vectors);
             break;
         }
         EVERY(lanes_pow(a[i], b[i]));
@@ -123,42 +124,45 @@ static inline __attribute__((always_inline)) void run_step(const struct step *st
     }
 }
 
-static void run_root(const struct step *step)
+static void run_root(const struct step *step, int vectors)
 {
     const struct step *root = step + step->last;
-    struct lanes_root roots[VECTORS];
+    struct lanes_root roots[WHOLE];
     lanes *x = (lanes *)step->to;
     const lanes *from = (const lanes *)root->a, *to = (const lanes *)root->b;
     const lanes *f = (const lanes *)root->c;
     const size_t body = (size_t)(step->last - 1);
-    for (int i = 0; i < VECTORS; i++)
+    for (int i = 0; i < vectors; i++)
         roots[i] = lanes_root_open(from[i], to[i]);
     bool moved = true;              /* a bracket that stays will stay: the next turn reads the same */
     for (int turn = 0; turn < LANES_ROOT_STEPS && moved; turn++) {
-        for (int i = 0; i < VECTORS; i++)
+        for (int i = 0; i < vectors; i++)
             x[i] = lanes_root_point(&roots[i], turn);
-        JOIN(run_steps_, SET)(step + 1, body);
+        JOIN(run_steps_, SET)(step + 1, body, (size_t)vectors * LANES);
         moved = turn < 2;
-        for (int i = 0; i < VECTORS; i++) {
+        for (int i = 0; i < vectors; i++) {
             const struct lanes_root before = roots[i];
             lanes_root_narrow(&roots[i], turn, x[i], f[i]);
             moved |= memcmp(&before, &roots[i], sizeof before) != 0;
         }
     }
-    for (int i = 0; i < VECTORS; i++)
+    for (int i = 0; i < vectors; i++)
         ((lanes *)root->to)[i] = lanes_root_value(&roots[i]);
 }
 
-void JOIN(run_steps_, SET)(const struct step *steps, size_t count)
+void JOIN(run_steps_, SET)(const struct step *steps, size_t count, size_t points)
 {
+    const int vectors = (int)((points + LANES - 1) / LANES);
     if (!count)
         return;
     for (const struct step *step = steps, *end = steps + count; step < end; step++) {
         if (step->op == OP_VAR) {
-            run_root(step);
+            run_root(step, vectors);
             step += step->last;
+        } else if (WHOLE == 1 || vectors == WHOLE) {
+            run_step(step, WHOLE);
         } else {
-            run_step(step);
+            run_step(step, vectors);
         }
     }
 }

@@ -47,7 +47,7 @@ static double computed(const struct nodes *set, const struct node *node)
             value[k] = set->nodes[kids[k]].value;
     const struct step step = { .op = node->op, .to = &result, .a = &value[0], .b = &value[1],
                                .c = &value[2] };
-    run_steps_scalar(&step, 1);
+    run_steps_scalar(&step, 1, 1);
     return result;
 }
 

@@ -20,6 +20,9 @@
 #include <math.h>
 #include <string.h>
 
+/* A ripple moves limits and worth by less than this share of them. */
+static const double NEAR = 0.97;
+
 /* Settings that are evaluated together, each at a load of its own. */
 struct sweepers {
     struct search_space space;      /* the searched space, restricted to these settings */
@@ -216,18 +219,19 @@ static bool preferred(const struct choice *choice, const struct sweepers *all, s
     return all->out[SERVERS_WORTH][a] > all->out[SERVERS_WORTH][b];
 }
 
-/* Evaluate every load of some settings. */
-static struct sweepers every_load(struct arena *arena, const struct sweepers *all,
-                                  const bool *wanted)
+/* Evaluate the marked loads of the settings; marks are [setting][load]. */
+static struct sweepers at_loads(struct arena *arena, const struct sweepers *all, const bool *marked)
 {
     const struct search_space *space = &all->space;
-    size_t settings = 0, at = 0;
-    for (size_t i = 0; i < space->setting_count; i++)
-        settings += wanted[i];
-    struct sweepers each = sweepers_open(arena, space, settings * space->load_count);
+    size_t points = 0, at = 0;
+    for (size_t i = 0; i < space->setting_count * space->load_count; i++)
+        points += marked[i];
+    struct sweepers each = sweepers_open(arena, space, points);
     each.program = all->program;
     for (size_t i = 0; i < space->setting_count; i++)
-        for (size_t l = 0; wanted[i] && l < space->load_count; l++) {
+        for (size_t l = 0; l < space->load_count; l++) {
+            if (!marked[i * space->load_count + l])
+                continue;
             put_setting(&each, at, all->settings + i * space->inputs);
             each.load[at++] = space->loads[l];
         }
@@ -235,12 +239,44 @@ static struct sweepers every_load(struct arena *arena, const struct sweepers *al
     return each;
 }
 
-/* Set `found` to the best point, over all loads, of the settings within `near` of setting `best`: near
+/* Evaluate the loads of the wanted settings at which one of them may be better than `worth`: of every STRIDE loads the
+ * first and the last are evaluated, and those between them if, but for a ripple, the first is within the limits and the
+ * last is worth as much. */
+static struct sweepers every_load(const struct choice *choice, struct arena *arena, const struct sweepers *all,
+                                  const bool *wanted, double most, double worth)
+{
+    enum { STRIDE = 16 };
+    const size_t settings = all->space.setting_count, loads = all->space.load_count;
+    const bool monotonic = !choice->servers.own_rows && choice->loads == LOADS_RUNNING;
+    bool *coarse = arena_array(arena, settings * loads + 1, sizeof *coarse);
+    bool *marked = arena_array(arena, settings * loads + 1, sizeof *marked);
+    for (size_t i = 0; i < settings; i++)
+        for (size_t l = 0; l < loads; l++)
+            coarse[i * loads + l] = wanted[i] && (!monotonic || l % STRIDE == 0 || l == loads - 1);
+    const struct sweepers few = at_loads(arena, all, coarse);
+    if (!monotonic)
+        return few;
+    for (size_t i = 0, at = 0; i < settings; i++) {
+        if (!wanted[i])
+            continue;
+        for (size_t l = 0; l < loads - 1; l += STRIDE, at++) {
+            const size_t end = l + STRIDE < loads - 1 ? l + STRIDE : loads - 1;
+            const bool fits = isfinite(worst_of(choice, &few, at + 1));
+            const bool open = worst_of(choice, &few, at) <= most / NEAR &&
+                              (!fits || few.out[SERVERS_WORTH][at + 1] >= worth - (1 - NEAR) * fabs(worth));
+            for (size_t k = l; k <= end; k++)
+                marked[i * loads + k] |= open;
+        }
+        at++;
+    }
+    return at_loads(arena, all, marked);
+}
+
+/* Set `found` to the best point, over all loads, of the settings within NEAR of setting `best`: near
  * enough that a ripple may place one of them above it. */
 static void near_ties(const struct choice *choice, const struct sweepers *all, double most,
                       size_t best, struct found *found)
 {
-    const double near = 0.97;
     struct arena scratch = arena_beside(choice->trial.arena);
     const size_t count = all->space.setting_count;
     bool *wanted = arena_array(&scratch, count, sizeof *wanted);
@@ -249,11 +285,11 @@ static void near_ties(const struct choice *choice, const struct sweepers *all, d
     for (size_t i = 0; i < count; i++) {
         const double own = chips_at(choice, all, i, all->load[i]);
         const bool replicas = choice->loads == LOADS_REPLICAS;
-        const bool worthy = all->out[SERVERS_WORTH][i] >= worth - (1 - near) * fabs(worth);
+        const bool worthy = all->out[SERVERS_WORTH][i] >= worth - (1 - NEAR) * fabs(worth);
         wanted[i] = worst_of(choice, all, i) <= most &&
-                    (!by_size(choice) ? worthy : replicas ? own <= chips / near : own == chips && worthy);
+                    (!by_size(choice) ? worthy : replicas ? own <= chips / NEAR : own == chips && worthy);
     }
-    struct sweepers each = every_load(&scratch, all, wanted);
+    struct sweepers each = every_load(choice, &scratch, all, wanted, most, worth);
     size_t top = 0;
     for (size_t i = 0; i < each.space.setting_count; i++)
         if (worst_of(choice, &each, i) <= most &&
