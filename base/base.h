@@ -61,8 +61,9 @@ struct error {
     bool expected;          /* `hint` says what would have been accepted; otherwise it is advice */
 };
 
-/* Fill `error` and return false, so that a caller can `return error_set(...)`. A message may quote text
- * of unknown origin on a terminal, so bytes that are not plain text are written as \x1b. */
+/* Fill `error` and return false, so that a caller can `return error_set(...)`. NULL: who asks only whether a thing is
+ * there pays for no message. A message may quote text of unknown origin on a terminal, so bytes that are not plain text
+ * are written as \x1b. */
 bool error_set(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
 /* The second line of the message: "expected: a whole number", or "hint: did you mean --batch?". */
 bool error_expected(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);

@@ -23,6 +23,8 @@ static void print_plain(char *out, size_t room, const char *format, va_list list
 bool error_set(struct error *error, const char *format, ...)
 {
     va_list list;
+    if (!error)
+        return false;
     va_start(list, format);
     print_plain(error->what, sizeof error->what, format, list);
     va_end(list);
@@ -34,6 +36,8 @@ bool error_set(struct error *error, const char *format, ...)
 bool error_expected(struct error *error, const char *format, ...)
 {
     va_list list;
+    if (!error)
+        return false;
     va_start(list, format);
     print_plain(error->hint, sizeof error->hint, format, list);
     va_end(list);
@@ -45,6 +49,8 @@ bool error_expected(struct error *error, const char *format, ...)
 bool error_suggest(struct error *error, const char *format, ...)
 {
     va_list list;
+    if (!error)
+        return false;
     va_start(list, format);
     print_plain(error->hint, sizeof error->hint, format, list);
     va_end(list);
@@ -61,6 +67,8 @@ bool error_did_you_mean(struct error *error, const char *name, const char *more)
 
 bool error_similar(struct error *error, const char *name)
 {
+    if (!error)
+        return false;
     const size_t used = strlen(error->similar), size = strlen(name);
     if (used + size + 2 < sizeof error->similar && text_plain(text_of(name), "") == size)
         snprintf(error->similar + used, sizeof error->similar - used, "%s\n", name);
@@ -69,6 +77,8 @@ bool error_similar(struct error *error, const char *name)
 
 bool error_hint_of(struct error *error, const struct error *cause)
 {
+    if (!error)
+        return false;
     memcpy(error->hint, cause->hint, sizeof error->hint);
     memcpy(error->similar, cause->similar, sizeof error->similar);
     error->expected = cause->expected;

@@ -507,6 +507,8 @@ static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet,
 {
     const char **names = NULL;
     size_t count = 0, room = 0;
+    if (!error)
+        return;
     for (size_t i = 0; i < sheet->count; i++) {
         const struct catalog_entry *entry = &sheet->entries[i];
         *(const char **)arena_push(arena, &names, &count, &room, sizeof *names) = entry->name;

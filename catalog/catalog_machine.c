@@ -262,9 +262,8 @@ bool catalog_engine(const struct catalog *catalog, const char *name, const char 
     const struct catalog_entry *any = catalog_find(catalog, CATALOG_ENGINE, "any", error);
     const struct catalog_entry *own = name ? catalog_find(catalog, CATALOG_ENGINE, name, error)
                                            : any;
-    struct error unmeasured;
     const struct catalog_entry *chips =
-        family ? catalog_find(catalog, CATALOG_ENGINE, family, &unmeasured) : NULL;
+        family ? catalog_find(catalog, CATALOG_ENGINE, family, NULL) : NULL;
     if (!any || !own)
         return false;
     if (catalog_is_family(own))
@@ -286,17 +285,14 @@ bool catalog_engine(const struct catalog *catalog, const char *name, const char 
 
 const char *catalog_engine_name(const struct catalog *catalog, const char *name)
 {
-    struct error unknown;
-    const struct catalog_entry *own = catalog_find(catalog, CATALOG_ENGINE, name ? name : "any",
-                                                   &unknown);
+    const struct catalog_entry *own = catalog_known(catalog, CATALOG_ENGINE, name ? name : "any");
     return own ? own->name : name;
 }
 
 const char *catalog_engine_base(const struct catalog *catalog, const char *name)
 {
-    struct error ignored;
     name = catalog_engine_name(catalog, name);
-    const struct catalog_entry *entry = catalog_find(catalog, CATALOG_ENGINE, name, &ignored);
+    const struct catalog_entry *entry = catalog_known(catalog, CATALOG_ENGINE, name);
     const char *base = entry ? catalog_text(entry, "version_of") : NULL;
     return base ? base : name;
 }

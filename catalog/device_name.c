@@ -536,6 +536,8 @@ static const char *nearest(const struct catalog *catalog, const char *name)
 
 static bool unknown(const struct catalog *catalog, const char *name, struct error *error)
 {
+    if (!error)
+        return false;
     const char *near = of_its_end(catalog, name);
     near = near ? near : nearest(catalog, name);
     error_set(error, "unknown machine '%.200s'", name);

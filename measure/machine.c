@@ -280,9 +280,8 @@ static const struct catalog_entry *in_catalog(struct arena *arena, const char *n
 {
     struct catalog *catalog = arena_alloc(arena, sizeof *catalog);
     struct catalog_called called;
-    struct error ignored;
     catalog_open(catalog, arena);
-    return *name && catalog_machine_called(catalog, name, &called, &ignored) ? called.entry : NULL;
+    return *name && catalog_machine_called(catalog, name, &called, NULL) ? called.entry : NULL;
 }
 
 /* What the catalog and the system say of the processor and the card: what of it cannot be timed. */

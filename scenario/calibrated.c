@@ -298,11 +298,10 @@ bool calibrated_read(struct arena *arena, const char *path, struct calibrated *c
 
 static bool same_entry(const struct catalog *catalog, enum catalog_kind kind, const char *a, const char *b)
 {
-    struct error ignored;
     if (!a || !b)
         return a == b;
-    const struct catalog_entry *one = catalog_find(catalog, kind, a, &ignored);
-    const struct catalog_entry *other = catalog_find(catalog, kind, b, &ignored);
+    const struct catalog_entry *one = catalog_find(catalog, kind, a, NULL);
+    const struct catalog_entry *other = catalog_find(catalog, kind, b, NULL);
     if (one && other)                               /* a file is read again: another entry of the same name */
         return one == other || !strcmp(one->name, other->name);
     return !one && !other && !strcmp(a, b);

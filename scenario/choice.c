@@ -142,11 +142,10 @@ static void split_by_layers(struct choice *choice, bool person)
 {
     struct scenario *scenario = choice->scenario;
     struct catalog_called called;
-    struct error ignored;
     choice->servers.by_layers = true;
     if (!choice->tensor && !given(scenario, NAME_pipeline_parallel))
         choice->tensor = 1;
-    if (!choice->chips && catalog_machine_called(&scenario->catalog, scenario->subject.machine, &called, &ignored))
+    if (!choice->chips && catalog_machine_called(&scenario->catalog, scenario->subject.machine, &called, NULL))
         choice->chips = called.chips > 0 ? called.chips : person;
 }
 

@@ -27,8 +27,7 @@ static bool engine_unknown(const struct scenario *scenario, struct error *error)
 
 static const char *family_in(const struct catalog *catalog, const char *machine)
 {
-    struct error ignored;
-    const struct catalog_entry *entry = machine ? catalog_find(catalog, CATALOG_MACHINE, machine, &ignored) : NULL;
+    const struct catalog_entry *entry = machine ? catalog_find(catalog, CATALOG_MACHINE, machine, NULL) : NULL;
     return entry ? catalog_text(entry, "family") : NULL;
 }
 
@@ -40,10 +39,9 @@ const char *engine_family(const struct scenario *scenario)
 const char *engine_usual(struct arena *arena, const struct catalog *catalog, const struct subject *subject,
                          const char **why)
 {
-    struct error ignored;
     const char *family = family_in(catalog, subject->machine);
     const char *named = subject->precision;
-    if (!named && subject->model && !catalog_find(catalog, CATALOG_MODEL, subject->model, &ignored))
+    if (!named && subject->model && !catalog_find(catalog, CATALOG_MODEL, subject->model, NULL))
         catalog_model_called(arena, catalog, subject->model, &named);       /* "qwen3:14b-q4_K_M" */
     const bool type = named && file_type_find(arena, named);
     const bool gguf = type || (subject->model && name_within(subject->model, "gguf"));
@@ -66,9 +64,8 @@ static void assume_llama_cpp(struct scenario *scenario)
 bool scenario_engine(struct scenario *scenario, struct error *error)
 {
     struct subject *subject = &scenario->subject;
-    struct error ignored;
     const struct catalog_entry *entry =
-        subject->machine ? catalog_find(&scenario->catalog, CATALOG_MACHINE, subject->machine, &ignored) : NULL;
+        subject->machine ? catalog_find(&scenario->catalog, CATALOG_MACHINE, subject->machine, NULL) : NULL;
     const char *family = entry ? catalog_text(entry, "family") : NULL;
     if (!subject->engine && subject->model && subject->machine)
         assume_llama_cpp(scenario);
@@ -92,12 +89,15 @@ static int compare_versions(const char *a, const char *b)
     }
 }
 
-bool engine_within(const struct scenario *scenario, const char *engine, const char *from, const char *until)
+const char *engine_version(const struct scenario *scenario, const char *engine)
 {
     const struct subject *subject = &scenario->subject;
-    const char *version = catalog_engine_version(&scenario->catalog, engine);
-    if (subject->version && !strcmp(catalog_engine_base(&scenario->catalog, subject->engine), engine))
-        version = subject->version;
+    return subject->version && !strcmp(catalog_engine_base(&scenario->catalog, subject->engine), engine)
+           ? subject->version : catalog_engine_version(&scenario->catalog, engine);
+}
+
+bool engine_within(const char *version, const char *from, const char *until)
+{
     return !version || ((!*from || compare_versions(version, from) >= 0) &&
                         (!*until || compare_versions(version, until) <= 0));
 }
@@ -107,7 +107,7 @@ bool engine_runs(const struct scenario *scenario, const char *engine, struct eng
     enum { ENGINE, FAMILIES, FROM, UNTIL, RESOURCE, IMAGE, COLUMNS };
     static const char *const columns[COLUMNS] = { "engine", "families", "from", "until", "resource", "image" };
     const struct csv *csv = csv_built_in("data/engines.csv");
-    const char *family = engine_family(scenario), *cell[COLUMNS];
+    const char *family = engine_family(scenario), *version = engine_version(scenario, engine), *cell[COLUMNS];
     int column[COLUMNS];
     if (family && starts_with(family, "cpu-"))
         family = "cpu";
@@ -117,7 +117,7 @@ bool engine_runs(const struct scenario *scenario, const char *engine, struct eng
         for (int i = 0; i < COLUMNS; i++)
             cell[i] = csv_cell(csv, r, column[i]);
         if (strcmp(cell[ENGINE], engine) || !text_has_word(cell[FAMILIES], family) ||
-            !engine_within(scenario, engine, cell[FROM], cell[UNTIL]))
+            !engine_within(version, cell[FROM], cell[UNTIL]))
             continue;
         if (release)
             *release = (struct engine_release){ cell[RESOURCE], cell[IMAGE] };

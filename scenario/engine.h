@@ -14,8 +14,11 @@ struct engine_release {
 /* Is the scenario's version of an engine, or the one whose flags were read, known to run on its machine?
  * `release` may be NULL, and is set where the answer is yes. */
 bool engine_runs(const struct scenario *scenario, const char *engine, struct engine_release *release);
-/* Is that version neither before `from` nor after `until`? "": no limit. */
-bool engine_within(const struct scenario *scenario, const char *engine, const char *from, const char *until);
+/* The version of an engine in the scenario: the one that measurements state, or the one whose flags were read; NULL:
+ * none is known. */
+const char *engine_version(const struct scenario *scenario, const char *engine);
+/* Is a version neither before `from` nor after `until`? "": no limit; a version that is not known is within all. */
+bool engine_within(const char *version, const char *from, const char *until);
 /* The family of the scenario's chips; NULL: no machine, or one whose sheet states none. */
 const char *engine_family(const struct scenario *scenario);
 

@@ -31,10 +31,9 @@ static const struct fact *several(const struct scenario *scenario)
 
 bool scenario_links(const struct scenario *scenario)
 {
-    struct error ignored;
     const char *name = scenario->subject.machine;
     const struct catalog_entry *machine =
-        name ? catalog_find(&scenario->catalog, CATALOG_MACHINE, name, &ignored) : NULL;
+        name ? catalog_find(&scenario->catalog, CATALOG_MACHINE, name, NULL) : NULL;
     return !machine || !catalog_stands_alone(machine) || facts_find(&scenario->facts, NAME_scale_up_bandwidth);
 }
 

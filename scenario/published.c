@@ -38,7 +38,7 @@ struct published *published_open(struct scenario *scenario)
     struct published *published = arena_alloc(scenario->arena, sizeof *published);
     const char *engine = catalog_engine_base(catalog, scenario->subject.engine), *name = scenario->subject.machine;
     struct error ignored;
-    const struct catalog_entry *machine = name ? catalog_find(catalog, CATALOG_MACHINE, name, &ignored) : NULL;
+    const struct catalog_entry *machine = name ? catalog_find(catalog, CATALOG_MACHINE, name, NULL) : NULL;
     const char *family = machine ? catalog_text(machine, "family") : NULL;
     double host;
     if (!strcmp(engine, "llamacpp")) {

@@ -23,18 +23,44 @@ struct rule {
     const char *cell[COLUMNS];
 };
 
-static struct rule rule_at(const struct csv *csv, size_t row)
+/* The rules of one engine, of the version that the scenario has; of every engine for NULL. */
+struct rules {
+    const struct csv *csv;
+    int column[COLUMNS];
+    const char *engine, *version, *role;
+    size_t row;                     /* the next that is looked at */
+};
+
+static struct rules rules_open(const struct scenario *scenario, const char *engine, const char *role)
 {
-    struct rule rule;
+    struct rules rules = { .csv = csv_built_in(FILE_NAME), .engine = engine, .role = role };
     for (int i = 0; i < COLUMNS; i++)
-        rule.cell[i] = csv_cell(csv, row, csv_column(csv, columns[i]));
-    return rule;
+        rules.column[i] = csv_column(rules.csv, columns[i]);
+    if (engine)
+        rules.version = engine_version(scenario, engine);
+    return rules;
 }
 
-/* Does the version of the engine have the rule? */
-static bool holds(const struct scenario *scenario, const struct rule *rule)
+/* Hosts and DeepEP have rules for every engine. */
+static bool is_common(const char *engine)
 {
-    return engine_within(scenario, rule->cell[ENGINE], rule->cell[FROM], rule->cell[UNTIL]);
+    return !strcmp(engine, "host") || !strcmp(engine, "DeepEP");
+}
+
+static bool rules_next(struct rules *rules, struct rule *rule)
+{
+    while (rules->row < rules->csv->rows) {
+        const size_t row = rules->row++;
+        const char *engine = csv_cell(rules->csv, row, rules->column[ENGINE]);
+        if (rules->engine ? strcmp(engine, rules->engine) : !is_common(engine))
+            continue;
+        for (int i = 0; i < COLUMNS; i++)
+            rule->cell[i] = csv_cell(rules->csv, row, rules->column[i]);
+        if (!strcmp(rule->cell[ROLE], rules->role) &&
+            engine_within(rules->version, rule->cell[FROM], rule->cell[UNTIL]))
+            return true;
+    }
+    return false;
 }
 
 /* ---- engines ----------------------------------------------------------------------------------------- */
@@ -80,7 +106,6 @@ const char *rules_unknown(const struct scenario *scenario)
     const char *machine = scenario->machine ? scenario->machine : "the machine";
     const char *why = engine_family(scenario) ? "" : ", whose sheet states no family";
     const char *own = catalog_engine_base(&scenario->catalog, scenario->subject.engine);
-    struct error ignored;
     for (size_t i = 0; i < ENGINES; i++)
         if (any_named(scenario) && known_to_run(scenario, i))
             return NULL;
@@ -88,7 +113,7 @@ const char *rules_unknown(const struct scenario *scenario)
         return arena_print(scenario->arena, "no engine is known to run on %s%s", machine, why);
     if (engine_runs(scenario, own, NULL))
         return NULL;
-    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_ENGINE, own, &ignored);
+    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_ENGINE, own, NULL);
     return arena_print(scenario->arena, "%s is not known to run on %s%s", entry ? entry->title : own, machine, why);
 }
 
@@ -116,25 +141,15 @@ static bool runs(const struct scenario *scenario, const struct rule *rule)
 
 /* ---- expressions ------------------------------------------------------------------------------------- */
 
-/* Hosts and DeepEP have rules for every engine. */
-static bool is_common(const struct rule *rule)
-{
-    return !strcmp(rule->cell[ENGINE], "host") || !strcmp(rule->cell[ENGINE], "DeepEP");
-}
-
 /* The rows of an engine's rules, or of those of every engine for NULL, as "min(a, b)"; "0" where it has no
  * kernels for the formats of this model on this machine. */
 static const char *least_of(struct scenario *scenario, const char *engine, const char *role)
 {
-    const struct csv *csv = csv_built_in(FILE_NAME);
+    struct rules rules = rules_open(scenario, engine, role);
     struct buffer out = { .arena = scenario->arena };
+    struct rule rule;
     size_t count = 0;
-    for (size_t r = 0; r < csv->rows; r++) {
-        const struct rule rule = rule_at(csv, r);
-        if (engine ? strcmp(rule.cell[ENGINE], engine) : !is_common(&rule))
-            continue;
-        if (strcmp(rule.cell[ROLE], role) || !holds(scenario, &rule))
-            continue;
+    while (rules_next(&rules, &rule)) {
         if (!*rule.cell[ROW] && runs(scenario, &rule))
             continue;
         buffer_print(&out, "%s%s", count++ ? ", " : "min(1, ", *rule.cell[ROW] ? rule.cell[ROW] : "0");
@@ -203,13 +218,11 @@ static void add_broken(struct broken_list *list, const struct rule *rule)
 /* The rules of an engine that one kind of server breaks; of `role` "pools" those of both together. */
 static void list_broken(struct scenario *scenario, const char *engine, const char *role, struct broken_list *list)
 {
-    const struct csv *csv = csv_built_in(FILE_NAME);
-    for (size_t r = 0; r < csv->rows; r++) {
-        const struct rule rule = rule_at(csv, r);
+    struct rules rules = rules_open(scenario, engine, role);
+    struct rule rule;
+    while (rules_next(&rules, &rule)) {
         struct error ignored;
         double kept;
-        if (strcmp(rule.cell[ENGINE], engine) || strcmp(rule.cell[ROLE], role) || !holds(scenario, &rule))
-            continue;
         if (*rule.cell[ROW] ? value_of(scenario, rule.cell[ROW], &kept, &ignored) && !(kept > 0)
                             : !runs(scenario, &rule))
             add_broken(list, &rule);

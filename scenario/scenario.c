@@ -25,13 +25,12 @@ enum { FILE_LIMIT = 64 << 20 };
 static bool is_path(const struct catalog *catalog, const char *name)
 {
     static const char *const ends[] = { ".json", ".gguf", ".safetensors" };
-    struct error ignored;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends_with(name, ends[i]) && strcmp(name, ends[i]))
             return true;
     if (!strcmp(name, "-"))
         return true;
-    return strchr(name, '/') && !catalog_find(catalog, CATALOG_MODEL, name, &ignored) &&
+    return strchr(name, '/') && !catalog_find(catalog, CATALOG_MODEL, name, NULL) &&
            (name[0] == '/' || name[0] == '.' || file_there(catalog->arena, name));
 }
 
@@ -57,7 +56,6 @@ static bool name_explained(const struct catalog *catalog, enum catalog_kind kind
 {
     const bool model = kind == CATALOG_MODEL;
     struct catalog_called called;
-    struct error ignored;
     if (meant_explain(model ? "model" : "machine", name, error) || strstr(name, ".csv"))
         return false;
     if (!model && catalog_known(catalog, CATALOG_MODEL, name))
@@ -68,7 +66,7 @@ static bool name_explained(const struct catalog *catalog, enum catalog_kind kind
         return error_suggest(error, "did you mean --on %.*s --gpus %.9s?", (int)size, name, name + size + 1);
     struct catalog whole;                           /* a scenario without a machine has none in its catalog */
     catalog_open(&whole, catalog->arena);
-    if (model && !error->similar[0] && catalog_machine_called(&whole, name, &called, &ignored))
+    if (model && !error->similar[0] && catalog_machine_called(&whole, name, &called, NULL))
         return error_suggest(error, "it is a machine: MODEL --on %.100s", name);
     return false;
 }
@@ -113,8 +111,7 @@ static const struct catalog_entry *model_called(struct scenario *scenario, const
 {
     const struct catalog *catalog = &scenario->catalog;
     const char *precision;
-    struct error ignored;
-    if (catalog_find(catalog, CATALOG_MODEL, name, &ignored) || file_there(scenario->arena, name))
+    if (catalog_find(catalog, CATALOG_MODEL, name, NULL) || file_there(scenario->arena, name))
         return NULL;
     const struct catalog_entry *entry = catalog_model_called(scenario->arena, catalog, name, &precision);
     if (!entry)
@@ -652,7 +649,6 @@ static const char *surplus_hint(struct arena *arena, const struct command *comma
     struct catalog catalog;
     struct catalog_called called;
     struct buffer joined = { .arena = arena };
-    struct error ignored;
     catalog_open(&catalog, arena);
     for (size_t i = 0; i < command->word_count; i++) {
         buffer_print(&joined, "%s%s", i ? "-" : "", command->words[i]);
@@ -664,7 +660,7 @@ static const char *surplus_hint(struct arena *arena, const struct command *comma
         return arena_print(arena, "did you mean '%.100s'?", joined.data);
     for (size_t i = 0; i < command->word_count && !command_given(command, "on"); i++)
         if (!catalog_known(&catalog, CATALOG_MODEL, command->words[i]) &&
-            catalog_machine_called(&catalog, command->words[i], &called, &ignored))
+            catalog_machine_called(&catalog, command->words[i], &called, NULL))
             return arena_print(arena, "'%.100s' is a machine: --on %.100s", command->words[i], command->words[i]);
     return NULL;
 }

@@ -278,10 +278,9 @@ static const char *stated(const struct filling *filling, const char *column, boo
 static bool entries_differ(const struct filling *filling, const char *column, const char *one,
                            const char *other, bool *same)
 {
-    struct error ignored;
     const enum catalog_kind kind = strcmp(column, "model") ? CATALOG_MACHINE : CATALOG_MODEL;
-    const struct catalog_entry *a = catalog_find(&filling->catalog, kind, one, &ignored);
-    const struct catalog_entry *b = catalog_find(&filling->catalog, kind, other, &ignored);
+    const struct catalog_entry *a = catalog_find(&filling->catalog, kind, one, NULL);
+    const struct catalog_entry *b = catalog_find(&filling->catalog, kind, other, NULL);
     *same = a && a == b;
     return a && b && a != b;
 }

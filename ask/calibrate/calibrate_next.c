@@ -95,10 +95,9 @@ void calibrate_loads(struct calibrate *calibrate)
 static const char *engine_of(struct calibrate *calibrate)
 {
     struct catalog catalog;
-    struct error ignored;
     catalog_open(&catalog, calibrate->arena);
     const char *name = catalog_engine_name(&catalog, calibrate->server->engine);
-    const struct catalog_entry *entry = catalog_find(&catalog, CATALOG_ENGINE, name, &ignored);
+    const struct catalog_entry *entry = catalog_find(&catalog, CATALOG_ENGINE, name, NULL);
     const char *of = entry ? catalog_text(entry, "version_of") : NULL;
     return of ? of : name;
 }

@@ -36,9 +36,8 @@ static bool fewest(const struct can *can, struct can_type *split, double *layers
 /* Where the card shares the host's memory, what does not fit in one does not fit in the other. */
 static bool is_unified(const struct can *can, const struct can_type *type)
 {
-    struct error ignored;
     const struct catalog_entry *entry =
-        catalog_find(&type->scenario.catalog, CATALOG_MACHINE, can->subject.machine, &ignored);
+        catalog_find(&type->scenario.catalog, CATALOG_MACHINE, can->subject.machine, NULL);
     return entry && catalog_shares_memory(entry);
 }
 

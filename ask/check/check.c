@@ -57,11 +57,10 @@ static bool read_points(struct check *check)
  * it was met first. */
 const char *check_label(struct check *check, enum catalog_kind kind, const char *spelling)
 {
-    struct error ignored;
     for (size_t i = 0; i < check->label_count; i++)
         if (!strcmp(check->labels[i].spelling, spelling))
             return check->labels[i].label;
-    const struct catalog_entry *entry = catalog_find(&check->catalog, kind, spelling, &ignored);
+    const struct catalog_entry *entry = catalog_find(&check->catalog, kind, spelling, NULL);
     const char *label = spelling;
     for (size_t i = check->label_count; entry && i-- > 0;)
         if (check->labels[i].entry == entry)

@@ -131,11 +131,10 @@ bool deduce_market(struct deduction *deduction, const char *model)
     const struct formulas *formulas = &deduction->scenario.formulas;
     struct catalog *catalog = arena_alloc(arena, sizeof *catalog);
     struct hosts hosts = { 0 };
-    struct error ignored;
     catalog_open(catalog, arena);
     /* A name with .csv would be read as a file. */
     const struct catalog_entry *entry = strstr(model, ".csv") ? NULL
-                                        : catalog_find(catalog, CATALOG_MODEL, model, &ignored);
+                                        : catalog_find(catalog, CATALOG_MODEL, model, NULL);
     for (size_t i = 0; i < deduction->sheet.count; i++) {
         const struct price *price = &deduction->sheet.prices[i];
         if (name_same(price_model(price), model) || name_same(price->model, model) ||

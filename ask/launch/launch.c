@@ -130,8 +130,7 @@ static const char *file_stem(const struct launch *launch, const char **type)
     const struct catalog *catalog = &deployment->scenario.catalog;
     const char *last = last_name(deployment->model);
     const size_t size = strcspn(last, ":"), tail = strlen(ending);
-    struct error ignored;
-    const struct catalog_entry *entry = catalog_find(catalog, CATALOG_MODEL, deployment->model, &ignored);
+    const struct catalog_entry *entry = catalog_find(catalog, CATALOG_MODEL, deployment->model, NULL);
     const char *alias = entry ? alias_asked(entry, deployment->model) : NULL, *named = NULL;
     if (!entry)
         catalog_model_called(launch->arena, catalog, deployment->model, &named);
@@ -164,9 +163,8 @@ static bool name_model(struct launch *launch, struct error *error)
     if (reads_gguf(launch))
         return name_file(launch, error);
     const char *word = launch->deployment->model;
-    struct error ignored;
     const struct catalog_entry *entry = catalog_find(&launch->deployment->scenario.catalog,
-                                                     CATALOG_MODEL, word, &ignored);
+                                                     CATALOG_MODEL, word, NULL);
     const size_t size = strlen(word), tail = strlen("/config.json");
     launch->model = entry ? strchr(word, '/') ? word : public_name(entry, word) : word;
     if (!launch->model || *launch->model == '-') {  /* which an engine takes for a flag */

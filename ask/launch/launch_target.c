@@ -18,9 +18,8 @@
 static const char *machine_name(const struct launch *launch)
 {
     const struct deployment *deployment = launch->deployment;
-    struct error ignored;
     const struct catalog_entry *entry = deployment->machine
-        ? catalog_find(&deployment->scenario.catalog, CATALOG_MACHINE, deployment->machine, &ignored) : NULL;
+        ? catalog_find(&deployment->scenario.catalog, CATALOG_MACHINE, deployment->machine, NULL) : NULL;
     return entry ? entry->name : NULL;
 }
 

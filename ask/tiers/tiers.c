@@ -129,12 +129,11 @@ static void read_tiers(struct tiers_answer *tiers)
 {
     struct scenario *scenario = &tiers->scenario;
     struct places *places = &tiers->places;
-    struct error ignored;
     tiers->tier = arena_array(scenario->arena, places->tiers, sizeof *tiers->tier);
     for (size_t i = 0; i < places->tiers; i++) {
         struct tier_answer *tier = &tiers->tier[i];
         const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_TIER,
-                                                         places->names[i], &ignored);
+                                                         places->names[i], NULL);
         tier->name = places->names[i];
         tier->title = entry->title;
         if (!catalog_number(entry, "tier_drain_quoted", &tier->quoted))
@@ -210,10 +209,9 @@ static void note_assumed(struct tiers_answer *tiers)
     const double recompute = tiers->whole[WHOLE_recompute_pause_time];
     const char *texts[TIER_FIGURE_COUNT + WHOLE_FIGURE_COUNT];
     size_t unverified = 0, count = 0;
-    struct error ignored;
     for (size_t i = 0; i < tiers->places.tiers; i++) {
         const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_TIER,
-                                                         tiers->tier[i].name, &ignored);
+                                                         tiers->tier[i].name, NULL);
         for (size_t k = 0; k < entry->rows; k++) {
             struct catalog_row row = catalog_row(entry, k);
             for (size_t u = 0; u < sizeof used / sizeof *used; u++)

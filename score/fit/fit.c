@@ -345,8 +345,7 @@ static void link_setups(struct fit *fit)
 
 static const struct catalog_entry *engine_entry(const struct catalog *catalog, const char *name)
 {
-    struct error ignored;
-    return name ? catalog_find(catalog, CATALOG_ENGINE, name, &ignored) : NULL;
+    return name ? catalog_find(catalog, CATALOG_ENGINE, name, NULL) : NULL;
 }
 
 static void find_entries(struct fit *fit)
