@@ -121,10 +121,10 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
     for (size_t i = 0; i < graph->input_count; i++) {
         const struct input *input = &graph->inputs[i];
         const struct row *row = scenario->formulas.rows[input->row];
-        const struct fact *fact = facts_find(&scenario->facts, input->name);
-        const bool fitted = fact ? fact->origin == ORIGIN_FITTED : default_origin(row) == ORIGIN_FITTED;
         if (input->entry == INPUT_SCALE || !isfinite(pulls[i]) || fabs(pulls[i]) < least)
             continue;
+        const struct fact *fact = facts_find(&scenario->facts, input->name);
+        const bool fitted = fact ? fact->origin == ORIGIN_FITTED : default_origin(row) == ORIGIN_FITTED;
         if (fact || !row->input || row->low < row->high)        /* no constant of units */
             gather(&gathered, scenario, input, pulls[i], basis->output);
         if (fitted)

@@ -206,43 +206,53 @@ static const char *short_source(struct arena *arena, const char *source)
     return end ? arena_copy(arena, source, (size_t)(end - source)) : source;
 }
 
-/* Does a floor or ceil on the way to the answer move with this input? Its derivative says nothing
- * then. */
-static bool stepped(struct arena *scratch, const struct graph *graph, size_t input)
+/* The nodes that a floor or a ceil on the way to the answer reads: a derivative along them says nothing. */
+static bool *under_steps(struct arena *arena, const struct graph *graph)
 {
-    bool *moves = arena_array(scratch, graph->count + 1, sizeof *moves);
-    for (size_t i = 0; i < graph->count; i++) {
+    bool *under = arena_array(arena, graph->count + 1, sizeof *under);
+    for (size_t i = graph->count; i-- > 0;) {
         const struct node *node = &graph->nodes[i];
         const int kids[] = { node->a, node->b, node->c };
-        moves[i] = node->op == OP_INPUT && (size_t)node->input == input;
-        for (int k = 0; k < 3; k++)
-            moves[i] |= kids[k] >= 0 && moves[kids[k]];
-        if (moves[i] && (node->op == OP_FLOOR || node->op == OP_CEIL))
-            return true;
+        if (under[i] || node->op == OP_FLOOR || node->op == OP_CEIL)
+            for (int k = 0; k < 3; k++)
+                if (kids[k] >= 0)
+                    under[kids[k]] = true;
     }
-    return false;
+    return under;
 }
 
-/* Change for one per cent more of all entries of an input's row, or less where it is at its most,
- * over that per cent. */
-static double changed(struct arena *scratch, const struct values *values, size_t input)
+/* Changes of the answer for one per cent more of all entries of an input's row, or less where it is at its most, over
+ * that per cent: of the row of each of some inputs, all evaluated together. */
+static double *changes(struct arena *arena, const struct values *values, const size_t *moved, size_t count)
 {
     const struct graph *graph = &values->graph;
-    const double share = 0.01;
-    double *inputs = arena_array(scratch, graph->input_count + 1, sizeof *inputs), after;
-    double step = values->inputs[input] * (1 + share) > graph->inputs[input].most ? -share : share;
-    memcpy(inputs, values->inputs, graph->input_count * sizeof *inputs);
+    struct column *columns = arena_array(arena, graph->input_count + 1, sizeof *columns);
+    double *step = arena_array(arena, count + 1, sizeof *step), *after = arena_array(arena, count + 1, sizeof *after);
     for (size_t i = 0; i < graph->input_count; i++)
-        if (graph->inputs[i].row == graph->inputs[input].row)
-            inputs[i] *= 1 + step;
-    graph_value(scratch, graph, inputs, NULL, &after);
-    return (after / values->at[0] - 1) / step;
+        columns[i] = (struct column){ &values->inputs[i], 0 };
+    for (size_t k = 0; k < count; k++) {
+        const struct input *input = &graph->inputs[moved[k]];
+        const double share = 0.01;
+        step[k] = values->inputs[moved[k]] * (1 + share) > input->most ? -share : share;
+        for (size_t i = 0; i < graph->input_count; i++) {
+            if (graph->inputs[i].row != input->row)
+                continue;
+            double *column = arena_array(arena, count, sizeof *column);
+            for (size_t j = 0; j < count; j++)
+                column[j] = j == k ? values->inputs[i] * (1 + step[k]) : values->inputs[i];
+            columns[i] = (struct column){ column, 1 };
+        }
+    }
+    graph_run(graph, columns, &after, count);
+    for (size_t k = 0; k < count; k++)
+        after[k] = (after[k] / values->at[0] - 1) / step[k];
+    return after;
 }
 
 /* An input that does not move: one per cent more of it is another server, another model, or none. */
 enum hold { MOVES, HELD_CHOICE, HELD_LAYOUT, HELD_MODEL };
 
-static enum hold held_as(const struct why *why, const struct graph *graph, size_t input)
+static enum hold held_as(const struct why *why, const struct graph *graph, const bool *under, size_t input)
 {
     static const char *const layout[] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
                                           NAME_pipeline_parallel, NAME_expert_parallel,
@@ -255,7 +265,7 @@ static enum hold held_as(const struct why *why, const struct graph *graph, size_
     if (graph->inputs[input].origin == ORIGIN_MODEL)
         return HELD_MODEL;
     for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
-        if (!strcmp(name, layout[i]) && stepped(scenario->arena, graph, input))
+        if (!strcmp(name, layout[i]) && under[graph->inputs[input].node])
             return HELD_LAYOUT;
     return MOVES;
 }
@@ -296,18 +306,26 @@ static bool add_elasticities(struct why *why, const char *name, struct section *
     double value = graph_gradient(arena, graph, 0, values.inputs, gradient);
     struct part *parts = arena_array(arena, graph->input_count + 1, sizeof *parts);
     enum hold *held = arena_array(arena, graph->input_count + 1, sizeof *held);
+    size_t *moved = arena_array(arena, graph->input_count + 1, sizeof *moved), moved_count = 0, at = 0;
+    const bool *under = under_steps(arena, graph);
     size_t count = 0;
+    for (size_t i = 0; i < graph->input_count; i++) {
+        held[i] = held_as(why, graph, under, i);
+        if (value != 0 && held[i] == MOVES && under[graph->inputs[i].node])
+            moved[moved_count++] = i;
+    }
+    struct arena scratch = arena_beside(arena);
+    const double *after = moved_count ? changes(&scratch, &values, moved, moved_count) : NULL;
     for (size_t i = 0; i < graph->input_count && value != 0; i++) {
         const struct row *row = scenario->formulas.rows[graph->inputs[i].row];
         double elasticity = gradient[i] * values.inputs[i] / value;
-        held[i] = held_as(why, graph, i);
         if (held[i] != MOVES) {
             held[i] = elasticity != 0 ? held[i] : MOVES;     /* not worth a word */
             continue;
         }
-        bool steps = stepped(arena, graph, i);
+        const bool steps = at < moved_count && moved[at] == i;
         if (steps)
-            elasticity = changed(arena, &values, i);
+            elasticity = after[at++];
         if (elasticity == 0 || !isfinite(elasticity) || (row->input && row->low == row->high))
             continue;
         size_t k = 0;
@@ -318,6 +336,7 @@ static bool add_elasticities(struct why *why, const char *name, struct section *
         parts[k].value = steps ? elasticity : parts[k].value + elasticity;
         count += k == count;
     }
+    arena_free(&scratch);
     add_held(why, &values, held, section);
     qsort(parts, count, sizeof *parts, larger_first);
     struct section *all = section_add(section, "elasticities", SECTION_RECORD);
