@@ -152,11 +152,11 @@ $(B)/embedded_%.o: $(B)/embedded_%.c
 setup:                          ## install what tools/packages.txt lists (GROUPS="core check bench")
 	@tools/setup.sh $(or $(GROUPS),core check bench)
 
-demo:                           ## the main job on a fresh machine: set up, build, DeepSeek-V3 on GB200 NVL72
+DEMO     := plan deepseek-v3 --on h200-sxm --gpus 8 --isl 8000 --osl 1000 --draft 1 --speed 50
+demo:                           ## on a fresh machine: set up, build, plan a server of DeepSeek-V3 on eight H200
 	@tools/setup.sh core
 	@tools/steps.sh compile $(words $(OBJECTS) $(CLI)) $(MAKE) --no-print-directory $(JOBS) chalkline
-	@echo; echo '$$ ./chalkline deepseek-v3 --on gb200-nvl72'
-	@./chalkline deepseek-v3 --on gb200-nvl72
+	@echo; echo '$$ ./chalkline $(DEMO)'; ./chalkline $(DEMO)
 	@echo; echo 'Next: docs/first.md, a first task. Its examples need chalkline on your PATH: export PATH=$$PWD:$$PATH'
 	@[ -n "$(PAGE)" ] || echo 'make page adds the web page that ./chalkline serve shows; for that it installs clang and Node.'
 
