@@ -227,6 +227,10 @@ bench:                          ## speeds as ratios: compiled and interpreted ro
 	@set -e; for one in $(BENCH) $(BENCHES) bench/start.sh; do $$one; done
 	@[ ! -f build/page/chalkline.html ] || { tools/setup.sh page-tests; node web/page/test/bench.mjs; }
 
+instructions: chalkline         ## the instructions of common commands, beside those that bench/instructions.csv allows
+	@tools/setup.sh instructions
+	@bench/instructions.sh
+
 # ---- docs, install -----------------------------------------------------------------------------------
 docs: chalkline                 ## build/docs: the reference of all rows, the man page
 	@mkdir -p build/docs
@@ -255,4 +259,4 @@ help:                           ## this list
 PARTS := tests/fuzz/Makefile score/fit/Makefile web/page/Makefile
 include $(PARTS)
 -include $(shell find build -name '*.d' 2>/dev/null)
-.PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh asan fuzz bench docs install clean help
+.PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh asan fuzz bench instructions docs install clean help

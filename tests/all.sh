@@ -25,6 +25,7 @@ stage() {
 stage make check WERROR=-Werror
 stage make tests-long WERROR=-Werror
 unset CHALKLINE_LONG
+stage make instructions WERROR=-Werror
 stage make tests-clang WERROR=-Werror
 # What a script checks does not depend on the sanitizers, but for threads and processes; of long lists a sample will do.
 SCRIPTS="tests/check_threads.sh tests/check_serve.sh"
@@ -33,7 +34,7 @@ export SCRIPTS CHALKLINE_SHORT
 stage make asan
 unset SCRIPTS CHALKLINE_SHORT
 stage make fuzz SECONDS="${1:-5}"
-stage make page-tests
+stage make page-tests WERROR=-Werror
 stage make check-fresh
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
