@@ -141,7 +141,7 @@ bool file_write(const struct arena *arena, const char *what, const char *path, s
 
 /* ---- buffer: text that grows in an arena ---------------------------------------- */
 struct buffer {
-    struct arena *arena;
+    struct arena *arena;    /* NULL: nobody reads the text, and none is kept */
     char *data;             /* always terminated */
     size_t size, room;
     size_t columns;         /* of the terminal that the text is for; 0: of any number */

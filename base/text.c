@@ -278,6 +278,8 @@ static void buffer_room(struct buffer *buffer, size_t more)
 
 void buffer_add(struct buffer *buffer, const char *data, size_t size)
 {
+    if (!buffer->arena)
+        return;
     buffer_room(buffer, size);
     if (size)
         memcpy(buffer->data + buffer->size, data, size);
@@ -288,14 +290,20 @@ void buffer_add(struct buffer *buffer, const char *data, size_t size)
 void buffer_print(struct buffer *buffer, const char *format, ...)
 {
     va_list list;
+    if (!buffer->arena)
+        return;
+    buffer_room(buffer, 0);
+    const size_t room = buffer->room - buffer->size;
     va_start(list, format);
-    int size = vsnprintf(NULL, 0, format, list);
+    const size_t size = (size_t)vsnprintf(buffer->data + buffer->size, room, format, list);
     va_end(list);
-    buffer_room(buffer, (size_t)size);
-    va_start(list, format);
-    vsnprintf(buffer->data + buffer->size, (size_t)size + 1, format, list);
-    va_end(list);
-    buffer->size += (size_t)size;
+    if (size >= room) {                             /* once more, with room for all of it */
+        buffer_room(buffer, size);
+        va_start(list, format);
+        vsnprintf(buffer->data + buffer->size, size + 1, format, list);
+        va_end(list);
+    }
+    buffer->size += size;
 }
 
 void buffer_add_plain(struct buffer *buffer, struct text text, const char *allowed)

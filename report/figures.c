@@ -196,6 +196,8 @@ static const char *cell_text(struct arena *arena, const struct figure *figure)
 void section_csv_of(const struct section *list, const char *const *columns, size_t count,
                     struct buffer *out)
 {
+    if (!out->arena)
+        return;
     struct table table = { .arena = list->arena, .columns = count };
     for (size_t k = 0; k < count; k++)
         table_cell(&table, "%s", columns[k]);

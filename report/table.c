@@ -151,6 +151,8 @@ void table_print(const struct table *table, struct buffer *out, const char *inde
 
 void table_csv(const struct table *table, struct buffer *out)
 {
+    if (!out->arena)
+        return;
     for (size_t i = 0; i < table->count; i++) {
         const char *cell = table->cells[i];
         bool quote = strpbrk(cell, ",\"\n") != NULL;

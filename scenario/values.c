@@ -97,6 +97,13 @@ static bool finite_if_priced(struct scenario *scenario, const struct values *val
     return finite;
 }
 
+static struct asked_graphs *graphs_of(struct scenario *scenario)
+{
+    if (!scenario->graphs)
+        scenario->graphs = asked_graphs_new(scenario->arena);
+    return scenario->graphs;
+}
+
 /* The expression that a text says; its unit must be right. */
 static const struct expr *expr_read(struct scenario *scenario, const char *text, struct error *error)
 {
@@ -114,7 +121,7 @@ static bool values_by(struct scenario *scenario, const char *const *texts, size_
     for (size_t i = 0; i < count; i++)
         if (!(wanted[i] = expr_read(scenario, texts[i], error)))
             return false;
-    if (!graph_asked(scenario->graphs, arena, &scenario->formulas, &scenario->facts, parts, wanted, count,
+    if (!graph_asked(graphs_of(scenario), arena, &scenario->formulas, &scenario->facts, parts, wanted, count,
                      &values->graph, &values->nodes, error))
         return false;
     values->names = arena_array(arena, count + 1, sizeof *values->names);
@@ -175,7 +182,7 @@ bool value_of(struct scenario *scenario, const char *text, double *value, struct
     if (!expr)
         return false;
     if (!(price && isnan(price->value)) &&
-        graph_asked_value(scenario->graphs, &scenario->formulas, &scenario->facts, expr, value, error) &&
+        graph_asked_value(graphs_of(scenario), &scenario->formulas, &scenario->facts, expr, value, error) &&
         isfinite(*value))
         return true;
     if (!values_of(scenario, &text, 1, &values, error))
