@@ -268,6 +268,7 @@ static struct sweepers every_load(const struct choice *choice, struct arena *are
                 marked[i * loads + k] |= open;
         }
         at++;
+        marked[i * loads + all->low[i]] = true;         /* the load that the bisection found; there may be only one */
     }
     return at_loads(arena, all, marked);
 }
