@@ -109,7 +109,7 @@ static void print_row(const struct shape *shape, size_t row, size_t from, size_t
             begun = true;
             more |= rests[i].size > 0;
         }
-        while (out->data[out->size - 1] == ' ' && out->size > 1)
+        while (out->size && out->data[out->size - 1] == ' ')
             out->data[--out->size] = 0;
         buffer_add(out, "\n", 1);
     }

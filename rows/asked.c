@@ -147,8 +147,8 @@ static struct nodes *grown(struct asked_graphs *asked, const struct formulas *fo
 {
     struct place *place = place_of(asked, formulas, facts, parts);
     bool fresh = !place->builder;
-    place->used = ++asked->questions;
     for (;; fresh = true) {
+        place->used = ++asked->questions;
         if ((place->builder || place_open(asked, place, formulas, facts, parts, error)) &&
             builder_grow(place->builder, wanted, count, nodes, error))
             return builder_nodes(place->builder);

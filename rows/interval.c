@@ -179,7 +179,6 @@ static span root_span(const struct graph *graph, size_t root, const bool *needed
 
 /* ---- derivatives --------------------------------------------------------------------------- */
 
-
 static void give(span *adjoint, int node, span amount)
 {
     if (node < 0)

@@ -181,7 +181,7 @@ static bool plausible(const struct option *option, const struct value *value, st
     struct arena arena = { 0 };
     const struct row *row = option_row(option);
     const char *range = option_range(&arena, option), *given = value->bare ? value->bare : value->text;
-    const int digits = (int)strspn(given, "0123456789.,_");
+    const int digits = (int)(value->bare ? strlen(given) : strspn(given, "0123456789.,_"));
     const char *in_bare = arena_print(&arena, "%.*s%s", digits, given, option->bare);
     const char *in_base = arena_print(&arena, "%.*s%s", digits, given, unit_name(&arena, unit));
     const double middle = sqrt(wanted.low * wanted.high);

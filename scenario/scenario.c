@@ -38,9 +38,8 @@ static bool is_path(const struct catalog *catalog, const char *name)
 static bool model_unknown(const struct catalog *catalog, const char *name, struct error *error)
 {
     const char *last = strrchr(name, '/');
-    struct error near;
     error_set(error, "unknown model '%.200s': not in the catalog, and no such file", name);
-    if (catalog_find(catalog, CATALOG_MODEL, last + 1, &near))
+    if (catalog_known(catalog, CATALOG_MODEL, last + 1))
         return error_did_you_mean(error, last + 1, "");
     if (meant_explain("model", last + 1, error))
         return false;
