@@ -215,9 +215,10 @@ static bool out_of_range(const struct row *row, const char *value, const char *s
     while (meaning > 0 && row->meaning[meaning - 1] == ' ')
         meaning--;
     const bool shown = meaning > 1 && meaning < MOST;
+    const bool share = row->high == 1 && unit_same(row->unit, unit_one) && row->meaning[0] != '1';      /* no "1 where ..." */
     double number;
     error_set(error, "%s: %s = %.100s is out of range", source, row->name, value);
-    if (row->high == 1 && unit_same(row->unit, unit_one) && text_number(text_of(value), &number) && number > 1 && number <= 100)
+    if (share && text_number(text_of(value), &number) && number > 1 && number <= 100)
         return error_suggest(error, "did you mean %.20s%%? %s is a share from %g to 1", value, row->name, row->low);
     return error_expected(error, "%s to %s%s%.*s%s", quantity_text(arena, row->low, row->unit, 4),
                           quantity_text(arena, row->high, row->unit, 4), shown ? " (" : "",
