@@ -167,8 +167,8 @@ static bool parse_choice(const struct option *option, struct value *value, struc
     return false;
 }
 
-/* Is a number within what a person means by the option? A bare number that is plausible in the base unit too, and
- * nearer to the middle of the range there, is ambiguous: `--ttft 2`. The messages propose the same digits with a unit. */
+/* Is a number within what a person means by the option? A bare time that is plausible in seconds too, and nearer to the
+ * middle of the range there, is ambiguous: `--ttft 2`. The messages propose the same digits with a unit. */
 static bool plausible(const struct option *option, const struct value *value, struct error *error)
 {
     struct unit unit;
@@ -186,7 +186,8 @@ static bool plausible(const struct option *option, const struct value *value, st
     const char *in_base = arena_print(&arena, "%.*s%s", digits, given, unit_name(&arena, unit));
     const double middle = sqrt(wanted.low * wanted.high);
     const bool inside = got.low >= wanted.low && got.high <= wanted.high;
-    const bool base = got.distribution == DISTRIBUTION_NONE && quantity_parse(text_of(in_base), unit, &other, &ignored) &&
+    const bool base = unit_same(unit, unit_second) && got.distribution == DISTRIBUTION_NONE &&
+                      quantity_parse(text_of(in_base), unit, &other, &ignored) &&
                       other.value >= wanted.low && other.value <= wanted.high;
     const bool ambiguous = inside && value->bare && base &&
                            fabs(log(other.value / middle)) < fabs(log(got.value / middle));
@@ -200,7 +201,7 @@ static bool plausible(const struct option *option, const struct value *value, st
         const bool bare = !value->bare && quantity_parse(text_of(in_bare), unit, &other, &ignored) &&
                           got.distribution == DISTRIBUTION_NONE && other.value >= wanted.low && other.value <= wanted.high;
         error_set(error, "--%s: '%.60s' is read as %s, which is implausible", option->name, given,
-                  quantity_text(&arena, got.value, unit, 4));
+                  value->bare ? value->text : quantity_text(&arena, got.value, unit, 4));
         if (bare || base)
             error_did_you_mean(error, bare ? in_bare : in_base,
                                arena_print(&arena, " --%s takes %s%s", option->name, range, anyway));

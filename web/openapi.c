@@ -72,7 +72,11 @@ static void add_number_schema(struct arena *arena, struct doc *one, const struct
         unit_scale(option->bare, &scale);
     if (row)
         doc_add_string(arena, one, "x-row", row->name);
-    if (!row)
+    struct quantity meant;
+    struct error ignored;
+    if (option->plausible && quantity_parse(text_of(option->plausible), option_unit(option), &meant, &ignored))
+        add_bounds(arena, one, meant.low / scale, meant.high / scale, NAN);
+    else if (!row)
         add_bounds(arena, one, option->low / scale, option->high / scale, option_default(option) / scale);
     else if (row->input)
         add_bounds(arena, one, row->low / scale, row->high / scale,
