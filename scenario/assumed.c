@@ -292,8 +292,8 @@ const char *scenario_default_server(const struct scenario *scenario, const char 
     }
     const char *machine = scenario->machine, *axis = scenario->axis ? scenario->axis : "";
     const bool loads = strcmp(axis, NAME_batch) && strcmp(axis, NAME_concurrency);
-    return arena_print(copy.arena, "a model that is not named, of %s parameters (%s active), on %s GPUs%s%s, each with %s; "
-                       "prompts of %s tokens, answers of %s%s%s%s; --model NAME%s asks about another", at[0], at[1], at[2],
+    return arena_print(copy.arena, "a default model of %s parameters (%s active) on %s GPUs%s%s with %s each; "
+                       "prompts of %s tokens, answers of %s%s%s%s; to ask about another: --model NAME%s", at[0], at[1], at[2],
                        machine ? " of " : "", machine ? machine : "", at[3], at[4], at[5], loads ? ", " : "",
                        loads ? at[6] : "", loads ? " in flight" : "", machine ? "" : " --on MACHINE");
 }

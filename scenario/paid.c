@@ -52,8 +52,8 @@ const char *hosts_text(struct scenario *scenario, double chips, double hosts, do
         *why = arena_print(arena, "; clouds rent parts of hosts of %.0f (%s)", board, rented ? rented->source : "set");
     else if (idle > 0)
         *why = arena_print(arena, "; %.0f GPU%s idle: %s", idle, idle > 1 ? "s are" : " is",
-                           rented ? "the replicas fill no smaller part of a host that is rented"
-                                  : arena_print(arena, "no source says that fewer than %.0f are rented", host_chips));
+                           rented ? "the replicas do not fit a smaller part of a host that a cloud rents"
+                                  : arena_print(arena, "no cloud is known to rent fewer than %.0f", host_chips));
     const char *plural = hosts > 1 ? "s" : "";
     return arena_print(arena, "%s%s", part && host_chips <= 1 ? arena_print(arena, "%.0f single GPU%s", hosts, plural)
                                       : arena_print(arena, "%.0f host%s of %.0f", hosts, plural, host_chips),

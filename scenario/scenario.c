@@ -653,7 +653,7 @@ static const char *surplus_hint(struct arena *arena, const struct command *comma
     for (size_t i = 0; i < command->word_count; i++) {
         buffer_print(&joined, "%s%s", i ? "-" : "", command->words[i]);
         if (i && is_unit(command->words[i]))
-            return arena_print(arena, "'%.40s' is a unit: write it behind its number without a space, as in 30ms",
+            return arena_print(arena, "'%.40s' is a unit: write it after the number without a space, as in 30ms",
                                command->words[i]);
     }
     if (command->word_count > 1 && catalog_known(&catalog, CATALOG_MODEL, joined.data))

@@ -144,8 +144,8 @@ void scenario_note_length(struct scenario *scenario);
 /* "3.3 USD per GPU-hour (3-year contract)": how the price of the scenario's machine is paid; with " of
  * MACHINE" unless `machine` is "". */
 const char *rental_text(const struct scenario *scenario, double price, const char *machine);
-/* "2 hosts of 8", or "5 single GPUs": the hosts of a deployment of so many chips. `why`: "; 4 GPUs are idle: no source
- * says that fewer than 8 are rented", or where it was read that clouds rent parts of hosts; "": hosts are whole and full. */
+/* "2 hosts of 8", or "5 single GPUs": the hosts of a deployment of so many chips. `why`: "; 4 GPUs are idle: no cloud
+ * is known to rent fewer than 8", or where it was read that clouds rent parts of hosts; "": hosts are whole and full. */
 const char *hosts_text(struct scenario *scenario, double chips, double hosts, double host_chips, const char **why);
 /* Add that price as a note, where it is that of the machine's sheet. */
 void scenario_note_price(struct scenario *scenario);
