@@ -34,14 +34,14 @@ struct arena {
     size_t most;            /* bytes that may be allocated; 0: no limit */
     size_t fail_after;      /* tests: fail after this many further allocations; 0: never */
     const struct shelf *shelf;      /* the only files that exist for it; NULL: those of the system */
-    struct arena *inner, *next;     /* the arenas that end with it; the next of those beside this one */
+    struct arena *inner, *next;     /* a list of the arenas that are freed with it */
 };
 
 void  arena_free(struct arena *arena);
 /* An empty arena with the same `exhausted` and files, and with the rest of `most`. The caller frees it;
  * it suits results that are needed only for a moment. */
 struct arena arena_beside(const struct arena *arena);
-/* An arena that is freed with this one; arena_free empties it before, for further use. */
+/* An arena that is freed with this one. The caller may free it earlier and use it again. */
 struct arena *arena_inner(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size);                    /* zeroed */
 void *arena_array(struct arena *arena, size_t count, size_t size);      /* zeroed, checked */
@@ -61,9 +61,9 @@ struct error {
     bool expected;          /* `hint` says what would have been accepted; otherwise it is advice */
 };
 
-/* Fill `error` and return false, so that a caller can `return error_set(...)`. NULL: who asks only whether a thing is
- * there pays for no message. A message may quote text of unknown origin on a terminal, so bytes that are not plain text
- * are written as \x1b. */
+/* Fill `error` and return false, so that a caller can `return error_set(...)`. NULL: the caller asks only whether
+ * something exists, and no message is composed. A message may quote text of unknown origin on a terminal, so bytes
+ * that are not plain text are written as \x1b. */
 bool error_set(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
 /* The second line of the message: "expected: a whole number", or "hint: did you mean --batch?". */
 bool error_expected(struct error *error, const char *format, ...) BASE_PRINTF(2, 3);
@@ -144,7 +144,7 @@ struct buffer {
     struct arena *arena;    /* NULL: nobody reads the text, and none is kept */
     char *data;             /* always terminated */
     size_t size, room;
-    size_t columns;         /* of the terminal that the text is for; 0: of any number */
+    size_t columns;         /* width of the terminal that the text is for; 0: lines have any width */
 };
 
 void buffer_add(struct buffer *buffer, const char *data, size_t size);

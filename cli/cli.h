@@ -18,8 +18,8 @@ void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb,
 void help_all(struct buffer *out, size_t width);
 /* Text that goes on from column `at`, in lines of `width` columns, the further ones indented. */
 void help_wrap(struct buffer *out, const char *text, size_t at, size_t indent, size_t width);
-/* Columns of the terminal that a file descriptor is, or as the environment variable COLUMNS says, 40 at least; 0: it
- * is a file or a pipe, whose lines may be of any width. */
+/* The width of the terminal at a file descriptor, or of the environment variable COLUMNS, 40 at least; 0: a file or a
+ * pipe, whose lines may be of any width. */
 size_t terminal_columns(int file);
 size_t help_width(void);            /* of standard output, for help; 80 where it is no terminal */
 /* Is the output a terminal with bold letters, whose user has not set NO_COLOR? */

@@ -1,4 +1,4 @@
-/* Asks expressions of graphs that grow: one builder for each set of facts that was asked under lately.
+/* A cache of graphs that grow: one builder for each of the sets of facts that were used last.
  *
  * A question finds the builder whose facts are the same as its own, by content, since a scenario's facts are changed in
  * place; its first question costs a whole build, each further one only the nodes that it adds. When all places are taken,

@@ -226,8 +226,8 @@ bool graph_build(struct arena *arena, const struct formulas *formulas, const str
 bool graph_build_parts(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
                        const struct expr *const *wanted, size_t count, struct graph *graph,
                        struct error *error);
-/* Graphs that grow: each set of facts that was asked under lately keeps the nodes and the values of what it was asked,
- * so that a further question costs what it adds. It ends with the arena. */
+/* Graphs that grow: the nodes and values of earlier questions are kept for each of the sets of facts that were used
+ * last, so that a further question costs only the nodes that it adds. They are freed with the arena. */
 struct asked_graphs;
 struct asked_graphs *asked_graphs_new(struct arena *arena);
 /* graph_build, or graph_build_parts, in `arena`, with the values of the graph's nodes under the facts. */

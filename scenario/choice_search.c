@@ -239,9 +239,9 @@ static struct sweepers at_loads(struct arena *arena, const struct sweepers *all,
     return each;
 }
 
-/* Evaluate the loads of the wanted settings at which one of them may be better than `worth`: of every STRIDE loads the
- * first and the last are evaluated, and those between them if, but for a ripple, the first is within the limits and the
- * last is worth as much. */
+/* Evaluate the loads at which a wanted setting may be better than `worth`. But for ripples, limits and worth rise with the
+ * load. So every STRIDE-th load is evaluated first, and the loads between two of these only if the lower one is within the
+ * limits and the upper one is worth as much, both but for a ripple. */
 static struct sweepers every_load(const struct choice *choice, struct arena *arena, const struct sweepers *all,
                                   const bool *wanted, double most, double worth)
 {

@@ -125,7 +125,7 @@ struct command {
     size_t store_count;
     const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
     bool report;                    /* a report is made of the answer */
-    size_t columns;                 /* of the terminal that the text is for; 0: of any number */
+    size_t columns;                 /* width of the terminal that the text is for; 0: lines have any width */
 };
 
 /* Does the answer need its picture: for --plot, or for a report? */
