@@ -141,7 +141,7 @@ static bool read_limits(struct plan *plan, struct scenario *scenario, enum plan_
     plan->by_demand = facts_find(&scenario->facts, NAME_request_demand) != NULL;
     if (!value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
         return false;
-    plan->alone = command_given(plan->command, "aggregated") && !plan->by_demand && !chips_given;
+    plan->alone = command_given(plan->command, "aggregated") && !plan->by_demand && !chips_given && !budget;
     if (!plan->alone && !chips_given)
         facts_set(&scenario->facts, NAME_deployment_chips, plan->by_demand || budget ? ENDLESS : domain,
                   ORIGIN_CHOSEN, "assumed");
@@ -348,7 +348,7 @@ static const struct option gpus_list[] = {
     { 0 } };
 static const struct option search_list[] = {
     { "aggregated", NULL, OPTION_SWITCH,
-      .help = "aggregated replicas only; one replica without --gpus" },
+      .help = "aggregated replicas only; one replica without --gpus or --budget" },
     { "any-layout", NULL, OPTION_SWITCH,
       .help = "also layouts that cannot be started, with the broken rules" },
     { "front", NULL, OPTION_SWITCH, .help = "also list the Pareto front: the best at other speeds" },

@@ -238,6 +238,24 @@ static void loads_in_words(void **state)
     arena_free(&arena);
 }
 
+/* The hosts of a deployment cost no more than the budget, and have all of its GPUs. */
+static void budgets_are_kept(void **state)
+{
+    (void)state;
+    static const double budgets[] = { 3000, 10000, 14000 };
+    for (size_t i = 0; i < 2 * COUNT(budgets); i++) {
+        struct arena arena = { 0 };
+        const double most = budgets[i / 2];
+        const char *const options[][2] = { { "on", "h100-sxm" }, { "budget", arena_print(&arena, "%g", most) },
+                                           { "aggregated", "" } };
+        const struct doc *best = doc_get(planned(&arena, options, COUNT(options) - i % 2), "best");
+        const double rent = number_in(best, "deployment_rent") * 365 / 12 * 86400;
+        if (rent > most || rent < most / 2 || number_in(best, "deployment_chips") > number_in(best, "chips_paid"))
+            fail_msg("%g USD/month%s: rent %g", most, i % 2 ? "" : " --aggregated", rent);
+        arena_free(&arena);
+    }
+}
+
 /* ---- rules ---------------------------------------------------------------------------------------- */
 
 /* A deployment that cannot be started says which rules it breaks; one that can breaks none. */
@@ -402,7 +420,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(loops_close),
                                         cmocka_unit_test(none_is_better),
                                         cmocka_unit_test(costs_divide_the_rent),
-                                        cmocka_unit_test(loads_in_words),
+                                        cmocka_unit_test(loads_in_words), cmocka_unit_test(budgets_are_kept),
         cmocka_unit_test(rules_say_why),
                                         cmocka_unit_test(no_pools_are_better) };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
