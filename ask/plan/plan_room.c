@@ -33,21 +33,26 @@ bool plan_set_price(struct plan *plan, struct scenario *scenario, const struct m
 
 bool plan_read_room(struct plan *plan, struct scenario *scenario, const struct machine_wanted *wanted, double *gpus)
 {
-    static const char *const rows[] = { NAME_spare_hosts, NAME_least_rented, NAME_budget_chips };
+    static const char *const rows[] = { NAME_spare_hosts, NAME_least_rented, NAME_board_chips, NAME_budget_chips };
     const bool budget = fact_given(facts_find(&scenario->facts, NAME_rent_budget));
     struct values values;
-    if (!values_of(scenario, rows, budget ? 3 : 2, &values, plan->error))
+    if (!values_of(scenario, rows, budget ? 4 : 3, &values, plan->error))
         return false;
     double room = wanted->most > 0 ? fmin(plan->gpus, wanted->most) : plan->gpus;
-    if (budget && !(values.at[2] > 0)) {
+    if (budget && !(values.at[3] > 0)) {
         const bool one = values.at[1] <= 1;
         error_set(plan->error, "--budget pays for no %s of %s", one ? "GPU" : "host", scenario->machine);
         return error_expected(plan->error, one ? "more, as in --budget 5000USD/month, for single GPUs"
                                                : "more, as in --budget 50000USD/month, for whole hosts of %.0f GPUs",
                               values.at[1]);
     }
-    room = budget ? fmin(room, values.at[2]) : room;
-    *gpus = room < ENDLESS ? room - ceil(values.at[0]) * values.at[1] : room;
+    room = budget ? fmin(room, values.at[3]) : room;
+    const double spare = ceil(values.at[0]), board = values.at[2];
+    /* A spare host is as large as the others: a board at most, and where parts of boards are rented no larger than the
+     * deployment that fills them. */
+    *gpus = room < ENDLESS ? room - spare * board : room;
+    if (values.at[1] < board && room < ENDLESS)
+        *gpus = fmax(*gpus, floor(room / (1 + spare)));
     if (!(*gpus >= 1)) {
         error_set(plan->error, "--spare-hosts %g: no GPU of %.0f is left for replicas on %s", values.at[0], room,
                   scenario->machine);
