@@ -355,6 +355,13 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     struct equation equation;
     struct solved solved = { .scenario = &scenario, .answer = answer, .equation = &equation };
     struct values values;
+    const char *last = command->word_count ? command->words[command->word_count - 1] : "";
+    if (!command_given(command, "where") && strpbrk(last, "=<>")) {     /* solve [batch] predicted_tpot=30ms */
+        error_set(error, "solve needs the equation after --where, and the input to solve it for");
+        return error_suggest(error, "as in `chalkline solve %.60s --where '%.200s'%s`",
+                             command->word_count > 1 ? command->words[0] : "batch", last,
+                             command_given(command, "model") ? "" : " --model MODEL --on MACHINE");
+    }
     if (command->word_count != 1) {
         error_set(error, command->word_count ? "solve takes one input, %zu were given"
                   : "solve needs the name of an input", command->word_count);

@@ -32,8 +32,10 @@ bool tool_run(struct arena *arena, const struct command *command, struct error *
         return live_serve(arena, command, say_where, error);
     if (watch_follows(command))
         return watch_follow(arena, command, say_where_aside, error);
-    if (command->verb == &verb_serve)
-        return serve_read(command, &terms, error) && serve(&terms, say_where, error);
+    if (command->verb == &verb_serve) {
+        serve_read(command, &terms);
+        return serve(&terms, say_where, error);
+    }
     error_set(error, "'%s' must be the first word", command->verb->name);
     return error_expected(error, "%s", command->verb->examples[0]);
 }

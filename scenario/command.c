@@ -167,6 +167,20 @@ static bool parse_choice(const struct option *option, struct value *value, struc
     return false;
 }
 
+/* "15T" for 15: the largest plausible count of these digits. */
+static const char *in_thousands(struct arena *arena, const char *given, struct unit unit, const struct quantity *wanted)
+{
+    struct quantity count;
+    struct error ignored;
+    const char *text = given;
+    for (const char *suffix = "TBMk"; *suffix; suffix++) {
+        text = arena_print(arena, "%s%c", given, *suffix);
+        if (quantity_parse(text_of(text), unit, &count, &ignored) && count.value <= wanted->high)
+            break;
+    }
+    return text;
+}
+
 /* Is a number within what a person means by the option? A bare time that is plausible in seconds too, and nearer to the
  * middle of the range there, is ambiguous: `--ttft 2`. The messages propose the same digits with a unit. */
 static bool plausible(const struct option *option, const struct value *value, struct error *error)
@@ -174,15 +188,18 @@ static bool plausible(const struct option *option, const struct value *value, st
     struct unit unit;
     struct error ignored;
     struct quantity wanted, got, other = { 0 };
-    if (!option->plausible || !unit_parse(text_of(option->bare), &unit, &(double){ 0 }, &ignored) ||
+    const struct row *row = option_row(option);
+    if (!option->bare)
+        unit = row ? row->unit : option_unit(option);
+    if (!option->plausible || (option->bare && !unit_parse(text_of(option->bare), &unit, &(double){ 0 }, &ignored)) ||
         !quantity_parse(text_of(option->plausible), unit, &wanted, &ignored) ||
         !quantity_parse(text_of(value->text), unit, &got, &ignored) || got.distribution > DISTRIBUTION_RANGE)
         return true;
     struct arena arena = { 0 };
-    const struct row *row = option_row(option);
     const char *range = option_range(&arena, option), *given = value->bare ? value->bare : value->text;
     const int digits = (int)(value->bare ? strlen(given) : strspn(given, "0123456789.,_"));
-    const char *in_bare = arena_print(&arena, "%.*s%s", digits, given, option->bare);
+    const char *in_bare = option->bare ? arena_print(&arena, "%.*s%s", digits, given, option->bare)
+                                       : given[digits] ? "" : in_thousands(&arena, given, unit, &wanted);
     const char *in_base = arena_print(&arena, "%.*s%s", digits, given, unit_name(&arena, unit));
     const double middle = sqrt(wanted.low * wanted.high);
     const bool inside = got.low >= wanted.low && got.high <= wanted.high;
@@ -526,8 +543,22 @@ static bool verb_meant(const struct command *command, struct error *error)
     return error_did_you_mean(error, near, " A model needs a machine: MODEL --on HARDWARE");
 }
 
+/* A verb without words: a word may be the model that an option names. */
+static bool options_only(const struct command *command, struct error *error)
+{
+    const struct verb *verb = command->verb;
+    if (*verb->words || !command->word_count)
+        return true;
+    error_set(error, "%s takes options only, not '%.60s'", verb->name, command->words[0]);
+    const bool model = verb_option(verb, "model") != NULL;
+    return error_expected(error, "options, as in `%s%s%.60s`", verb->examples[0], model ? " --model " : "",
+                          model ? command->words[0] : "");
+}
+
 bool command_complete(const struct command *command, struct error *error)
 {
+    if (!options_only(command, error))
+        return false;
     if (command_given(command, "version")) {
         error_set(error, "--version takes no other words");
         return error_expected(error, "chalkline --version");

@@ -9,7 +9,7 @@ static bool no_equation(const char *where, struct error *error)
     error_set(error, where ? "--where: '%.100s' is not an equation" : "solve needs an equation",
               where ? where : "");
     return error_expected(error, "two sides with =, >= or <= between them, as in --where "
-                          "bound_compute=bound_weights");
+                          "bound_compute=bound_weights or --where predicted_tpot=30ms");
 }
 
 /* The sign between the sides is the one outside of parentheses: AT(row, input=1) contains others. */

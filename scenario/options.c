@@ -89,7 +89,7 @@ GROUP(limit_options, limit_title,
     { "tpot", "TIME", OPTION_ROW, .row = NAME_tpot_limit, TPOT_MEANT, .otherwise = "from --speed",
       .help = "limit of the time per output token" })
 GROUP(run_options, run_title,
-    { "tokens", "N", OPTION_ROW, .row = NAME_training_tokens, .help = "training tokens" },
+    { "tokens", "N", OPTION_ROW, .row = NAME_training_tokens, TOKENS_MEANT, .help = "training tokens" },
     { "global-batch", "N", OPTION_ROW, .row = NAME_training_sequences, .was = "sequences",
       .help = "sequences per training step" },
     { "seq-length", "N", OPTION_ROW, .row = NAME_sequence_length, .was = "length",

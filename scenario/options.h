@@ -8,6 +8,7 @@
 /* What a person means by these quantities: the unit of a number without one, and the numbers that are plausible. */
 #define TTFT_MEANT  .bare = "ms", .plausible = "1ms..10min"
 #define TPOT_MEANT  .bare = "ms", .plausible = "1us..5s"
+#define TOKENS_MEANT .plausible = "1M..200T"                 /* of a training run */
 #define PRICE_MEANT .bare = "USD/h", .plausible = "0.001USD/h..50USD/h"      /* of one chip */
 
 extern const struct option_group

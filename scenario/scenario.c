@@ -14,6 +14,7 @@
 #include "scenario/calibrated.h"
 #include "scenario/deck.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -346,11 +347,51 @@ void scenario_note_bare(struct scenario *scenario, const char *option, const cha
     facts_note(&scenario->facts, "%s%s is read as %s%s%s", option, value, whole, plain ? "" : ": ", plain ? "" : read);
 }
 
-/* Neither a quantity nor an expression: take the message of the kind that was probably meant. */
-static bool not_a_value(const char *name, const char *value, const char *source,
+/* "2s@p95", "p99<500ms" */
+static bool has_percentile(const char *value)
+{
+    for (const char *at = value; (at = strpbrk(at, "pP")); at++)
+        if (strspn(at + 1, "0123456789") >= 2 && (at == value || !isalnum((unsigned char)at[-1])))
+            return true;
+    return false;
+}
+
+/* "4K,1K": how many numbers in this unit, separated by commas; 0: something else. */
+static size_t numbers_listed(const char *value, struct unit unit)
+{
+    struct quantity quantity;
+    struct error ignored;
+    for (size_t count = 1;; count++) {
+        const size_t size = strcspn(value, ",");
+        if (!quantity_parse((struct text){ value, size }, unit, &quantity, &ignored))
+            return 0;
+        if (!value[size])
+            return count;
+        value += size + 1;
+    }
+}
+
+/* Neither a quantity nor an expression: say what was probably meant, or take the message of that kind. */
+static bool not_a_value(const struct row *row, const char *name, const char *value, const char *source,
                         const struct error *quantity, const struct error *expression,
                         struct error *error)
 {
+    const size_t listed = numbers_listed(value, row->unit);
+    const size_t whole = strspn(value, "0123456789");
+    if (listed == 2 && value[whole] == ',' && !unit_counts(row->unit)) {
+        error_set(error, "%s: '%.100s' has a comma", source, value);
+        return error_suggest(error, "did you mean %.*s.%.90s?", (int)whole, value, value + whole + 1);
+    }
+    if (listed) {
+        error_set(error, "%s: '%.100s' is %zu numbers", source, value, listed);
+        return error_expected(error, "one number; `chalkline curve ROW %s=%.100s --model MODEL --on MACHINE` tries "
+                              "several", name, value);
+    }
+    if (unit_same(row->unit, unit_second) && has_percentile(value)) {
+        error_set(error, "%s: '%.100s' is a percentile", source, value);
+        return error_expected(error, "a time such as 300ms, which limits the mean; `chalkline simulate` tells "
+                              "percentiles");
+    }
     bool word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(") > 0;
     if (word && *expression->what && strstr(quantity->what, "is not a number")) {
         error_set(error, "%s: %s: %.500s", source, name, expression->what);
@@ -393,7 +434,7 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
     struct error parse = { .what = "" };
     if (!expr_parse(&scenario->formulas, NULL, 0, text_of(value), &expr, &parse) ||
         (expr->op == OP_NUMBER && !(unit_same(expr->unit, unit_one) && unit_counts(row->unit))))
-        return not_a_value(name, value, source, &inner, &parse, error);
+        return not_a_value(row, name, value, source, &inner, &parse, error);
     if (!expr_unit(&scenario->formulas, expr, &unit, error))
         return false;
     if (expr->op != OP_NUMBER && !unit_same(unit, row->unit)) {

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-bool serve_read(const struct command *command, struct serve_options *to, struct error *error)
+void serve_read(const struct command *command, struct serve_options *to)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     *to = (struct serve_options){
@@ -14,13 +14,8 @@ bool serve_read(const struct command *command, struct serve_options *to, struct 
         .memory = command_count(command, "memory-limit"),
         .body = command_count(command, "body-limit"),
         .at_once = cores > 1 ? (size_t)cores : 1, .page = embedded_page };
-    if (command->word_count) {
-        error_set(error, "serve: unexpected word '%.60s'", command->words[0]);
-        return error_suggest(error, "commands come over HTTP; see `chalkline help serve`");
-    }
     command_take_count(command, "at-once", &to->at_once);
     to->waiting = command_count(command, "max-waiting") * to->at_once;
-    return true;
 }
 
 static const struct option serve_list[] = {

@@ -38,8 +38,7 @@ struct serve_options {
 };
 
 extern const struct verb verb_serve;
-bool serve_read(const struct command *command, struct serve_options *terms,
-                struct error *error);
+void serve_read(const struct command *command, struct serve_options *terms);
 /* Serve until SIGINT or SIGTERM; `ready` gets the URL. False: the address cannot be used. */
 bool serve(const struct serve_options *terms, void (*ready)(const char *url),
            struct error *error);

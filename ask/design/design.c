@@ -335,10 +335,14 @@ static const struct option design_list[] = {
     { 0 } };
 static const struct option_group design_options = { "Limits", design_list };
 
+static const char own_chip[] = "design finds a chip, so it takes no machine: `chalkline design --model llama-3.1-8b --power 700W`";
+static const struct instead instead[] = {
+    { "on", own_chip }, { "gpus", "--domain is the number of chips in a scale-up domain" }, { 0 } };
+
 const struct verb verb_design = {
     "design", "", "Find the best chip for given traffic under limits of power, rent, area and time.",
     { "chalkline design --power 1000W --rent 2.9USD/h --area 1600",
       "chalkline design --power 700W --model deepseek-v3 --tpot 20ms",
       "chalkline design --power 200W --domain 256 --set stack_bandwidth=0.41TB/s --set stack_capacity=8GB" },
     { &design_options, &model_options, &weight_options, &cache_options, &assume_options, &row_options,
-      &deck_options, &output_options }, .ask = ask_design };
+      &deck_options, &output_options }, .ask = ask_design, .instead = instead };

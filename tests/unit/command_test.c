@@ -242,13 +242,16 @@ static const char *some_value(struct arena *arena, const struct option *option)
     return arena_print(arena, "%.17g", option->high > 0 ? option->high : option->low + 2);
 }
 
+static const char no_word[] = "";       /* left out of the words that are read */
+
 static bool read_words(struct arena *arena, struct command *command, struct error *error,
                        const char *const *words)
 {
     char *copies[WORDS_MOST] = { arena_copy(arena, "chalkline", 9) };
     int count = 1;
-    for (; words[count - 1]; count++)
-        copies[count] = arena_copy(arena, words[count - 1], strlen(words[count - 1]));
+    for (; *words; words++)
+        if (*words != no_word)
+            copies[count++] = arena_copy(arena, *words, strlen(*words));
     *command = (struct command){ .verbs = all_verbs() };
     *error = (struct error){ .what = "" };
     return command_read(arena, count, copies, command, error);
@@ -285,7 +288,7 @@ static void all_ways_to_write_an_option_agree(void **state)
         struct command after, before, joined;
         struct error error;
         const char *name = arena_print(&arena, "--%s", option->name), *value = NULL;
-        const char *whole = name;
+        const char *whole = name, *word = *verb->words ? "word" : no_word;
         if (option->kind != OPTION_SWITCH) {
             value = some_value(&arena, option);
             whole = arena_print(&arena, "%s=%s", name, value);
@@ -300,21 +303,21 @@ static void all_ways_to_write_an_option_agree(void **state)
             arena_free(&arena);
             continue;
         }
-        bool good = value ? READ(&arena, &after, &error, verb->name, "word", name, value)
-                          : READ(&arena, &after, &error, verb->name, "word", name);
-        good = good && (value ? READ(&arena, &before, &error, name, value, verb->name, "word")
-                              : READ(&arena, &before, &error, name, verb->name, "word"));
-        if (!good || !READ(&arena, &joined, &error, verb->name, whole, "word"))
+        bool good = value ? READ(&arena, &after, &error, verb->name, word, name, value)
+                          : READ(&arena, &after, &error, verb->name, word, name);
+        good = good && (value ? READ(&arena, &before, &error, name, value, verb->name, word)
+                              : READ(&arena, &before, &error, name, verb->name, word));
+        if (!good || !READ(&arena, &joined, &error, verb->name, whole, word))
             fail_msg("%s %s: %s (%s)", verb->name, whole, error.what, error.hint);
         assert_ptr_equal(after.verb, verb);
         assert_true(after.value_count == 1 && after.values[0].option == option);
-        assert_true(after.word_count == 1 && !strcmp(after.words[0], "word"));
+        assert_true(after.word_count == (word != no_word) && (!after.word_count || !strcmp(after.words[0], word)));
         if (!same_values(&after, &before) || !same_values(&after, &joined))
             fail_msg("%s %s: the ways to write it differ", verb->name, whole);
         if (option->letter) {
             char letter[] = { '-', option->letter, 0 };
-            assert_true(value ? READ(&arena, &joined, &error, verb->name, "word", letter, value)
-                              : READ(&arena, &joined, &error, verb->name, "word", letter));
+            assert_true(value ? READ(&arena, &joined, &error, verb->name, word, letter, value)
+                              : READ(&arena, &joined, &error, verb->name, word, letter));
             assert_true(same_values(&after, &joined));
         }
         arena_free(&arena);
