@@ -65,6 +65,31 @@ static const char *widths_divisible(const struct server *server)
     return out.size ? out.data : "none";
 }
 
+double chips_holding(double share, double chips)
+{
+    return exp2(ceil(log2(share * chips)));
+}
+
+/* "; leave out --gpus, or --gpus 16 at least": what to do about weights that are larger than the memory. */
+static const char *more_memory(const struct server *server)
+{
+    static const char *const options[] = { NAME_chips, NAME_tensor_parallel, NAME_pipeline_parallel };
+    struct scenario scenario = server->scenario;
+    struct buffer out = { .arena = scenario.arena };
+    double share = 0;
+    struct error ignored;
+    buffer_add(&out, "", 0);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct fact *fact = facts_find(&scenario.facts, options[i]);
+        if (fact_given(fact) && !strncmp(fact->source, "--", 2) && strcmp(fact->source, "--set"))
+            buffer_print(&out, "%s%s", out.size ? " and " : ": leave out ", fact->source);
+    }
+    if (value_of(&scenario, NAME_weights_stored " / " NAME_hbm_usable, &share, &ignored) && share > 1)
+        buffer_print(&out, "%s --gpus %.0f at least", out.size ? ", or give" : ": give",
+                     chips_holding(share, server_at(server, SERVER_chips)));
+    return out.data;
+}
+
 const char *server_verdict(const struct server *server)
 {
     const double width = server_at(server, SERVER_tensor_parallel);
@@ -80,7 +105,8 @@ const char *server_verdict(const struct server *server)
                            "engine starts it; TP that does: %s", server_text(server, SERVER_tensor_parallel, 4),
                            widths_divisible(server));
     if (!(server_at(server, SERVER_replica_fits) > 0))
-        return "out of memory: no request fits beside the weights";
+        return arena_print(server->scenario.arena, "out of memory: no request fits beside the weights%s",
+                           more_memory(server));
     if (!(server_at(server, SERVER_stable) > 0))
         return arena_print(server->scenario.arena, "overloaded: %s requests/s need %s, "
                            "saturated throughput is %s",

@@ -55,6 +55,8 @@ double server_at(const struct server *server, enum server_row row);
 const char *server_text(const struct server *server, enum server_row row, int digits);
 /* "TP 8 x attention DP 9" */
 const char *server_layout(const struct server *server);
+/* A usual number of GPUs, a power of 2, that has room for what takes this share of the memory of so many. */
+double chips_holding(double share, double chips);
 /* Why the replica serves nothing (out of memory, overloaded), or NULL. */
 const char *server_verdict(const struct server *server);
 /* assumed_notes of what the server reaches and costs. */

@@ -90,7 +90,7 @@ static void add_fact(struct words *words, const struct fact *fact)
     struct buffer number = { .arena = words->arena };
     buffer_number(&number, fact->value);
     const char *text = fact->expression ? fact->expression : number.data;
-    if (option && !option->bare)        /* else its bare numbers are not in base units, and few are plausible */
+    if (option && !option->bare && !option->plausible)   /* else the number is in another unit, or may be implausible */
         add_named(words, option->name, text);
     else
         add_named(words, "set", arena_print(words->arena, "%s=%s", fact->name, text));

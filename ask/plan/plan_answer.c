@@ -11,6 +11,7 @@
 
 #include "build/row_names.h"
 #include "scenario/published.h"
+#include "scenario/server.h"
 
 #include <math.h>
 #include <string.h>
@@ -294,6 +295,8 @@ static bool add_nearest(struct plan *plan, struct section *section, struct plan_
     if (!*found) {
         section_number(section, "memory_share", section_value(section, memory[0]) / section_value(section, memory[1]),
                        unit_one)->text_only = true;
+        section_number(section, "gpus_holding", chips_holding(section_value(section, "memory_share"),
+                       value_or_nan(scenario, NAME_deployment_chips)), unit_one)->text_only = true;
         return true;
     }
     if (!plan_read_point(plan, at, nearest))
@@ -493,7 +496,7 @@ const struct record answer_plan = { "Plan", (const struct answer_field[]){
     { FIELD_LIST, "sweep", .help = "--sweep: the best deployment at each value", .record = &plan_swept },
     { FIELD_TEXT_ONLY, "shown", .record = &plan_deployment_record },
     { FIELD_TEXT_ONLY, "known", .record = &plan_deployment_record },
-    { FIELD_TEXT_ONLY, .count = 12, .names = (const char *const[]){
+    { FIELD_TEXT_ONLY, .count = 13, .names = (const char *const[]){
           "asked_front", "fastest", "scope", "swept", NAME_prompt_tokens, NAME_output_tokens, "ttft_missed", "by_demand", "worth",
-          NAME_weights_stored, NAME_deployment_memory, "memory_share" } },
+          NAME_weights_stored, NAME_deployment_memory, "memory_share", "gpus_holding" } },
     { 0 } } };
