@@ -128,7 +128,7 @@ bool csv_read_any(struct arena *arena, const char *file, struct text text, struc
     }
     if (!csv->columns) {
         error_set(error, "%s: the file is empty", file);
-        return error_expected(error, "a header line");
+        return error_expected(error, "a header line with the names of its columns, which are in docs/formats.md");
     }
     csv->cells = reader.cells;
     csv->lines = lines;

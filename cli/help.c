@@ -4,6 +4,7 @@
  * title are printed together. Text is wrapped to the width of the terminal. Words that would have
  * no effect beside --help are refused, so that a mistyped command does not silently print help. */
 #include "cli/cli.h"
+#include "catalog/meant.h"
 
 #include "report/fit.h"
 
@@ -201,7 +202,7 @@ void help_all(struct buffer *out, size_t width)
     buffer_print(out, "\n");
     help_wrap(out, "The examples work as they are, unless they name a file or a server of yours. `chalkline help VERB` "
                    "explains a verb and its options, `chalkline VERB -h` lists them. `chalkline reference` has every "
-                   "row, `chalkline man` the man page, `chalkline completion bash`, `zsh` or `fish` prints completions "
+                   "row, `chalkline man | man -l -` shows the man page, `chalkline completion bash`, `zsh` or `fish` prints completions "
                    "for a shell.", 0, 0, width);
 }
 
@@ -263,6 +264,22 @@ static void man_print(struct arena *arena, struct buffer *out)
     buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, 2 wrong usage or input.\n");
 }
 
+/* What the first words do that are no verbs; NULL: no such word. */
+static const char *tool_explained(const char *name)
+{
+    static const char *const tools[][2] = {
+        { "man", "`chalkline man` prints the man page as roff. `chalkline man | man -l -` shows it, and "
+          "`chalkline man | nroff -man` where man does not take -l." },
+        { "completion", "`chalkline completion bash`, `zsh` or `fish` prints completions for that shell, which "
+          "`source <(chalkline completion bash)` loads." },
+        { "reference", "`chalkline reference` prints every row: formula, unit, meaning and source." },
+        { "help", "`chalkline help` lists the verbs, `chalkline help VERB` explains a verb and its options." } };
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (!strcmp(name, tools[i][0]))
+            return tools[i][1];
+    return NULL;
+}
+
 /* ---- words --------------------------------------------------------------------------------- */
 
 static bool no_verb(struct arena *arena, const char *name, struct error *error)
@@ -276,6 +293,8 @@ static bool no_verb(struct arena *arena, const char *name, struct error *error)
     }
     const char *near = name_nearest(name, names, count);
     error_set(error, "help: unknown command '%.60s'", name);
+    if (meant_explain("command", name, error))
+        return false;
     return near ? error_did_you_mean(error, near, arena_print(arena, " The commands are: %s", all.data))
                 : error_expected(error, "one of: %s", all.data);
 }
@@ -313,7 +332,10 @@ bool help_answers(struct arena *arena, int count, char **words, struct buffer *o
     const char *second = count > 2 ? words[2] : NULL;
     const struct verb *verb = second ? verb_named(cli_verbs, second) : NULL;
     bool whole = true;
-    if (!strcmp(first, "help")) {
+    const char *tool = second ? tool_explained(second) : NULL;
+    if (!strcmp(first, "help") && count == 3 && tool) {
+        help_wrap(out, tool, 0, 0, help_width());
+    } else if (!strcmp(first, "help")) {
         if (!no_more(count, words, 2, error) || (second && !verb && !no_verb(arena, second, error)))
             return true;
         if (verb)

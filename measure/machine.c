@@ -424,6 +424,8 @@ static void add_text(const struct timed *timed, const char *path, struct buffer 
                      timed->card ? "; --on " : "", timed->card ? timed->card->name : "");
     if (path)
         buffer_print(out, "  written: %s, for --on %s\n", path, path);
+    else
+        buffer_print(out, "  this computer was measured; for a server: `chalkline measure URL`; -o FILE.csv keeps it\n");
 }
 
 /* What only traffic needs. */

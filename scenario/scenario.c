@@ -60,10 +60,17 @@ static bool name_explained(const struct catalog *catalog, enum catalog_kind kind
         return false;
     if (!model && catalog_known(catalog, CATALOG_MODEL, name))
         return error_suggest(error, "it is a model: %.100s --on MACHINE", name);
-    const size_t size = strcspn(name, "*:");        /* "h100-sxm*8" */
-    if (!model && name[size] && strspn(name + size + 1, "0123456789") == strlen(name + size + 1) &&
-        catalog_known(catalog, CATALOG_MACHINE, arena_copy(catalog->arena, name, size)))
-        return error_suggest(error, "did you mean --on %.*s --gpus %.9s?", (int)size, name, name + size + 1);
+    size_t size = strlen(name);                     /* "h100-sxm*8", "rtx-3090x2", "nvidia.com/gpu:8" */
+    while (size && strchr("0123456789", name[size - 1]))
+        size--;
+    const char *count = name + size;
+    if (!model && *count && size > 1 && strchr("*:x", name[size - 1])) {
+        const char *alone = arena_copy(catalog->arena, name, size - 1);
+        if (catalog_known(catalog, CATALOG_MACHINE, alone))
+            return error_suggest(error, "did you mean --on %s --gpus %.9s?", alone, count);
+        if (ends_with(alone, "/gpu"))
+            return error_suggest(error, "a resource of Kubernetes names no card: --on CARD --gpus %.9s", count);
+    }
     struct catalog whole;                           /* a scenario without a machine has none in its catalog */
     catalog_open(&whole, catalog->arena);
     if (model && !error->similar[0] && catalog_machine_called(&whole, name, &called, NULL))

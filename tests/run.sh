@@ -37,11 +37,12 @@ published=0 skipped=0
 for test in $SCRIPTS "$@"; do
     name=$(basename "$test")
     published=$((published + $(grep '^skipped: ' "$logs/$name.log" | grep -vc '^skipped: needs ')))
-    lines=$(sed -n 's/^skipped: \(needs .*\)/\1/p' "$logs/$name.log")
+    lines=$(sed -n 's/^skipped: \(needs .*\)/\1/p' "$logs/$name.log" | awk '!told[$0]++')
     [ -n "$lines" ] || continue
     skipped=$((skipped + $(echo "$lines" | wc -l)))
     echo "$lines" | sed "s|^|skip $name: |"
 done
 [ "$published" = 0 ] || echo "      $published comparisons with published files were left out: SHARED=DIR"
+sed -n 's/^FAIL  \([^ ]*\).*/FAIL \1/p' "$logs/all.log"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ $((passed + whole)) = $(($# + $(echo $SCRIPTS | wc -w))) ]

@@ -136,7 +136,8 @@ static bool grade_one(struct quiz *quiz, const char *text, struct repetition *re
     struct grade grade;
     if (!equals) {
         error_set(error, "--grade: '%.100s' has no answer", text);
-        return error_expected(error, "ID=ANSWER, where the answer is a letter or %s", number_hint);
+        return error_expected(error, "ID=ANSWER: the ID is in the first line of each problem that `chalkline quiz` poses, the answer "
+                              "is a letter or %s", number_hint);
     }
     if (!problem_again(quiz, arena_copy(quiz->arena, text, (size_t)(equals - text)), &problem, error) ||
         !problem_grade(&problem, quiz->arena, equals + 1, &grade, error))

@@ -403,6 +403,9 @@ bool simulate_read(struct arena *arena, const struct command *command,
     if (command->word_count != 1) {
         error_set(error, command->word_count ? "simulate takes one trace, %zu were given"
                   : "simulate needs a trace", command->word_count);
+        if (command_given(command, "trace"))
+            return error_suggest(error, "--trace writes one; what is replayed stands alone: `chalkline simulate %.100s`",
+                                 command_text(command, "trace"));
         return error_expected(error, "a file, or a description of requests: poisson:rate=5,count=1000");
     }
     *simulate = (struct simulate){ .arena = arena, .command = command };
