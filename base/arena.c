@@ -52,7 +52,9 @@ void *arena_align(struct arena *arena, size_t size, size_t alignment)
 {
     if (arena->fail_after && !--arena->fail_after)
         arena_exhausted(arena);
-    if (size > SIZE_MAX / 2 || (arena->most && size > arena->most - arena->taken))
+    struct arena *outer = arena->outer;
+    if (size > SIZE_MAX / 2 || (arena->most && size > arena->most - arena->taken) ||
+        (outer && outer->most && size > outer->most - outer->taken))
         arena_exhausted(arena);
     struct chunk *chunk = arena->last;
     for (;; chunk = chunk_new(arena, size + alignment)) {
@@ -64,6 +66,8 @@ void *arena_align(struct arena *arena, size_t size, size_t alignment)
         void *memory = chunk->data + chunk->used + gap;
         chunk->used += gap + size;
         arena->taken += size;
+        if (outer)
+            outer->taken += size;
         return memory;
     }
 }
@@ -131,6 +135,8 @@ struct arena *arena_inner(struct arena *arena)
 {
     struct arena *inner = arena_alloc(arena, sizeof *inner);
     *inner = arena_beside(arena);
+    inner->most = 0;
+    inner->outer = arena;
     inner->next = arena->inner;
     return arena->inner = inner;
 }
@@ -144,5 +150,7 @@ void arena_free(struct arena *arena)
         free(arena->last);
         arena->last = before;
     }
+    if (arena->outer)
+        arena->outer->taken -= arena->taken;
     arena->taken = 0;
 }

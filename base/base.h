@@ -35,6 +35,7 @@ struct arena {
     size_t fail_after;      /* tests: fail after this many further allocations; 0: never */
     const struct shelf *shelf;      /* the only files that exist for it; NULL: those of the system */
     struct arena *inner, *next;     /* a list of the arenas that are freed with it */
+    struct arena *outer;            /* the arena that it ends with, whose limit it shares; or NULL */
 };
 
 void  arena_free(struct arena *arena);

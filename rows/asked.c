@@ -3,7 +3,8 @@
  * A question finds the builder whose facts are the same as its own, by content, since a scenario's facts are changed in
  * place; its first question costs a whole build, each further one only the nodes that it adds. When all places are taken,
  * the builder that has not been asked for longest gives up its place and its memory. A builder that fails is not used
- * again: the question is asked once more of a new one, whose error it then is. */
+ * again: the question is asked once more of a new one, whose error it then is. Scalars are compared with their texts;
+ * names of tables by address, since the tables of a scenario live as long as it does. */
 #include "rows/grow.h"
 
 #include <string.h>

@@ -68,6 +68,32 @@ static void allocations_fail_on_request(void **state)
     assert_int_equal(fails_at(11), 10);
 }
 
+/* An inner arena shares the limit of its outer one, gives back what it took, and ends with it. */
+static void inner_arenas_share_a_limit(void **state)
+{
+    (void)state;
+    static struct arena arena;
+    static jmp_buf place;
+    static volatile int given;
+    arena = (struct arena){ .exhausted = gone, .context = &place, .most = 10000 };
+    given = 0;
+    struct arena *inner = arena_inner(&arena);
+    const size_t own = arena.taken;
+    arena_alloc(inner, 6000);
+    assert_true(arena.taken >= own + 6000);
+    arena_free(inner);
+    assert_int_equal(arena.taken, own);
+    arena_alloc(inner, 6000);
+    if (!setjmp(place)) {
+        arena_alloc(arena_inner(&arena), 6000);
+        given = 1;
+    }
+    assert_int_equal(given, 0);
+    arena_free(&arena);
+    assert_int_equal(arena.taken, 0);
+    assert_null(arena.inner);
+}
+
 static void absurd_sizes_are_exhaustion(void **state)
 {
     (void)state;
@@ -613,7 +639,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_are_interpolated), cmocka_unit_test(files_are_written_whole),
-        cmocka_unit_test(memory_is_aligned_and_zero),
+        cmocka_unit_test(memory_is_aligned_and_zero), cmocka_unit_test(inner_arenas_share_a_limit),
         cmocka_unit_test(allocations_fail_on_request),
         cmocka_unit_test(absurd_sizes_are_exhaustion),
         cmocka_unit_test(arrays_double),
