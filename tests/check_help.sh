@@ -31,6 +31,7 @@ while read -r line; do
 done <examples
 
 chalkline man >page
+chalkline help man | grep -q 'man -l -' || fail 'help man does not say how to show the page'
 while read -r line; do
     verb=$(echo "$line" | cut -d' ' -f2 | sed 's/-/\\\\-/g')
     sed -n '/^\.SH EXAMPLES/,/^\.SH EXIT/p' page | grep -q "^chalkline $verb" || fail "the manual page lacks: $line"
