@@ -348,7 +348,7 @@ static const struct option gpus_list[] = {
     { 0 } };
 static const struct option search_list[] = {
     { "aggregated", NULL, OPTION_SWITCH,
-      .help = "aggregated replicas only; one replica without --gpus or --budget" },
+      .help = "aggregated replicas alone; one without --gpus or --budget" },
     { "any-layout", NULL, OPTION_SWITCH,
       .help = "also layouts that cannot be started, with the broken rules" },
     { "front", NULL, OPTION_SWITCH, .help = "also list the Pareto front: the best at other speeds" },
