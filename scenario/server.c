@@ -70,7 +70,7 @@ double chips_holding(double share, double chips)
     return exp2(ceil(log2(share * chips)));
 }
 
-/* "; leave out --gpus, or --gpus 16 at least": what to do about weights that are larger than the memory. */
+/* "; leave out --gpus, or give more GPUs, as in --gpus 16": what to do about weights that are larger than the memory. */
 static const char *more_memory(const struct server *server)
 {
     static const char *const options[] = { NAME_chips, NAME_tensor_parallel, NAME_pipeline_parallel };
@@ -85,7 +85,7 @@ static const char *more_memory(const struct server *server)
             buffer_print(&out, "%s%s", out.size ? " and " : ": leave out ", fact->source);
     }
     if (value_of(&scenario, NAME_weights_stored " / " NAME_hbm_usable, &share, &ignored) && share > 1)
-        buffer_print(&out, "%s --gpus %.0f at least", out.size ? ", or give" : ": give",
+        buffer_print(&out, "%s more GPUs, as in --gpus %.0f", out.size ? ", or give" : ": give",
                      chips_holding(share, server_at(server, SERVER_chips)));
     return out.data;
 }
