@@ -9,6 +9,8 @@
  * does not say which is wanted. */
 #include "ask/ask.h"
 
+#include "build/row_names.h"
+
 #include "scenario/equation.h"
 
 #include <float.h>
@@ -359,7 +361,7 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     if (!command_given(command, "where") && strpbrk(last, "=<>")) {     /* solve [batch] predicted_tpot=30ms */
         error_set(error, "solve needs the equation after --where, and the input to solve it for");
         return error_suggest(error, "as in `chalkline solve %.60s --where '%.200s'%s`",
-                             command->word_count > 1 ? command->words[0] : "batch", last,
+                             command->word_count > 1 ? command->words[0] : NAME_batch, last,
                              command_given(command, "model") ? "" : " --model MODEL --on MACHINE");
     }
     if (command->word_count != 1) {
