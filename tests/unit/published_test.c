@@ -82,8 +82,8 @@ static void published_names_are_read_back(void **state)
     (void)state;
     enum { WHOLE = 11 };
     int done = 0;
+    struct arena arena = { 0 };
     for (int i = 0; i < WHOLE; i++) {
-        struct arena arena = { 0 };
         struct header header = { .arena = &arena };
         struct text text, index_text;
         struct doc *config, *index;
@@ -111,9 +111,9 @@ static void published_names_are_read_back(void **state)
                      header.elements,
                      read.facts.note_count ? read.facts.notes[read.facts.note_count - 1] : "");
         arena_free(&read.arena);
-        arena_free(&arena);
         done++;
     }
+    arena_free(&arena);
     print_message("%d headers read back\n", done);
     assert_true(!done || done >= 10);
 }
@@ -130,8 +130,8 @@ static void published_indexes_agree(void **state)
         { "Qwen--Qwen-VL-Chat-Int4", "transformer.h.0.attn.c_attn.g_idx (scale)" },
         { "alibaba--Logics", "model.vision_tower.vision_towers" } };
     int agree = 0, other = 0;
+    struct arena arena = { 0 };
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
-        struct arena arena = { 0 };
         struct text text, index_text;
         struct doc *doc;
         const char *want = "the index agrees with the configuration";
@@ -152,8 +152,8 @@ static void published_indexes_agree(void **state)
                      read.facts.note_count ? read.facts.notes[read.facts.note_count - 1] : "none");
         ++*(strstr(want, "agrees") ? &agree : &other);
         arena_free(&read.arena);
-        arena_free(&arena);
     }
+    arena_free(&arena);
     print_message("%d indexes agree to the byte, of %d it is said what differs\n", agree, other);
     assert_true(agree == 0 || (agree == 10 && other == 4));
 }
