@@ -124,15 +124,15 @@ static void weigh_operands(struct scenario *scenario, const struct expr *expr, d
         const struct row *row = scenario->formulas.rows[expr->row];
         weigh(scenario, row->name, arena_copy(scenario->arena, row->meaning, strcspn(row->meaning, ",;:(")),
               sign, best);
-    } else if ((expr->op == OP_LEAST || expr->op == OP_MOST) && expr->kid[0]->op == OP_ROW) {
-        const struct fact_table *table = facts_table(&scenario->facts, expr->name);
+    } else if ((expr->op == OP_LEAST || expr->op == OP_MOST) && expr_kid(expr, 0)->op == OP_ROW) {
+        const struct fact_table *table = facts_table(&scenario->facts, expr_name(expr));
         for (size_t i = 0; table && i < table->entries; i++)
             weigh(scenario, arena_print(scenario->arena, "%s[%s]",
-                                        scenario->formulas.rows[expr->kid[0]->row]->name, table->entry[i]),
+                                        scenario->formulas.rows[expr_kid(expr, 0)->row]->name, table->entry[i]),
                   table->entry[i], sign, best);
     } else if (expr->op == OP_MAX || expr->op == OP_MIN || expr->op == OP_ADD) {
-        weigh_operands(scenario, expr->kid[0], sign, best);
-        weigh_operands(scenario, expr->kid[1], sign, best);
+        weigh_operands(scenario, expr_kid(expr, 0), sign, best);
+        weigh_operands(scenario, expr_kid(expr, 1), sign, best);
     }
 }
 
@@ -148,11 +148,13 @@ static const char *binds_text(const struct scenario *scenario, const char *text)
         return text;
     there.facts = facts_copy(&scenario->facts);
     if (expr->op == OP_AT) {
-        for (const struct binding *at = expr->at; at; at = at->next)
+        for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
+            const struct text value = expr_text(expr_kid(at, 0));
             facts_set(&there.facts, there.formulas.rows[at->row]->name,
-                      value_or_nan(&there, arena_copy(there.arena, at->value->text.data, at->value->text.size)),
-                      ORIGIN_CHOSEN, "the statement");
-        expr = expr->kid[0];
+                      value_or_nan(&there, arena_copy(there.arena, value.data, value.size)), ORIGIN_CHOSEN,
+                      "the statement");
+        }
+        expr = expr_kid(expr, 0);
     }
     if (expr->op != OP_ROW)
         return text;

@@ -47,8 +47,8 @@ static bool print_number(struct buffer *out, const struct algebra *how, const st
 /* "20ms", "(8TB/s)" */
 static void print_literal(struct buffer *out, const struct expr *expr, int around)
 {
-    const bool apart = around >= 3 && memchr(expr->text.data, '/', expr->text.size);
-    buffer_print(out, "%s%.*s%s", apart ? "(" : "", (int)expr->text.size, expr->text.data,
+    const bool apart = around >= 3 && memchr(expr_text(expr).data, '/', expr_text(expr).size);
+    buffer_print(out, "%s%.*s%s", apart ? "(" : "", (int)expr_text(expr).size, expr_text(expr).data,
                  apart ? ")" : "");
 }
 
@@ -57,7 +57,7 @@ static void print_row(struct buffer *out, const struct algebra *how, const struc
     const struct row *row = how->formulas->rows[expr->row];
     buffer_print(out, "%s", how->symbols && *row->symbol ? row->symbol : row->name);
     if (expr->op == OP_ENTRY)
-        buffer_print(out, "[%s]", expr->name);
+        buffer_print(out, "[%s]", expr_name(expr));
 }
 
 static void print_list(struct buffer *out, const struct algebra *how, const struct expr *expr)
@@ -65,10 +65,10 @@ static void print_list(struct buffer *out, const struct algebra *how, const stru
     buffer_print(out, "%s(", spellings[expr->op]);
     if (expr->op == OP_ROOT)
         buffer_print(out, "%s", how->formulas->rows[expr->row]->name);
-    for (int i = 0; i < 3 && expr->kid[i]; i++) {
+    for (int i = 0; i < 3 && expr_kid(expr, i); i++) {
         if (i || expr->op == OP_ROOT)
             buffer_print(out, ", ");
-        print_expr(out, how, expr->kid[i], 0);
+        print_expr(out, how, expr_kid(expr, i), 0);
     }
     buffer_print(out, ")");
 }
@@ -77,30 +77,30 @@ static void print_list(struct buffer *out, const struct algebra *how, const stru
 static void print_chain(struct buffer *out, const struct algebra *how, const struct expr *expr,
                         enum op op)
 {
-    if (expr->op == op && expr->kid[0]->op == op) {
-        print_chain(out, how, expr->kid[0], op);
+    if (expr->op == op && expr_kid(expr, 0)->op == op) {
+        print_chain(out, how, expr_kid(expr, 0), op);
     } else if (expr->op == op) {
-        print_expr(out, how, expr->kid[0], 0);
+        print_expr(out, how, expr_kid(expr, 0), 0);
     }
     buffer_print(out, ", ");
-    print_expr(out, how, expr->kid[1], 0);
+    print_expr(out, how, expr_kid(expr, 1), 0);
 }
 
 static void print_special(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
     if (expr->op == OP_AT) {
         buffer_print(out, "AT(");
-        print_expr(out, how, expr->kid[0], 0);
-        for (const struct binding *at = expr->at; at; at = at->next) {
+        print_expr(out, how, expr_kid(expr, 0), 0);
+        for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
             buffer_print(out, ", %s = ", how->formulas->rows[at->row]->name);
-            print_expr(out, how, at->value, 0);
+            print_expr(out, how, expr_kid(at, 0), 0);
         }
         buffer_print(out, ")");
         return;
     }
     const char *name = expr->op == OP_SUM ? "SUM" : expr->op == OP_LEAST ? "LEAST" : "MOST";
-    buffer_print(out, "%s(%s, ", name, expr->name);
-    print_expr(out, how, expr->kid[0], 0);
+    buffer_print(out, "%s(%s, ", name, expr_name(expr));
+    print_expr(out, how, expr_kid(expr, 0), 0);
     buffer_print(out, ")");
 }
 
@@ -117,7 +117,7 @@ static void print_expr(struct buffer *out, const struct algebra *how, const stru
         int taken = how->taken ? how->taken(how->context, expr) : 0;
         if (!taken)
             break;
-        print_expr(out, how, expr->kid[taken], around);
+        print_expr(out, how, expr_kid(expr, taken), around);
         return;
     }
     default: break;
@@ -133,7 +133,7 @@ static void print_expr(struct buffer *out, const struct algebra *how, const stru
         return;
     case OP_NEG: case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_LESS: case OP_ATMOST:
         break;
-    case OP_GIVEN: buffer_print(out, "GIVEN(%s)", expr->name); return;
+    case OP_GIVEN: buffer_print(out, "GIVEN(%s)", expr_name(expr)); return;
     default: print_list(out, how, expr); return;
     }
     bool parentheses = mine < around;
@@ -141,12 +141,12 @@ static void print_expr(struct buffer *out, const struct algebra *how, const stru
         buffer_print(out, "(");
     if (expr->op == OP_NEG) {
         buffer_print(out, "-");
-        print_expr(out, how, expr->kid[0], mine);
+        print_expr(out, how, expr_kid(expr, 0), mine);
     } else {
         bool strict = expr->op == OP_SUB || expr->op == OP_DIV;
-        print_expr(out, how, expr->kid[0], mine);
+        print_expr(out, how, expr_kid(expr, 0), mine);
         buffer_print(out, " %s ", spellings[expr->op]);
-        print_expr(out, how, expr->kid[1], strict ? mine + 1 : mine);
+        print_expr(out, how, expr_kid(expr, 1), strict ? mine + 1 : mine);
     }
     if (parentheses)
         buffer_print(out, ")");

@@ -27,13 +27,14 @@ static bool disagree(struct checker *checker, const struct expr *expr, struct un
                      struct unit b)
 {
     const struct row *row = checker->row;
-    int size = expr->text.size > 100 ? 100 : (int)expr->text.size;
+    const struct text text = expr_text(expr);
+    int size = text.size > 100 ? 100 : (int)text.size;
     if (row)
         error_set(checker->error, "%s:%d: %s: unit mismatch in '%.*s': %s and %s", row->file,
-                  row->line, row->name, size, expr->text.data, unit_words(checker, a),
+                  row->line, row->name, size, text.data, unit_words(checker, a),
                   unit_words(checker, b));
     else
-        error_set(checker->error, "unit mismatch in '%.*s': %s and %s", size, expr->text.data,
+        error_set(checker->error, "unit mismatch in '%.*s': %s and %s", size, text.data,
                   unit_words(checker, a), unit_words(checker, b));
     return error_expected(checker->error, "equal units on both sides");
 }
@@ -43,8 +44,8 @@ static bool check_equal(struct checker *checker, const struct expr *expr, int fi
 {
     struct unit other;
     bool other_free;
-    if (!check(checker, expr->kid[first], unit, free) ||
-        !check(checker, expr->kid[first + 1], &other, &other_free))
+    if (!check(checker, expr_kid(expr, first), unit, free) ||
+        !check(checker, expr_kid(expr, first + 1), &other, &other_free))
         return false;
     if (*free)
         *unit = other;
@@ -70,17 +71,17 @@ static bool check_plain(struct checker *checker, const struct expr *expr, struct
 static bool check_pow(struct checker *checker, const struct expr *expr, struct unit *unit)
 {
     static const struct unit one = { { 0 } };
-    const struct expr *power = expr->kid[1];
+    const struct expr *power = expr_kid(expr, 1);
     double sign = power->op == OP_NEG ? -1 : 1;
-    const struct expr *literal = power->op == OP_NEG ? power->kid[0] : power;
+    const struct expr *literal = power->op == OP_NEG ? expr_kid(power, 0) : power;
     bool free;
     if (literal->op != OP_NUMBER || floor(2 * literal->number) != 2 * literal->number ||
         literal->number > 16) {
         struct unit other;
-        return check_plain(checker, expr->kid[0], unit) && check_plain(checker, power, &other);
+        return check_plain(checker, expr_kid(expr, 0), unit) && check_plain(checker, power, &other);
     }
     struct unit base;
-    if (!check(checker, expr->kid[0], &base, &free))
+    if (!check(checker, expr_kid(expr, 0), &base, &free))
         return false;
     *unit = one;
     for (int i = 0; i < UNIT_COUNT; i++)
@@ -92,8 +93,8 @@ static bool check_infix(struct checker *checker, const struct expr *expr, struct
 {
     struct unit other;
     bool free;
-    if (!check(checker, expr->kid[0], unit, &free) ||
-        !check(checker, expr->kid[1], &other, &free))
+    if (!check(checker, expr_kid(expr, 0), unit, &free) ||
+        !check(checker, expr_kid(expr, 1), &other, &free))
         return false;
     *unit = unit_power(*unit, other, expr->op == OP_MUL ? 1 : -1);
     return true;
@@ -102,14 +103,14 @@ static bool check_infix(struct checker *checker, const struct expr *expr, struct
 /* On the command line, where no row is checked, a bare number is in the unit of the row it is for. */
 static bool check_bindings(struct checker *checker, const struct expr *expr)
 {
-    for (const struct binding *at = expr->at; at; at = at->next) {
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
         struct unit unit, wanted = checker->formulas->rows[at->row]->unit;
         bool free;
-        if (!check(checker, at->value, &unit, &free))
+        if (!check(checker, expr_kid(at, 0), &unit, &free))
             return false;
-        free |= !checker->row && at->value->op == OP_NUMBER && unit_same(unit, unit_one);
+        free |= !checker->row && expr_kid(at, 0)->op == OP_NUMBER && unit_same(unit, unit_one);
         if (!free && !unit_same(unit, wanted))
-            return disagree(checker, at->value, unit, wanted);
+            return disagree(checker, expr_kid(at, 0), unit, wanted);
     }
     return true;
 }
@@ -120,12 +121,12 @@ static bool check_root(struct checker *checker, const struct expr *expr, struct 
     bool free;
     *unit = checker->formulas->rows[expr->row]->unit;
     for (int i = 0; i < 2; i++) {
-        if (!check(checker, expr->kid[i], &other, &free))
+        if (!check(checker, expr_kid(expr, i), &other, &free))
             return false;
         if (!free && !unit_same(*unit, other))
             return disagree(checker, expr, *unit, other);
     }
-    return check(checker, expr->kid[2], &other, &free);
+    return check(checker, expr_kid(expr, 2), &other, &free);
 }
 
 static bool check(struct checker *checker, const struct expr *expr, struct unit *unit,
@@ -139,13 +140,13 @@ static bool check(struct checker *checker, const struct expr *expr, struct unit 
     case OP_ADD: case OP_SUB: case OP_MAX: case OP_MIN:
         return check_equal(checker, expr, 0, unit, free);
     case OP_MUL: case OP_DIV: return check_infix(checker, expr, unit);
-    case OP_EXP: case OP_LOG: return check_plain(checker, expr->kid[0], unit);
+    case OP_EXP: case OP_LOG: return check_plain(checker, expr_kid(expr, 0), unit);
     case OP_POW: return check_pow(checker, expr, unit);
     case OP_NEG: case OP_ABS: case OP_FLOOR: case OP_CEIL:
     case OP_SUM: case OP_LEAST: case OP_MOST:
-        return check(checker, expr->kid[0], unit, free);
+        return check(checker, expr_kid(expr, 0), unit, free);
     case OP_SQRT:
-        if (!check(checker, expr->kid[0], unit, free))
+        if (!check(checker, expr_kid(expr, 0), unit, free))
             return false;
         for (int i = 0; i < UNIT_COUNT; i++) {
             if (unit->half[i] % 2)
@@ -160,18 +161,18 @@ static bool check(struct checker *checker, const struct expr *expr, struct unit 
         return true;
     case OP_BOTH: case OP_EITHER: {
         struct unit other;
-        return check(checker, expr->kid[0], unit, free) &&
-               check(checker, expr->kid[1], &other, free);
+        return check(checker, expr_kid(expr, 0), unit, free) &&
+               check(checker, expr_kid(expr, 1), &other, free);
     }
     case OP_SELECT: {
         struct unit condition;
-        return check(checker, expr->kid[0], &condition, free) &&
+        return check(checker, expr_kid(expr, 0), &condition, free) &&
                check_equal(checker, expr, 1, unit, free);
     }
     case OP_AT:
-        return check_bindings(checker, expr) && check(checker, expr->kid[0], unit, free);
+        return check_bindings(checker, expr) && check(checker, expr_kid(expr, 0), unit, free);
     case OP_ROOT: return check_root(checker, expr, unit);
-    case OP_GIVEN: case OP_INPUT: case OP_VAR: break;   /* 1 or 0; only in lists */
+    case OP_GIVEN: case OP_INPUT: case OP_VAR: case OP_BINDING: break;  /* 1 or 0; only in lists; in an AT */
     }
     return true;
 }

@@ -83,13 +83,13 @@ static bool constant_of(const struct codegen *codegen, const struct expr *expr, 
     if (expr->op == OP_ROW && codegen->formulas->rows[expr->row]->expr)
         return constant_of(codegen, codegen->formulas->rows[expr->row]->expr, value);
     double a, b;
-    if (expr->op != OP_SELECT || !constant_of(codegen, expr->kid[0]->kid[0], &a) ||
-        !constant_of(codegen, expr->kid[0]->kid[1], &b))
+    if (expr->op != OP_SELECT || !constant_of(codegen, expr_kid(expr_kid(expr, 0), 0), &a) ||
+        !constant_of(codegen, expr_kid(expr_kid(expr, 0), 1), &b))
         return false;
-    if (expr->kid[0]->op != OP_LESS && expr->kid[0]->op != OP_ATMOST)
+    if (expr_kid(expr, 0)->op != OP_LESS && expr_kid(expr, 0)->op != OP_ATMOST)
         return false;
-    bool holds = expr->kid[0]->op == OP_LESS ? a < b : a <= b;
-    return constant_of(codegen, expr->kid[holds ? 1 : 2], value);
+    bool holds = expr_kid(expr, 0)->op == OP_LESS ? a < b : a <= b;
+    return constant_of(codegen, expr_kid(expr, holds ? 1 : 2), value);
 }
 
 /* For GIVEN(row): rows that are passed as a column count as given. */
@@ -105,13 +105,13 @@ static bool is_given(const void *context, const char *name)
 /* The branch, 1 or 2, that a select takes for all values of the columns; 0: not known. */
 static int sure_branch(const struct codegen *codegen, const struct expr *select)
 {
-    const struct expr *condition = select->kid[0];
+    const struct expr *condition = expr_kid(select, 0);
     const int branch = expr_branch_given(select, is_given, codegen);
     double a, b;
     if (branch)
         return branch;
     if ((condition->op != OP_LESS && condition->op != OP_ATMOST) ||
-        !constant_of(codegen, condition->kid[0], &a) || !constant_of(codegen, condition->kid[1], &b))
+        !constant_of(codegen, expr_kid(condition, 0), &a) || !constant_of(codegen, expr_kid(condition, 1), &b))
         return 0;
     return (condition->op == OP_LESS ? a < b : a <= b) ? 1 : 2;
 }
@@ -143,10 +143,10 @@ static void depends_expr(struct codegen *codegen, const struct expr *expr, uint6
     }
     int sure = expr->op == OP_SELECT ? sure_branch(codegen, expr) : 0;
     for (int i = 0; i < 3; i++)
-        if (expr->kid[i] && !(sure && i && i != sure))
-            depends_expr(codegen, expr->kid[i], set);
-    for (const struct binding *at = expr->at; at; at = at->next)
-        depends_expr(codegen, at->value, set);
+        if (expr_kid(expr, i) && !(sure && i && i != sure))
+            depends_expr(codegen, expr_kid(expr, i), set);
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at))
+        depends_expr(codegen, expr_kid(at, 0), set);
 }
 
 static const uint64_t *depends_of(struct codegen *codegen, int row)
@@ -265,19 +265,19 @@ static const char *write_at(struct codegen *codegen, const struct expr *expr, in
 {
     struct buffer before = { .arena = codegen->arena };
     buffer_print(&before, "lanes %s;\n", name);
-    for (const struct binding *at = expr->at; at; at = at->next) {
-        const char *value = paste(codegen, at->value, around);
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
+        const char *value = paste(codegen, expr_kid(at, 0), around);
         buffer_print(&before, "const lanes %s_%s = SPREAD(%s);\n", name,
                      codegen->formulas->rows[at->row]->name, value);
     }
     struct scope *scope = open_scope(codegen);
-    for (const struct binding *at = expr->at; at; at = at->next) {
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
         const char *row = codegen->formulas->rows[at->row]->name;
         set_bit(scope->changes, at->row);
         scope->written[at->row] = 1;
         buffer_print(&scope->text, "const lanes %s = %s_%s;\n", row, name, row);
     }
-    const char *value = paste(codegen, expr->kid[0], codegen->depth - 1);
+    const char *value = paste(codegen, expr_kid(expr, 0), codegen->depth - 1);
     buffer_print(&scope->text, "%s = SPREAD(%s);\n", name, value);
     close_scope(codegen, around, before.data, "");
     return name;
@@ -286,10 +286,10 @@ static const char *write_at(struct codegen *codegen, const struct expr *expr, in
 static const char *write_over(struct codegen *codegen, const struct expr *expr, int around,
                               const char *name)
 {
-    size_t table = table_index(codegen, expr->name);
+    size_t table = table_index(codegen, expr_name(expr));
     struct scope *scope = open_scope(codegen);
-    set_bit(scope->changes, table_bit(codegen, expr->name));
-    const char *value = paste(codegen, expr->kid[0], codegen->depth - 1);
+    set_bit(scope->changes, table_bit(codegen, expr_name(expr)));
+    const char *value = paste(codegen, expr_kid(expr, 0), codegen->depth - 1);
     if (expr->op == OP_SUM)
         buffer_print(&scope->text, "%s = %s + SPREAD(%s);\n", name, name, value);
     else
@@ -306,13 +306,13 @@ static const char *write_root(struct codegen *codegen, const struct expr *expr, 
                               const char *name)
 {
     const char *row = codegen->formulas->rows[expr->row]->name;
-    const char *low = paste(codegen, expr->kid[0], around), *high = paste(codegen, expr->kid[1], around);
+    const char *low = paste(codegen, expr_kid(expr, 0), around), *high = paste(codegen, expr_kid(expr, 1), around);
     struct scope *scope = open_scope(codegen);
     set_bit(scope->changes, expr->row);
     scope->written[expr->row] = 1;
     buffer_print(&scope->text, "const lanes %s = lanes_root_point(&%s_root, %s_turn);\n", row,
                  name, name);
-    const char *f = paste(codegen, expr->kid[2], codegen->depth - 1);
+    const char *f = paste(codegen, expr_kid(expr, 2), codegen->depth - 1);
     buffer_print(&scope->text, "lanes_root_narrow(&%s_root, %s_turn, %s, SPREAD(%s));\n", name,
                  name, row, f);
     close_scope(codegen, around,
@@ -362,26 +362,26 @@ static void find_cuts(struct codegen *codegen, const struct expr *expr, int arou
     switch (expr->op) {
     case OP_ROW: write_row(codegen, expr->row); return;
     case OP_GIVEN:
-        cuts_add(codegen, cuts, count, expr->text, is_given(codegen, expr->name)
+        cuts_add(codegen, cuts, count, expr_text(expr), is_given(codegen, expr_name(expr))
                  ? "(SPREAD(0.0) < SPREAD(1.0))" : "(SPREAD(1.0) < SPREAD(0.0))");
         return;
     case OP_NUMBER:                                 /* 20ms is no C */
         if (!unit_same(expr->unit, unit_one))
-            cuts_add(codegen, cuts, count, expr->text, arena_print(codegen->arena, "%a", expr->number));
+            cuts_add(codegen, cuts, count, expr_text(expr), arena_print(codegen->arena, "%a", expr->number));
         return;
     case OP_AT: case OP_SUM: case OP_LEAST: case OP_MOST: case OP_ROOT: case OP_ENTRY:
-        cuts_add(codegen, cuts, count, expr->text, write_special(codegen, expr, around));
+        cuts_add(codegen, cuts, count, expr_text(expr), write_special(codegen, expr, around));
         return;
     default: break;
     }
     int sure = expr->op == OP_SELECT ? sure_branch(codegen, expr) : 0;
     for (int i = 0; i < 3; i++) {
-        if (!expr->kid[i])
+        if (!expr_kid(expr, i))
             continue;
         if (sure && i && i != sure)
-            cuts_add(codegen, cuts, count, expr->kid[i]->text, "0.0");  /* never taken */
+            cuts_add(codegen, cuts, count, expr_text(expr_kid(expr, i)), "0.0");  /* never taken */
         else
-            find_cuts(codegen, expr->kid[i], around, cuts, count);
+            find_cuts(codegen, expr_kid(expr, i), around, cuts, count);
     }
 }
 
@@ -416,7 +416,7 @@ static const char *paste(struct codegen *codegen, const struct expr *expr, int a
     struct buffer out = { .arena = codegen->arena };
     find_cuts(codegen, expr, around, cuts, &count);
     buffer_add(&out, "", 0);
-    const char *at = expr->text.data, *end = at + expr->text.size;
+    const char *at = expr_text(expr).data, *end = at + expr_text(expr).size;
     while (at < end) {
         size_t k = 0;
         while (k < count && cuts[k].text.data != at)
@@ -494,11 +494,11 @@ static void find_changed(struct codegen *codegen, const struct expr *expr, uint8
             find_changed(codegen, codegen->formulas->rows[expr->row]->expr, seen);
     }
     for (int i = 0; i < 3; i++)
-        if (expr->kid[i])
-            find_changed(codegen, expr->kid[i], seen);
-    for (const struct binding *at = expr->at; at; at = at->next) {
+        if (expr_kid(expr, i))
+            find_changed(codegen, expr_kid(expr, i), seen);
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
         codegen->changed[at->row] = 1;
-        find_changed(codegen, at->value, seen);
+        find_changed(codegen, expr_kid(at, 0), seen);
     }
 }
 

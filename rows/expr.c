@@ -10,19 +10,20 @@
  *
  * Conditions stand only as the first argument of select, both and either, so that the
  * same text is C over vectors. */
-#include "rows/rows.h"
+#include "rows/expr.h"
 
 #include <string.h>
 
 /* Trees are walked by recursion: neither deep nor long ones are taken. */
-enum { DEPTH = 100, LENGTH = 2000 };
+enum { DEPTH = 100 };
 
 struct parser {
     const struct formulas *formulas;
     const char *file;
     int line;
     struct text whole, rest;
-    int depth, length;
+    struct expr_draft draft;
+    int depth;
     struct error *error;
 };
 
@@ -96,14 +97,25 @@ static struct text take_name(struct parser *parser)
     return name;
 }
 
+/* A node from `start` up to the rest of the text. Nodes beyond the limit share one: expr_parse refuses them. */
 static struct expr *expr_new(struct parser *parser, enum op op, const char *start)
 {
-    struct expr *expr = arena_alloc(parser->formulas->arena, sizeof *expr);
-    parser->length++;
-    expr->op = op;
-    expr->row = -1;
-    expr->text = (struct text){ start, (size_t)(parser->rest.data - start) };
+    struct expr *expr = &parser->draft.nodes[parser->draft.count < EXPR_NODES ? parser->draft.count : EXPR_NODES];
+    parser->draft.count++;
+    *expr = (struct expr){ .op = op, .row = -1, .start = (uint16_t)(start - parser->whole.data),
+                           .size = (uint16_t)(parser->rest.data - start) };
     return expr;
+}
+
+static void set_name(struct parser *parser, const struct expr *expr, const char *name)
+{
+    parser->draft.names[expr - parser->draft.nodes] = name;
+}
+
+static void set_kids(struct expr *expr, struct expr *const *kids, int count)
+{
+    for (int i = 0; i < count; i++)
+        expr->kid[i] = (int16_t)(kids[i] - expr);
 }
 
 static bool parse_sum(struct parser *parser, struct expr **out);
@@ -137,7 +149,7 @@ static bool parse_given(struct parser *parser, const char *start, struct expr **
     if (!find_row(parser, name, &row) || !expect(parser, ")"))
         return false;
     *out = expr_new(parser, OP_GIVEN, start);
-    (*out)->name = parser->formulas->rows[row]->name;
+    set_name(parser, *out, parser->formulas->rows[row]->name);
     return true;
 }
 
@@ -148,37 +160,36 @@ static bool parse_condition(struct parser *parser, struct expr **out)
     struct text before = parser->rest;
     struct text name = take_name(parser);
     bool both = text_is(name, "both"), either = text_is(name, "either");
-    struct expr *a = NULL, *b = NULL;
+    struct expr *kid[2];
     if (text_is(name, "GIVEN"))
         return parse_given(parser, start, out);
     if (both || either) {
         if (++parser->depth > DEPTH)
             return failed(parser, "nested too deep", "fewer parentheses");
-        if (!expect(parser, "(") || !parse_condition(parser, &a) || !expect(parser, ",") ||
-            !parse_condition(parser, &b) || !expect(parser, ")"))
+        if (!expect(parser, "(") || !parse_condition(parser, &kid[0]) || !expect(parser, ",") ||
+            !parse_condition(parser, &kid[1]) || !expect(parser, ")"))
             return false;
         parser->depth--;
         *out = expr_new(parser, both ? OP_BOTH : OP_EITHER, start);
     } else {
         parser->rest = before;
-        if (!parse_sum(parser, &a))
+        if (!parse_sum(parser, &kid[0]))
             return false;
         bool at_most = take(parser, "<="), at_least = !at_most && take(parser, ">=");
         bool less = !at_most && !at_least && take(parser, "<");
         bool more = !at_most && !at_least && !less && take(parser, ">");
         if (!at_most && !at_least && !less && !more)
             return failed(parser, "a comparison is missing", "one of < <= > >=");
-        if (!parse_sum(parser, &b))
+        if (!parse_sum(parser, &kid[1]))
             return false;
         if (at_least || more) {
-            struct expr *swap = a;
-            a = b;
-            b = swap;
+            struct expr *swap = kid[0];
+            kid[0] = kid[1];
+            kid[1] = swap;
         }
         *out = expr_new(parser, at_most || at_least ? OP_ATMOST : OP_LESS, start);
     }
-    (*out)->kid[0] = a;
-    (*out)->kid[1] = b;
+    set_kids(*out, kid, 2);
     return true;
 }
 
@@ -192,7 +203,7 @@ static bool parse_select(struct parser *parser, const char *start, struct expr *
         !expect(parser, ")"))
         return false;
     *out = expr_new(parser, OP_SELECT, start);
-    memcpy((*out)->kid, kid, sizeof kid);
+    set_kids(*out, kid, 3);
     return true;
 }
 
@@ -200,60 +211,62 @@ static bool parse_select(struct parser *parser, const char *start, struct expr *
 static bool parse_call(struct parser *parser, enum op op, int arguments, const char *start,
                        struct expr **out)
 {
-    struct expr *first, *more;
-    if (!parse_sum(parser, &first))
+    struct expr *kid[2];
+    if (!parse_sum(parser, &kid[0]))
         return false;
     if (arguments == 1) {
         if (!expect(parser, ")"))
             return false;
         *out = expr_new(parser, op, start);
-        (*out)->kid[0] = first;
+        set_kids(*out, kid, 1);
         return true;
     }
     int count = 1;
     for (; take(parser, ","); count++) {
-        if (!parse_sum(parser, &more))
+        if (!parse_sum(parser, &kid[1]))
             return false;
         struct expr *joined = expr_new(parser, op, start);
-        joined->kid[0] = first;
-        joined->kid[1] = more;
-        first = joined;
+        set_kids(joined, kid, 2);
+        kid[0] = joined;
     }
     if (count < 2 || (count > 2 && op == OP_POW))
         return failed(parser, "the wrong number of arguments",
                       op == OP_POW ? "pow(base, exponent)" : "two or more arguments");
     if (!expect(parser, ")"))
         return false;
-    first->text.size = (size_t)(parser->rest.data - start);
-    *out = first;
+    kid[0]->size = (uint16_t)(parser->rest.data - start);
+    *out = kid[0];
     return true;
 }
 
 static bool parse_at(struct parser *parser, const char *start, struct expr **out)
 {
-    struct expr *what, *value;
-    const struct binding *bindings = NULL, **last = &bindings;
+    struct expr *what, *value, *first = NULL, *last = NULL;
     if (!parse_sum(parser, &what))
         return false;
     while (take(parser, ",")) {
-        struct binding *binding = arena_alloc(parser->formulas->arena, sizeof *binding);
         struct text name = take_name(parser);
+        int row;
         if (!name.size)
             return failed(parser, "syntax error", "row = expression");
-        if (!find_row(parser, name, &binding->row) || !expect(parser, "=") ||
-            !parse_sum(parser, &value))
+        if (!find_row(parser, name, &row) || !expect(parser, "=") || !parse_sum(parser, &value))
             return false;
-        binding->value = value;
-        *last = binding;
-        last = &binding->next;
+        struct expr *binding = expr_new(parser, OP_BINDING, name.data);
+        binding->row = row;
+        set_kids(binding, &value, 1);
+        if (last)
+            last->at = (int16_t)(binding - last);
+        else
+            first = binding;
+        last = binding;
     }
-    if (!bindings)
+    if (!first)
         return failed(parser, "AT without a change", "AT(row, input = expression)");
     if (!expect(parser, ")"))
         return false;
     *out = expr_new(parser, OP_AT, start);
-    (*out)->kid[0] = what;
-    (*out)->at = bindings;
+    set_kids(*out, &what, 1);
+    (*out)->at = (int16_t)(first - *out);
     return true;
 }
 
@@ -296,8 +309,8 @@ static bool parse_over(struct parser *parser, enum op op, const char *start, str
     if (!expect(parser, ",") || !parse_sum(parser, &what) || !expect(parser, ")"))
         return false;
     *out = expr_new(parser, op, start);
-    (*out)->name = table;
-    (*out)->kid[0] = what;
+    set_name(parser, *out, table);
+    set_kids(*out, &what, 1);
     return true;
 }
 
@@ -315,7 +328,7 @@ static bool parse_root(struct parser *parser, const char *start, struct expr **o
         return false;
     *out = expr_new(parser, OP_ROOT, start);
     (*out)->row = row;
-    memcpy((*out)->kid, kid, sizeof kid);
+    set_kids(*out, kid, 3);
     return true;
 }
 
@@ -375,7 +388,7 @@ static bool parse_entry(struct parser *parser, struct expr *expr)
                       "row[entry], of a row in a chapter with EACH");
     struct text name = text_trim((struct text){ start, size });
     expr->op = OP_ENTRY;
-    expr->name = arena_copy(parser->formulas->arena, name.data, name.size);
+    set_name(parser, expr, arena_copy(parser->formulas->arena, name.data, name.size));
     return expect(parser, "]");
 }
 
@@ -393,12 +406,12 @@ static bool parse_name(struct parser *parser, struct expr **out)
     if (!find_row(parser, name, &row))
         return false;
     *out = expr_new(parser, OP_ROW, name.data);
-    (*out)->text = name;
+    (*out)->size = (uint16_t)name.size;
     (*out)->row = row;
     if (!take(parser, "["))
         return true;
     bool read = parse_entry(parser, *out);
-    (*out)->text.size = (size_t)(parser->rest.data - name.data);
+    (*out)->size = (uint16_t)(parser->rest.data - name.data);
     return read;
 }
 
@@ -451,7 +464,7 @@ static bool parse_unit(struct parser *parser, struct expr *number)
     unit_parse((struct text){ rest.data, size }, &number->unit, &scale, &error);
     number->number *= scale;
     parser->rest.data += size, parser->rest.size -= size;
-    number->text.size += size;
+    number->size += (uint16_t)size;
     return true;
 }
 
@@ -495,7 +508,7 @@ static bool parse_unary(struct parser *parser, struct expr **out)
         return false;
     parser->depth--;
     *out = expr_new(parser, OP_NEG, start);
-    (*out)->kid[0] = kid;
+    set_kids(*out, &kid, 1);
     return true;
 }
 
@@ -514,13 +527,11 @@ static bool parse_infix(struct parser *parser, struct expr **out, parse_function
             return true;
         enum op op = ops[parser->rest.data[0] == signs[1]];
         parser->rest.data++, parser->rest.size--;
-        struct expr *right;
-        if (!part(parser, &right))
+        struct expr *kid[2] = { *out };
+        if (!part(parser, &kid[1]))
             return false;
-        struct expr *joined = expr_new(parser, op, start);
-        joined->kid[0] = *out;
-        joined->kid[1] = right;
-        *out = joined;
+        *out = expr_new(parser, op, start);
+        set_kids(*out, kid, 2);
     }
 }
 
@@ -536,31 +547,67 @@ static bool parse_sum(struct parser *parser, struct expr **out)
     return parse_infix(parser, out, parse_product, "+-", ops);
 }
 
+bool expr_has_name(enum op op)
+{
+    return op == OP_ENTRY || op == OP_SUM || op == OP_LEAST || op == OP_MOST || op == OP_GIVEN;
+}
+
+const struct expr *expr_keep(struct arena *arena, const struct expr_draft *draft, const struct expr *root,
+                             struct text whole)
+{
+    const size_t nodes = draft->count * sizeof *draft->nodes;
+    size_t size = nodes + whole.size + 1;
+    for (size_t i = 0; i < draft->count; i++)
+        size += expr_has_name(draft->nodes[i].op) ? strlen(draft->names[i]) + 1 : 0;
+    struct expr *kept = arena_alloc(arena, size);
+    char *text = (char *)kept + nodes, *name = text + whole.size + 1;
+    memcpy(kept, draft->nodes, nodes);
+    memcpy(text, whole.data, whole.size);
+    for (size_t i = 0; i < draft->count; i++) {
+        kept[i].whole = (int32_t)(text - (char *)&kept[i]);
+        if (!expr_has_name(kept[i].op))
+            continue;
+        kept[i].name = (int32_t)(name - (char *)&kept[i]);
+        const size_t bytes = strlen(draft->names[i]) + 1;
+        memcpy(name, draft->names[i], bytes);
+        name += bytes;
+    }
+    return kept + (root - draft->nodes);
+}
+
 bool expr_parse(const struct formulas *formulas, const char *file, int line, struct text text,
                 const struct expr **out, struct error *error)
 {
-    struct parser parser = { .formulas = formulas, .file = file, .line = line, .whole = text,
-                             .rest = text, .error = error };
-    struct expr *whole;
+    enum { FEW = 64 };
+    struct expr few[FEW], *whole;
+    const char *few_names[FEW];
+    struct parser parser = { .formulas = formulas, .file = file, .line = line, .whole = text, .rest = text,
+                             .draft = { few, few_names, 0 }, .error = error };
+    if (text.size > FEW) {                      /* each node takes a character of the text */
+        const size_t room = text.size < EXPR_NODES ? text.size : EXPR_NODES + 1;
+        parser.draft.nodes = arena_array(formulas->arena, room, sizeof *parser.draft.nodes);
+        parser.draft.names = arena_array(formulas->arena, room, sizeof *parser.draft.names);
+    }
     if (!parse_sum(&parser, &whole))
         return false;
-    *out = whole;
-    if (parser.length > LENGTH)
+    if (parser.draft.count > EXPR_NODES || text.size > UINT16_MAX)
         return failed(&parser, "the expression is too long", "several rows");
     skip(&parser);
-    return !parser.rest.size ||
-           failed(&parser, "unexpected text after the expression", "an operator, or the end of the line");
+    if (parser.rest.size)
+        return failed(&parser, "unexpected text after the expression", "an operator, or the end of the line");
+    *out = expr_keep(formulas->arena, &parser.draft, whole, text);
+    return true;
 }
 
 /* 1 or 0; -1: it compares numbers. */
 static int holds_given(const struct expr *condition, given_function *given, const void *context)
 {
     if (condition->op == OP_GIVEN)
-        return given(context, condition->name);
+        return given(context, expr_name(condition));
     if (condition->op != OP_BOTH && condition->op != OP_EITHER)
         return -1;
-    const int a = holds_given(condition->kid[0], given, context);
-    const int b = holds_given(condition->kid[1], given, context);
+    const int a = holds_given(expr_kid(condition, 0), given, context);
+    const int b = holds_given(expr_kid(condition, 1), given, context);
     const int decides = condition->op == OP_EITHER;         /* one such operand is enough */
     if (a == decides || b == decides)
         return decides;
@@ -569,6 +616,6 @@ static int holds_given(const struct expr *condition, given_function *given, cons
 
 int expr_branch_given(const struct expr *select, given_function *given, const void *context)
 {
-    const int holds = holds_given(select->kid[0], given, context);
+    const int holds = holds_given(expr_kid(select, 0), given, context);
     return holds < 0 ? 0 : holds ? 1 : 2;
 }

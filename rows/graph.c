@@ -135,7 +135,7 @@ static const struct expr *branch_taken(const struct graph_builder *builder, cons
     int branch;
     while (expr->op == OP_SELECT &&
            (branch = expr_branch_given(expr, is_given, builder)) != 0)
-        expr = expr->kid[branch];
+        expr = expr_kid(expr, branch);
     return expr;
 }
 
@@ -149,12 +149,12 @@ static bool reach_expr(struct graph_builder *builder, const struct expr *expr)
     expr = branch_taken(builder, expr);
     if (expr->row >= 0 && !reach_row(builder, expr->row))
         return false;
-    for (int i = 0; i < 3 && expr->kid[i]; i++)
-        if (!reach_expr(builder, expr->kid[i]))
+    for (int i = 0; i < 3 && expr_kid(expr, i); i++)
+        if (!reach_expr(builder, expr_kid(expr, i)))
             return false;
-    for (const struct binding *at = expr->at; at; at = at->next) {
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
         may_change(builder, at->row);
-        if (!reach_expr(builder, at->value))
+        if (!reach_expr(builder, expr_kid(at, 0)))
             return false;
     }
     if (expr->op == OP_ROOT)
@@ -260,10 +260,10 @@ static void depends_expr(struct graph_builder *builder, const struct expr *expr,
         for (size_t i = 0; i < builder->words; i++)
             set[i] |= more[i];
     }
-    for (int i = 0; i < 3 && expr->kid[i]; i++)
-        depends_expr(builder, expr->kid[i], set);
-    for (const struct binding *at = expr->at; at; at = at->next)
-        depends_expr(builder, at->value, set);
+    for (int i = 0; i < 3 && expr_kid(expr, i); i++)
+        depends_expr(builder, expr_kid(expr, i), set);
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at))
+        depends_expr(builder, expr_kid(at, 0), set);
 }
 
 /* Room for all bits, with some to spare; sets of another width are found anew. */
@@ -572,14 +572,14 @@ static bool adds_nothing(const struct nodes *set, enum op op, int sum, int one)
 
 static bool build_over(struct graph_builder *builder, const struct expr *expr, int *node)
 {
-    const struct table *table = table_of(builder, expr->name);
+    const struct table *table = table_of(builder, expr_name(expr));
     const size_t entries = table->fact ? table->fact->entries : 1;
     const enum op op = expr->op == OP_SUM ? OP_ADD : expr->op == OP_LEAST ? OP_MIN : OP_MAX;
     *node = expr->op == OP_SUM ? nodes_number(&builder->set, 0) : -1;
     for (size_t i = 0; i < entries; i++) {
         int one;
         struct before before = change(builder, table->bit, (int)i);
-        if (!build_expr(builder, expr->kid[0], &one))
+        if (!build_expr(builder, expr_kid(expr, 0), &one))
             return false;
         change_back(builder, table->bit, before);
         if (adds_nothing(&builder->set, op, *node, one))
@@ -588,7 +588,7 @@ static bool build_over(struct graph_builder *builder, const struct expr *expr, i
         *node = *node < 0 ? one : nodes_add(&builder->set, &joined);
     }
     if (*node < 0)
-        return error_set(builder->error, "the table '%s' has no entries", expr->name);
+        return error_set(builder->error, "the table '%s' has no entries", expr_name(expr));
     return true;
 }
 
@@ -597,7 +597,7 @@ static bool build_entry(struct graph_builder *builder, const struct expr *expr, 
     const struct table *table = builder->places[expr->row].table;
     const struct fact_table *fact = table->fact;
     size_t entries = fact ? fact->entries : 1, i = 0;
-    while (i < entries && strcmp(fact ? fact->entry[i] : "default", expr->name))
+    while (i < entries && strcmp(fact ? fact->entry[i] : "default", expr_name(expr)))
         i++;
     if (i < entries) {
         struct before before = change(builder, table->bit, (int)i);
@@ -608,7 +608,7 @@ static bool build_entry(struct graph_builder *builder, const struct expr *expr, 
     struct buffer all = { .arena = builder->arena };
     for (i = 0; i < entries && all.size < 300; i++)
         buffer_print(&all, "%s%s", i ? ", " : "", fact ? fact->entry[i] : "default");
-    error_set(builder->error, "the table '%s' has no entry '%.100s'", table->name, expr->name);
+    error_set(builder->error, "the table '%s' has no entry '%.100s'", table->name, expr_name(expr));
     return error_expected(builder->error, "one of: %s", all.data ? all.data : "(none)");
 }
 
@@ -617,18 +617,18 @@ static bool build_at(struct graph_builder *builder, const struct expr *expr, int
     enum { MOST = 16 };
     struct before before[MOST];
     int value[MOST], count = 0;
-    for (const struct binding *at = expr->at; at; at = at->next, count++) {
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at), count++) {
         if (count == MOST)
             return error_set(builder->error, "AT changes more than %d rows", MOST);
-        if (!build_expr(builder, at->value, &value[count]))
+        if (!build_expr(builder, expr_kid(at, 0), &value[count]))
             return false;
     }
     int bits[MOST], changes = 0;
-    for (const struct binding *at = expr->at; at; at = at->next, changes++) {
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at), changes++) {
         bits[changes] = builder->places[at->row].bit;
         before[changes] = change(builder, bits[changes], value[changes]);
     }
-    if (!build_expr(builder, expr->kid[0], node))
+    if (!build_expr(builder, expr_kid(expr, 0), node))
         return false;
     while (changes-- > 0)
         change_back(builder, bits[changes], before[changes]);
@@ -642,7 +642,7 @@ static bool build_root(struct graph_builder *builder, const struct expr *expr, i
         return error_set(builder->error, "more than %d ROOTs in one answer", ROOTS);
     struct node var = node_of(OP_VAR, -1, -1, -1);
     var.value = builder->roots++;
-    if (!build_expr(builder, expr->kid[0], &low) || !build_expr(builder, expr->kid[1], &high))
+    if (!build_expr(builder, expr_kid(expr, 0), &low) || !build_expr(builder, expr_kid(expr, 1), &high))
         return false;
     var.a = low;
     var.b = high;
@@ -650,7 +650,7 @@ static bool build_root(struct graph_builder *builder, const struct expr *expr, i
     builder->set.nodes[first].row = expr->row;
     const int bit = builder->places[expr->row].bit;
     struct before before = change(builder, bit, first);
-    if (!build_expr(builder, expr->kid[2], &f))
+    if (!build_expr(builder, expr_kid(expr, 2), &f))
         return false;
     change_back(builder, bit, before);
     struct node root = node_of(OP_ROOT, low, high, f);
@@ -676,18 +676,18 @@ static const struct fact *model_cell(const struct graph_builder *builder, const 
  * as in operator_head > 0; or 0. The other branch gets no nodes. */
 static int branch_settled(const struct graph_builder *builder, const struct expr *select)
 {
-    const struct expr *condition = select->kid[0];
-    if (condition->op != OP_LESS || condition->kid[0]->op != OP_NUMBER)
+    const struct expr *condition = expr_kid(select, 0);
+    if (condition->op != OP_LESS || expr_kid(condition, 0)->op != OP_NUMBER)
         return 0;
-    const struct fact *cell = model_cell(builder, condition->kid[1]);
-    return !cell ? 0 : condition->kid[0]->number < cell->value ? 1 : 2;
+    const struct fact *cell = model_cell(builder, expr_kid(condition, 1));
+    return !cell ? 0 : expr_kid(condition, 0)->number < cell->value ? 1 : 2;
 }
 
 static bool build_kids(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     int kid[3] = { -1, -1, -1 };
-    for (int i = 0; i < 3 && expr->kid[i]; i++)
-        if (!build_expr(builder, expr->kid[i], &kid[i]))
+    for (int i = 0; i < 3 && expr_kid(expr, i); i++)
+        if (!build_expr(builder, expr_kid(expr, i), &kid[i]))
             return false;
     const struct node made = node_of(expr->op, kid[0], kid[1], kid[2]);
     *node = nodes_add(&builder->set, &made);
@@ -697,7 +697,7 @@ static bool build_kids(struct graph_builder *builder, const struct expr *expr, i
 static bool build_select(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     const int branch = branch_settled(builder, expr);
-    return branch ? build_expr(builder, expr->kid[branch], node)
+    return branch ? build_expr(builder, expr_kid(expr, branch), node)
                   : build_kids(builder, expr, node);
 }
 
@@ -711,7 +711,7 @@ static bool build_kind(struct graph_builder *builder, const struct expr *expr, i
     case OP_ROOT:   return build_root(builder, expr, node);
     case OP_SELECT: return build_select(builder, expr, node);
     case OP_GIVEN:
-        *node = nodes_number(&builder->set, is_given(builder, expr->name));
+        *node = nodes_number(&builder->set, is_given(builder, expr_name(expr)));
         return true;
     case OP_SUM: case OP_LEAST: case OP_MOST: return build_over(builder, expr, node);
     default:        return build_kids(builder, expr, node);

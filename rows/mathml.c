@@ -114,12 +114,12 @@ static void print_between(struct buffer *out, const struct algebra *how, const s
 static void print_chain(struct buffer *out, const struct algebra *how, const struct expr *expr,
                         enum op op)
 {
-    if (expr->kid[0]->op == op)
-        print_chain(out, how, expr->kid[0], op);
+    if (expr_kid(expr, 0)->op == op)
+        print_chain(out, how, expr_kid(expr, 0), op);
     else
-        print_expr(out, how, expr->kid[0], 0);
+        print_expr(out, how, expr_kid(expr, 0), 0);
     buffer_print(out, "<mo separator=\"true\">,</mo>");
-    print_expr(out, how, expr->kid[1], 0);
+    print_expr(out, how, expr_kid(expr, 1), 0);
 }
 
 static void print_extreme(struct buffer *out, const struct algebra *how, const struct expr *expr)
@@ -140,7 +140,7 @@ static void print_row(struct buffer *out, const struct algebra *how, const struc
     buffer_print(out, "<msub>");
     mathml_symbol(out, row);
     buffer_print(out, "<mtext>");
-    escape(out, text_of(expr->name));
+    escape(out, text_of(expr_name(expr)));
     buffer_print(out, "</mtext></msub>");
 }
 
@@ -148,13 +148,13 @@ static void print_row(struct buffer *out, const struct algebra *how, const struc
 static void print_at(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
     buffer_print(out, "<msub><mrow>");
-    print_expr(out, how, expr->kid[0], ATOM);
+    print_expr(out, how, expr_kid(expr, 0), ATOM);
     buffer_print(out, "<mo stretchy=\"false\">|</mo></mrow><mrow>");
-    for (const struct binding *at = expr->at; at; at = at->next) {
-        buffer_print(out, "%s", at == expr->at ? "" : "<mo separator=\"true\">,</mo>");
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
+        buffer_print(out, "%s", at == expr_at(expr) ? "" : "<mo separator=\"true\">,</mo>");
         mathml_symbol(out, how->formulas->rows[at->row]);
         buffer_print(out, "<mo>=</mo>");
-        print_expr(out, how, at->value, 0);
+        print_expr(out, how, expr_kid(at, 0), 0);
     }
     buffer_print(out, "</mrow></msub>");
 }
@@ -165,9 +165,9 @@ static void print_over(struct buffer *out, const struct algebra *how, const stru
                      : expr->op == OP_LEAST ? "<mi mathvariant=\"normal\">min</mi>"
                                             : "<mi mathvariant=\"normal\">max</mi>";
     buffer_print(out, "<mrow><munder>%s<mtext>", sign);
-    escape(out, text_of(expr->name));
+    escape(out, text_of(expr_name(expr)));
     buffer_print(out, "</mtext></munder>");
-    print_expr(out, how, expr->kid[0], PRODUCT);
+    print_expr(out, how, expr_kid(expr, 0), PRODUCT);
     buffer_print(out, "</mrow>");
 }
 
@@ -177,18 +177,18 @@ static void print_root(struct buffer *out, const struct algebra *how, const stru
     buffer_print(out, "<mrow>");
     mathml_symbol(out, how->formulas->rows[expr->row]);
     buffer_print(out, "<mo>:</mo>");
-    print_expr(out, how, expr->kid[2], 0);
+    print_expr(out, how, expr_kid(expr, 2), 0);
     buffer_print(out, "<mo>=</mo><mn>0</mn></mrow>");
 }
 
 static void print_cases(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
     buffer_print(out, "<mrow><mo>{</mo><mtable columnalign=\"left\"><mtr><mtd>");
-    print_expr(out, how, expr->kid[1], 0);
+    print_expr(out, how, expr_kid(expr, 1), 0);
     buffer_print(out, "</mtd><mtd><mtext>if </mtext>");
-    print_expr(out, how, expr->kid[0], 0);
+    print_expr(out, how, expr_kid(expr, 0), 0);
     buffer_print(out, "</mtd></mtr><mtr><mtd>");
-    print_expr(out, how, expr->kid[2], 0);
+    print_expr(out, how, expr_kid(expr, 2), 0);
     buffer_print(out, "</mtd><mtd><mtext>else</mtext></mtd></mtr></mtable></mrow>");
 }
 
@@ -197,21 +197,21 @@ static void print_sign(struct buffer *out, const struct algebra *how, const stru
 {
     bool parentheses = SIGN < around;
     buffer_print(out, "<mrow>%s<mo>−</mo>", parentheses ? "<mo>(</mo>" : "");
-    print_expr(out, how, expr->kid[0], SIGN);
+    print_expr(out, how, expr_kid(expr, 0), SIGN);
     buffer_print(out, "%s</mrow>", parentheses ? "<mo>)</mo>" : "");
 }
 
 /* A base that is itself high or raised would read as another power. */
 static void print_power(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
-    const enum op base = expr->kid[0]->op;
+    const enum op base = expr_kid(expr, 0)->op;
     buffer_print(out, "<msup><mrow>");
     if (base == OP_DIV || base == OP_POW || base == OP_EXP)
-        print_between(out, how, expr->kid[0], "(", ")");
+        print_between(out, how, expr_kid(expr, 0), "(", ")");
     else
-        print_expr(out, how, expr->kid[0], ATOM);
+        print_expr(out, how, expr_kid(expr, 0), ATOM);
     buffer_print(out, "</mrow><mrow>");
-    print_expr(out, how, expr->kid[1], 0);
+    print_expr(out, how, expr_kid(expr, 1), 0);
     buffer_print(out, "</mrow></msup>");
 }
 
@@ -225,9 +225,9 @@ static void print_infix(struct buffer *out, const struct algebra *how, const str
                      : expr->op == OP_BOTH ? "∧" : expr->op == OP_EITHER ? "∨"
                      : how->number ? "×" : "·";
     buffer_print(out, "<mrow>%s", parentheses ? "<mo>(</mo>" : "");
-    print_expr(out, how, expr->kid[0], mine);
+    print_expr(out, how, expr_kid(expr, 0), mine);
     buffer_print(out, "<mo>%s</mo>", sign);
-    print_expr(out, how, expr->kid[1], expr->op == OP_SUB ? mine + 1 : mine);
+    print_expr(out, how, expr_kid(expr, 1), expr->op == OP_SUB ? mine + 1 : mine);
     buffer_print(out, "%s</mrow>", parentheses ? "<mo>)</mo>" : "");
 }
 
@@ -236,22 +236,22 @@ static void print_function(struct buffer *out, const struct algebra *how, const 
     switch (expr->op) {
     case OP_SQRT:
         buffer_print(out, "<msqrt>");
-        print_expr(out, how, expr->kid[0], 0);
+        print_expr(out, how, expr_kid(expr, 0), 0);
         buffer_print(out, "</msqrt>");
         return;
     case OP_EXP:
         buffer_print(out, "<msup><mi>e</mi><mrow>");
-        print_expr(out, how, expr->kid[0], 0);
+        print_expr(out, how, expr_kid(expr, 0), 0);
         buffer_print(out, "</mrow></msup>");
         return;
     case OP_LOG:
         buffer_print(out, "<mrow><mi mathvariant=\"normal\">ln</mi>");
-        print_between(out, how, expr->kid[0], "(", ")");
+        print_between(out, how, expr_kid(expr, 0), "(", ")");
         buffer_print(out, "</mrow>");
         return;
-    case OP_FLOOR: print_between(out, how, expr->kid[0], "⌊", "⌋"); return;
-    case OP_CEIL: print_between(out, how, expr->kid[0], "⌈", "⌉"); return;
-    default: print_between(out, how, expr->kid[0], "|", "|"); return;       /* ABS */
+    case OP_FLOOR: print_between(out, how, expr_kid(expr, 0), "⌊", "⌋"); return;
+    case OP_CEIL: print_between(out, how, expr_kid(expr, 0), "⌈", "⌉"); return;
+    default: print_between(out, how, expr_kid(expr, 0), "|", "|"); return;       /* ABS */
     }
 }
 
@@ -269,13 +269,13 @@ static bool print_number(struct buffer *out, const struct algebra *how, const st
 /* A number, and its unit as text. */
 static void print_literal(struct buffer *out, const struct expr *expr)
 {
-    size_t size = expr->text.size;
+    size_t size = expr_text(expr).size;
     double number;
-    while (size && !text_number((struct text){ expr->text.data, size }, &number))
+    while (size && !text_number((struct text){ expr_text(expr).data, size }, &number))
         size--;
-    buffer_print(out, "<mn>%.*s</mn>", (int)size, expr->text.data);
-    if (size < expr->text.size)
-        buffer_print(out, "<mtext>%.*s</mtext>", (int)(expr->text.size - size), expr->text.data + size);
+    buffer_print(out, "<mn>%.*s</mn>", (int)size, expr_text(expr).data);
+    if (size < expr_text(expr).size)
+        buffer_print(out, "<mtext>%.*s</mtext>", (int)(expr_text(expr).size - size), expr_text(expr).data + size);
 }
 
 static void print_expr(struct buffer *out, const struct algebra *how, const struct expr *expr,
@@ -290,23 +290,23 @@ static void print_expr(struct buffer *out, const struct algebra *how, const stru
     case OP_SUM: case OP_LEAST: case OP_MOST: print_over(out, how, expr); return;
     case OP_ROOT: print_root(out, how, expr); return;
     case OP_GIVEN:
-        buffer_print(out, "<mrow><mtext>given&#160;</mtext><mtext>%s</mtext></mrow>", expr->name);
+        buffer_print(out, "<mrow><mtext>given&#160;</mtext><mtext>%s</mtext></mrow>", expr_name(expr));
         return;
     case OP_MAX: case OP_MIN: print_extreme(out, how, expr); return;
     case OP_POW: print_power(out, how, expr); return;
     case OP_SELECT: {
         int taken = how->taken ? how->taken(how->context, expr) : 0;
         if (taken)
-            print_expr(out, how, expr->kid[taken], around);
+            print_expr(out, how, expr_kid(expr, taken), around);
         else
             print_cases(out, how, expr);
         return;
     }
     case OP_DIV:
         buffer_print(out, "<mfrac><mrow>");
-        print_expr(out, how, expr->kid[0], 0);
+        print_expr(out, how, expr_kid(expr, 0), 0);
         buffer_print(out, "</mrow><mrow>");
-        print_expr(out, how, expr->kid[1], 0);
+        print_expr(out, how, expr_kid(expr, 1), 0);
         buffer_print(out, "</mrow></mfrac>");
         return;
     case OP_NEG: print_sign(out, how, expr, around); return;

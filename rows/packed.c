@@ -5,6 +5,7 @@
  * is told from the end of the part before it, which is mostly no distance at all; so trees stay small
  * and alike. Cells of a table go column by column: those below each other are alike. */
 #include "rows/packed.h"
+#include "rows/expr.h"
 
 #include <float.h>
 #include <string.h>
@@ -176,8 +177,8 @@ void unpack_csv(struct unpacker *unpacker, struct csv *csv)
 struct place {
     const char *const *names;       /* of all rows up to this one */
     int row;
-    const char *text;
     ptrdiff_t at;
+    struct expr_draft draft;        /* of the expression that is unpacked */
 };
 
 static bool has_row(enum op op)
@@ -185,15 +186,10 @@ static bool has_row(enum op op)
     return op == OP_ROW || op == OP_ENTRY || op == OP_ROOT;
 }
 
-static bool has_name(enum op op)
-{
-    return op == OP_ENTRY || op == OP_SUM || op == OP_LEAST || op == OP_MOST || op == OP_GIVEN;
-}
-
 static int kid_count(const struct expr *expr)
 {
     int count = 0;
-    while (count < 3 && expr->kid[count])
+    while (count < 3 && expr_kid(expr, count))
         count++;
     return count;
 }
@@ -206,25 +202,25 @@ static ptrdiff_t likely_end(const struct place *place, const struct expr *expr)
 
 static void pack_expr(struct packer *packer, struct place *place, const struct expr *expr)
 {
-    const ptrdiff_t start = expr->text.data - place->text, end = start + (ptrdiff_t)expr->text.size;
+    const ptrdiff_t start = expr->start, end = start + expr->size;
     const int kids = kid_count(expr);
-    const bool plain = unit_same(expr->unit, unit_one);
+    const bool plain = expr->op != OP_NUMBER || unit_same(expr->unit, unit_one);
     pack_count(packer, PACK_OPERATORS, 8 * (size_t)expr->op + 2 * (size_t)kids + plain);
     pack_step(packer, PACK_PLACES, start - place->at);
     place->at = start;
     if (has_row(expr->op))
         pack_step(packer, PACK_OPERANDS, place->row - expr->row);
-    if (has_name(expr->op))
-        pack_text(packer, PACK_NAMES, expr->name);
+    if (expr_has_name(expr->op))
+        pack_text(packer, PACK_NAMES, expr_name(expr));
     if (expr->op == OP_NUMBER)
         pack_number(packer, expr->number);
     if (!plain)
         pack_bytes(packer, PACK_VALUES, expr->unit.half, UNIT_COUNT);
     for (int i = 0; i < kids; i++)
-        pack_expr(packer, place, expr->kid[i]);
-    for (const struct binding *one = expr->at; one; one = one->next) {
+        pack_expr(packer, place, expr_kid(expr, i));
+    for (const struct expr *one = expr_at(expr); one; one = expr_at(one)) {
         pack_count(packer, PACK_OPERANDS, (size_t)one->row + 1);
-        pack_expr(packer, place, one->value);
+        pack_expr(packer, place, expr_kid(one, 0));
     }
     if (expr->op == OP_AT)
         pack_count(packer, PACK_OPERANDS, 0);
@@ -232,40 +228,46 @@ static void pack_expr(struct packer *packer, struct place *place, const struct e
     place->at = end;
 }
 
-static const struct expr *unpack_expr(struct unpacker *unpacker, struct place *place);
-
-static const struct binding *unpack_bindings(struct unpacker *unpacker, struct place *place)
+static struct expr *expr_next(struct place *place, enum op op)
 {
-    const struct binding *first = NULL, **last = &first;
-    for (size_t row; (row = unpack_count(unpacker, PACK_OPERANDS));) {
-        struct binding *one = arena_alloc(unpacker->arena, sizeof *one);
-        one->row = (int)row - 1;
-        one->value = unpack_expr(unpacker, place);
-        *last = one;
-        last = &one->next;
-    }
-    return first;
+    struct expr *expr = &place->draft.nodes[place->draft.count++];
+    *expr = (struct expr){ .op = op, .row = -1 };
+    return expr;
 }
 
-static const struct expr *unpack_expr(struct unpacker *unpacker, struct place *place)
+static struct expr *unpack_expr(struct unpacker *unpacker, struct place *place);
+
+static void unpack_bindings(struct unpacker *unpacker, struct place *place, struct expr *last)
 {
-    struct expr *expr = arena_alloc(unpacker->arena, sizeof *expr);
+    for (size_t row; (row = unpack_count(unpacker, PACK_OPERANDS));) {
+        struct expr *one = expr_next(place, OP_BINDING);
+        one->row = (int)row - 1;
+        one->kid[0] = (int16_t)(unpack_expr(unpacker, place) - one);
+        last->at = (int16_t)(one - last);
+        last = one;
+    }
+}
+
+static struct expr *unpack_expr(struct unpacker *unpacker, struct place *place)
+{
     const size_t head = unpack_count(unpacker, PACK_OPERATORS);
     const ptrdiff_t start = place->at += unpack_step(unpacker, PACK_PLACES);
-    expr->op = (enum op)(head / 8);
-    expr->row = has_row(expr->op) ? place->row - (int)unpack_step(unpacker, PACK_OPERANDS) : -1;
-    if (has_name(expr->op))
-        expr->name = unpack_text(unpacker, PACK_NAMES);
+    struct expr *expr = expr_next(place, (enum op)(head / 8));
+    if (has_row(expr->op))
+        expr->row = place->row - (int)unpack_step(unpacker, PACK_OPERANDS);
+    if (expr_has_name(expr->op))
+        place->draft.names[expr - place->draft.nodes] = unpack_text(unpacker, PACK_NAMES);
     if (expr->op == OP_NUMBER)
         expr->number = unpack_number(unpacker);
     if (head % 2 == 0)
         unpack_bytes(unpacker, PACK_VALUES, expr->unit.half, UNIT_COUNT);
     for (size_t i = 0; i < head / 2 % 4; i++)
-        expr->kid[i] = unpack_expr(unpacker, place);
+        expr->kid[i] = (int16_t)(unpack_expr(unpacker, place) - expr);
     if (expr->op == OP_AT)
-        expr->at = unpack_bindings(unpacker, place);
+        unpack_bindings(unpacker, place, expr);
     place->at = likely_end(place, expr) + unpack_step(unpacker, PACK_PLACES);
-    expr->text = (struct text){ place->text + start, (size_t)(place->at - start) };
+    expr->start = (uint16_t)start;
+    expr->size = (uint16_t)(place->at - start);
     return expr;
 }
 
@@ -346,7 +348,7 @@ static void pack_row(struct row_packer *packer, const struct packed_row *made,
         pack_values(to, row);
     if (!row->expr || same)
         return;
-    struct place place = { packer->names, made->index, row->text.data, 0 };
+    struct place place = { .names = packer->names, .row = made->index };
     pack_bytes(to, PACK_FORMULAS, row->text.data, row->text.size);
     pack_byte(to, PACK_FORMULAS, 0);
     pack_expr(to, &place, row->expr);
@@ -359,6 +361,7 @@ struct row_unpacker {
     int *index;                         /* the place of each in the formulas */
     size_t row_count, row_room, index_count, index_room;
     const char **names;                 /* [rows of the formulas] */
+    struct expr_draft draft;            /* room for an expression */
     int name_count, line;
 };
 
@@ -406,9 +409,10 @@ static void unpack_row(struct row_unpacker *all)
         row->expr = all->rows[same]->expr;
         return;
     }
-    struct place place = { all->names, index, unpack_text(unpacker, PACK_FORMULAS), 0 };
-    row->text = (struct text){ place.text, strlen(place.text) };
-    row->expr = unpack_expr(unpacker, &place);
+    struct place place = { .names = all->names, .row = index, .draft = all->draft };
+    row->text = text_of(unpack_text(unpacker, PACK_FORMULAS));
+    const struct expr *root = unpack_expr(unpacker, &place);
+    row->expr = expr_keep(unpacker->arena, &place.draft, root, row->text);
 }
 
 /* The number of this row at place `index`, which is packed if it was not before. */
@@ -520,6 +524,8 @@ void unpack_formulas(struct unpacker *unpacker, struct formulas *sets)
     all.count = unpack_count(unpacker, PACK_COUNTS);
     struct row_unpacker rows = { .from = unpacker, .chapters = all.chapters };
     rows.names = arena_array(arena, all.count, sizeof *rows.names);
+    rows.draft.nodes = arena_array(arena, EXPR_NODES, sizeof *rows.draft.nodes);
+    rows.draft.names = arena_array(arena, EXPR_NODES, sizeof *rows.draft.names);
     add_row(&rows);                     /* number 0 is none */
     size_t *at = arena_array(arena, all.count, sizeof *at);
     for (unsigned set = 0; set <= FORMULAS_ALL; set++)

@@ -64,27 +64,52 @@ enum op {
 #include "rows/operators.def"
 #undef OPERATOR
     OP_ROW,                         /* the rest exist in expressions only */
-    OP_ENTRY, OP_AT, OP_SUM, OP_LEAST, OP_MOST, OP_GIVEN
+    OP_ENTRY, OP_AT, OP_SUM, OP_LEAST, OP_MOST, OP_GIVEN,
+    OP_BINDING                      /* "row = value" of an AT; no operand of any node */
 };
 
-/* A node of an expression tree. The comment of a member names the operators that use it. */
+/* A node of an expression tree. The comment of a member names the operators that use it. All nodes of an
+ * expression are in one array, followed by its text and its names, and say by offsets where these are:
+ * so the built-in ones need no relocation when the program starts. The functions below read them. */
 struct expr {
-    enum op op;
-    int row;                        /* ROW, ENTRY; ROOT: the input that is solved for */
-    double number;                  /* NUMBER, in base units */
-    struct unit unit;               /* NUMBER: its unit, if it was written with one: "20ms" */
-    const char *name;               /* ENTRY: the entry; SUM, LEAST, MOST: the table; GIVEN: the row */
-    const struct expr *kid[3];      /* operands; AT: kid[0]; ROOT: low, high, f */
-    const struct binding *at;       /* AT: the inputs that change */
-    struct text text;               /* as written in the file */
+    union {
+        double number;              /* NUMBER, in base units */
+        int32_t name;               /* ENTRY: the entry; SUM, LEAST, MOST: the table; GIVEN: the row; bytes from here */
+    };
+    union {
+        struct unit unit;           /* NUMBER: its unit, if it was written with one: "20ms" */
+        struct {
+            int16_t kid[3];         /* operands, nodes from here, or 0; AT: kid[0]; ROOT: low, high, f */
+            int16_t at;             /* AT: the first "row = value"; BINDING: the next */
+        };
+    };
+    int32_t row;                    /* ROW, ENTRY; ROOT: the input that is solved for; BINDING: the input that changes */
+    int32_t whole;                  /* text of the whole expression, ended by a 0; bytes from here */
+    uint16_t start, size;           /* this node's part of it */
+    enum op op : 8;
 };
 
-/* One "row = value" of an AT. */
-struct binding {
-    int row;
-    const struct expr *value;
-    const struct binding *next;
-};
+static inline const struct expr *expr_kid(const struct expr *expr, int i)
+{
+    return expr->op != OP_NUMBER && expr->kid[i] ? expr + expr->kid[i] : NULL;
+}
+
+/* The first "row = value" of an AT, whose value is its kid 0; of that one, the next. */
+static inline const struct expr *expr_at(const struct expr *expr)
+{
+    return expr->op != OP_NUMBER && expr->at ? expr + expr->at : NULL;
+}
+
+static inline const char *expr_name(const struct expr *expr)
+{
+    return (const char *)expr + expr->name;
+}
+
+/* The node as written in the file. */
+static inline struct text expr_text(const struct expr *expr)
+{
+    return (struct text){ (const char *)expr + expr->whole + expr->start, expr->size };
+}
 
 /* One row of a formula file: an input with a default and a range, or a quantity with a formula. */
 struct row {

@@ -42,7 +42,7 @@ bool equation_split(struct arena *arena, const char *where, struct equation *equ
 static bool is_bare(const struct expr *expr)
 {
     while (expr->op == OP_NEG)
-        expr = expr->kid[0];
+        expr = expr_kid(expr, 0);
     return expr->op == OP_NUMBER && unit_same(expr->unit, unit_one);
 }
 

@@ -201,7 +201,7 @@ double value_or_nan(struct scenario *scenario, const char *text)
 /* A condition is no expression of its own, so it is asked as one that has a number. */
 int select_branch(struct scenario *scenario, const struct expr *select)
 {
-    const struct text condition = select->kid[0]->text;
+    const struct text condition = expr_text(expr_kid(select, 0));
     const double holds = value_or_nan(scenario, arena_print(scenario->arena, "select(%.*s, 1, 0)",
                                                             (int)condition.size, condition.data));
     return isnan(holds) ? 0 : holds != 0 ? 1 : 2;
@@ -211,7 +211,7 @@ const struct expr *select_taken(struct scenario *scenario, const struct expr *ex
 {
     while (expr && expr->op == OP_SELECT) {
         const int branch = select_branch(scenario, expr);
-        expr = branch ? expr->kid[branch] : NULL;
+        expr = branch ? expr_kid(expr, branch) : NULL;
     }
     return expr;
 }

@@ -2,10 +2,9 @@
  * the formulas of all conditions, which formulas_built_in gives.
  *
  * Those of every condition have the same names in the same order, so that an expression, which
- * speaks of rows by
- * number, is one for all of them. A row is written once for each different chain of rows that it
+ * speaks of rows by number, is one for all of them. A row is written once for each different chain of rows that it
  * redefines: `WITH machine` may redefine the plain row or that of `WITH model`. */
-#include "rows/rows.h"
+#include "rows/expr.h"
 #include "tools/literal.h"
 
 #include <stdio.h>
@@ -13,14 +12,16 @@
 
 struct written {                    /* a row of C: what it is, and where */
     const struct row *row;
-    int at, before, text, expr;     /* the number of each; -1: none */
+    int at, before, expr;           /* the number of each; -1: none */
+    uint32_t text;                  /* where its text begins in the pool */
     struct written *next;
 };
 
 struct writer {
     struct arena *arena;
-    struct buffer texts, exprs, bindings, rows;
-    int text_count, expr_count, binding_count, row_count;
+    struct pool texts;
+    struct buffer exprs, rows;
+    int expr_count, row_count;
     struct written **written;       /* [rows of the formulas] */
 };
 
@@ -42,47 +43,33 @@ static void write_unit(struct buffer *out, struct unit unit)
 
 /* ---- expressions ---------------------------------------------------------------------------- */
 
-/* Where `part` stands in the text of its row, which is the array text_N. */
-static void write_text(struct buffer *out, int number, const struct row *row, struct text part)
+static void write_offset(struct buffer *out, const char *field, int from, int to)
 {
-    buffer_print(out, "{ text_%d + %td, %zu }", number, part.data - row->text.data, part.size);
+    if (to >= 0)
+        buffer_print(out, ", .%s = %d", field, to - from);
 }
 
-static int write_expr(struct writer *writer, int text, const struct row *row,
-                      const struct expr *expr);
-
-static int write_binding(struct writer *writer, int text, const struct row *row,
-                         const struct binding *binding)
-{
-    int next = binding->next ? write_binding(writer, text, row, binding->next) : -1;
-    int value = write_expr(writer, text, row, binding->value);
-    buffer_print(&writer->bindings, "    { .row = %d, .value = exprs + %d", binding->row, value);
-    if (next >= 0)
-        buffer_print(&writer->bindings, ", .next = bindings + %d", next);
-    buffer_print(&writer->bindings, " },\n");
-    return writer->binding_count++;
-}
-
-static int write_expr(struct writer *writer, int text, const struct row *row,
-                      const struct expr *expr)
+/* The node after its operands; returns its number. TEXT says how far it is from there to the text of its row. */
+static int write_expr(struct writer *writer, uint32_t text, const struct expr *expr)
 {
     struct buffer *out = &writer->exprs;
-    int kid[3], at = expr->at ? write_binding(writer, text, row, expr->at) : -1;
+    int kid[3], at = expr_at(expr) ? write_expr(writer, text, expr_at(expr)) : -1;
     for (int i = 0; i < 3; i++)
-        kid[i] = expr->kid[i] ? write_expr(writer, text, row, expr->kid[i]) : -1;
-    buffer_print(out, "    { .op = %d, .row = %d, .number = %a, .text = ", (int)expr->op, expr->row,
-                 expr->number);
-    write_text(out, text, row, expr->text);
-    write_name(out, "name", expr->name);
-    if (!unit_same(expr->unit, unit_one))
+        kid[i] = expr_kid(expr, i) ? write_expr(writer, text, expr_kid(expr, i)) : -1;
+    const int here = writer->expr_count++;
+    buffer_print(out, "    { .op = %d, .row = %d, .whole = TEXT(%d, %u), .start = %u, .size = %u", (int)expr->op,
+                 expr->row, here, text, expr->start, expr->size);
+    if (expr->op == OP_NUMBER)
+        buffer_print(out, ", .number = %a", expr->number);
+    if (expr->op == OP_NUMBER && !unit_same(expr->unit, unit_one))
         write_unit(out, expr->unit);
+    if (expr_has_name(expr->op))
+        buffer_print(out, ", .name = TEXT(%d, %u)", here, pool_add(&writer->texts, expr_name(expr)));
     for (int i = 0; i < 3; i++)
-        if (kid[i] >= 0)
-            buffer_print(out, ", .kid[%d] = exprs + %d", i, kid[i]);
-    if (at >= 0)
-        buffer_print(out, ", .at = bindings + %d", at);
+        write_offset(out, arena_print(writer->arena, "kid[%d]", i), here, kid[i]);
+    write_offset(out, "at", here, at);
     buffer_print(out, " },\n");
-    return writer->expr_count++;
+    return here;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -110,8 +97,8 @@ static void write_fields(struct buffer *out, const struct written *written)
     write_name(out, "part", row->part);
     write_name(out, "words", row->words);
     if (written->expr >= 0) {
-        buffer_print(out, ", .expr = exprs + %d, .text = ", written->expr);
-        write_text(out, written->text, row, row->text);
+        buffer_print(out, ", .expr = tables.exprs + %d, .text = { tables.text + %u, %zu }", written->expr,
+                     written->text, row->text.size);
     }
     if (written->before >= 0)
         buffer_print(out, ", .before = rows + %d", written->before);
@@ -127,7 +114,7 @@ static bool same_place(const struct row *a, const struct row *b)
 static int write_row(struct writer *writer, size_t index, const struct row *row)
 {
     struct written *written = arena_alloc(writer->arena, sizeof *written);
-    *written = (struct written){ .row = row, .text = -1, .expr = -1 };
+    *written = (struct written){ .row = row, .expr = -1 };
     written->before = row->before ? write_row(writer, index, row->before) : -1;
     for (const struct written *known = writer->written[index]; known; known = known->next)
         if (same_place(known->row, row)) {
@@ -137,11 +124,8 @@ static int write_row(struct writer *writer, size_t index, const struct row *row)
             written->expr = known->expr;
         }
     if (row->expr && written->expr < 0) {
-        written->text = writer->text_count++;
-        buffer_print(&writer->texts, "static const char text_%d[] = ", written->text);
-        write_string(&writer->texts, row->text);
-        buffer_print(&writer->texts, ";\n");
-        written->expr = write_expr(writer, written->text, row, row->expr);
+        written->text = pool_add(&writer->texts, arena_copy(writer->arena, row->text.data, row->text.size));
+        written->expr = write_expr(writer, written->text, row->expr);
     }
     written->at = writer->row_count++;
     written->next = writer->written[index];
@@ -235,18 +219,17 @@ int main(int count, char **words)
             return 1;
         }
     }
-    struct writer writer = { .arena = &arena, .texts.arena = &arena, .exprs.arena = &arena,
-                             .bindings.arena = &arena, .rows.arena = &arena };
+    struct writer writer = { .arena = &arena, .texts = pool_new(&arena), .exprs.arena = &arena,
+                             .rows.arena = &arena };
     struct buffer list = { .arena = &arena };
     writer.written = arena_array(&arena, sets[0].count, sizeof *writer.written);
     for (unsigned conditions = 0; conditions <= FORMULAS_ALL; conditions++)
         write_formulas(&writer, &sets[conditions], &list);
     printf("/* Written by tools/formulas.c from formulas/. */\n#include \"rows/rows.h\"\n\n");
-    printf("%s", writer.texts.data);
-    printf("static const struct expr exprs[%d];\n", writer.expr_count);
-    printf("static const struct binding bindings[%d] = {\n%s};\n", writer.binding_count,
-           writer.bindings.data);
-    printf("static const struct expr exprs[%d] = {\n%s};\n", writer.expr_count, writer.exprs.data);
+    printf("static const struct {\n    struct expr exprs[%d];\n    char text[%zu];\n} tables;\n", writer.expr_count,
+           writer.texts.size);
+    printf("#define TEXT(node, at) (int)(sizeof tables.exprs + (at) - (node) * sizeof(struct expr))\n");
+    printf("static const __typeof__(tables) tables = { {\n%s},\n%s};\n", writer.exprs.data, writer.texts.out.data);
     printf("static const struct row rows[%d] = {\n%s};\n", writer.row_count, writer.rows.data);
     printf("%s", list.data);
     print_chapters(&arena, &sets[0]);

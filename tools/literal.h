@@ -1,5 +1,9 @@
-/* literal -- text as a string literal of C. */
+/* literal -- text as string literals of C: one, or a pool of many. */
 #include "base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static inline void write_string(struct buffer *out, struct text text)
 {
@@ -12,4 +16,41 @@ static inline void write_string(struct buffer *out, struct text text)
             buffer_add(out, text.data + i, 1);
     }
     buffer_print(out, "\"");
+}
+
+/* One array of C with each text once, ended by a 0; `out` has its literals. */
+struct pool {
+    struct buffer out;
+    const char **texts;             /* open hash */
+    uint32_t *starts;               /* where each begins */
+    size_t count, room, size;
+};
+
+static inline struct pool pool_new(struct arena *arena)
+{
+    struct pool pool = { .out.arena = arena, .room = 1 << 16 };
+    pool.texts = arena_array(arena, pool.room, sizeof *pool.texts);
+    pool.starts = arena_array(arena, pool.room, sizeof *pool.starts);
+    return pool;
+}
+
+/* Where the text begins, which must live as long as the pool. */
+static inline uint32_t pool_add(struct pool *pool, const char *text)
+{
+    size_t i = hash_text(HASH_START, text) & (pool->room - 1);
+    while (pool->texts[i] && strcmp(pool->texts[i], text))
+        i = (i + 1) & (pool->room - 1);
+    if (!pool->texts[i]) {
+        if (2 * ++pool->count > pool->room) {
+            fprintf(stderr, "more than %zu different texts\n", pool->room / 2);
+            exit(1);
+        }
+        pool->texts[i] = text;
+        pool->starts[i] = (uint32_t)pool->size;
+        pool->size += strlen(text) + 1;
+        buffer_print(&pool->out, "    ");
+        write_string(&pool->out, text_of(text));
+        buffer_print(&pool->out, " \"\\0\"\n");
+    }
+    return pool->starts[i];
 }

@@ -13,33 +13,6 @@
 
 enum { LIMIT = 1 << 24 };
 
-struct pool {                       /* each text once, with where it begins */
-    struct buffer out;
-    const char **texts;
-    uint32_t *starts;
-    size_t count, room, size;       /* room: of the open hash */
-};
-
-static uint32_t pool_add(struct pool *pool, const char *text)
-{
-    size_t i = hash_text(HASH_START, text) & (pool->room - 1);
-    while (pool->texts[i] && strcmp(pool->texts[i], text))
-        i = (i + 1) & (pool->room - 1);
-    if (!pool->texts[i]) {
-        if (2 * ++pool->count > pool->room) {
-            fprintf(stderr, "sheets: more than %zu different cells\n", pool->room / 2);
-            exit(1);
-        }
-        pool->texts[i] = text;
-        pool->starts[i] = (uint32_t)pool->size;
-        pool->size += strlen(text) + 1;
-        buffer_print(&pool->out, "    ");
-        write_string(&pool->out, text_of(text));
-        buffer_print(&pool->out, " \"\\0\"\n");
-    }
-    return pool->starts[i];
-}
-
 static void fail(const struct error *error)
 {
     fprintf(stderr, "sheets: %s\n  %s: %s\n", error->what, error_label(error), error->hint);
@@ -162,12 +135,10 @@ int main(int count, char **words)
 {
     static struct arena arena;
     struct buffer out = { .arena = &arena };
-    struct pool pool = { .out.arena = &arena, .room = 1 << 16 };
+    struct pool pool = pool_new(&arena);
     struct error error = { .what = "" };
     struct formats formats;
     struct csv csv;
-    pool.texts = arena_array(&arena, pool.room, sizeof *pool.texts);
-    pool.starts = arena_array(&arena, pool.room, sizeof *pool.starts);
     for (int i = 1; i < count; i++) {
         if (!csv_read(&arena, words[i], read_text(&arena, words[i]), &csv, &error) ||
             (!strcmp(words[i], FORMATS_FILE) && !formats_read(&arena, &csv, &formats, &error)))

@@ -45,7 +45,7 @@ struct setting {
 
 static const char *text_of_expr(struct arena *arena, const struct expr *expr)
 {
-    return arena_copy(arena, expr->text.data, expr->text.size);
+    return arena_copy(arena, expr_text(expr).data, expr_text(expr).size);
 }
 
 static bool set_number(void *context, struct buffer *out, const struct expr *expr)
@@ -59,7 +59,7 @@ static bool set_number(void *context, struct buffer *out, const struct expr *exp
 static int set_taken(void *context, const struct expr *select)
 {
     const struct setting *setting = context;
-    const struct text condition = select->kid[0]->text;
+    const struct text condition = expr_text(expr_kid(select, 0));
     struct board_list *side = setting->side;
     const char *text = arena_print(side->scenario->arena, "select(%.*s, 1, 0)",
                                    (int)condition.size, condition.data);

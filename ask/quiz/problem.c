@@ -189,8 +189,8 @@ static size_t operands_of(const struct scenario *scenario, const struct expr *ex
     }
     if (expr->op != op)
         return 0;
-    const size_t left = operands_of(scenario, expr->kid[0], op, rows, count);
-    return left ? operands_of(scenario, expr->kid[1], op, rows, left) : 0;
+    const size_t left = operands_of(scenario, expr_kid(expr, 0), op, rows, count);
+    return left ? operands_of(scenario, expr_kid(expr, 1), op, rows, left) : 0;
 }
 
 static bool make_binds(struct making *making)

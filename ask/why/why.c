@@ -31,7 +31,8 @@ enum { DIGITS = 4 };
 static const char *outside(const struct why *why, const struct expr *expr)
 {
     struct arena *arena = why->scenario->arena;
-    const char *text = arena_copy(arena, expr->text.data, expr->text.size);
+    const struct text part = expr_text(expr);
+    const char *text = arena_copy(arena, part.data, part.size);
     if (expr->op == OP_ROW && why->scenario->formulas.rows[expr->row]->table)
         return arena_print(arena, "%s%s", text, why->entry);
     return text;
@@ -67,7 +68,7 @@ static const struct expr *without_selects(struct why *why, const struct expr *ex
         int taken = branch_taken(why, expr);
         if (!taken)
             return expr;
-        expr = expr->kid[taken];
+        expr = expr_kid(expr, taken);
     }
     return expr;
 }
@@ -114,8 +115,8 @@ static void find_parts(struct why *why, const struct expr *expr, enum op op, dou
     expr = without_selects(why, expr);
     bool sum = op == OP_ADD && (expr->op == OP_ADD || expr->op == OP_SUB);
     if (sum || expr->op == op) {
-        find_parts(why, expr->kid[0], op, sign, parts, count);
-        find_parts(why, expr->kid[1], op, expr->op == OP_SUB ? -sign : sign, parts, count);
+        find_parts(why, expr_kid(expr, 0), op, sign, parts, count);
+        find_parts(why, expr_kid(expr, 1), op, expr->op == OP_SUB ? -sign : sign, parts, count);
     } else {
         add_part(why, expr, sign, parts, count);
     }
@@ -125,8 +126,8 @@ static void find_entries(struct why *why, const struct expr *sum, struct part *p
                          size_t *count)
 {
     struct scenario *scenario = why->scenario;
-    const struct fact_table *table = facts_table_find(&scenario->facts, sum->name);
-    const struct expr *inner = sum->kid[0];
+    const struct fact_table *table = facts_table_find(&scenario->facts, expr_name(sum));
+    const struct expr *inner = expr_kid(sum, 0);
     if (inner->op != OP_ROW || !table)
         return;
     for (size_t i = 0; i < table->entries && *count < 64; i++) {
@@ -366,8 +367,8 @@ static void deeper_expr(struct why *why, const struct expr *expr, int depth, uin
     if (expr->row >= 0 && expr->op != OP_ROOT)
         deeper(why, expr->row, depth, seen, out);
     for (int i = 0; i < 3 && expr->op != OP_AT; i++)
-        if (expr->kid[i])
-            deeper_expr(why, expr->kid[i], depth, seen, out);
+        if (expr_kid(expr, i))
+            deeper_expr(why, expr_kid(expr, i), depth, seen, out);
 }
 
 static void deeper(struct why *why, int index, int depth, uint8_t *seen, struct buffer *out)

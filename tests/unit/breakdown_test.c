@@ -72,10 +72,10 @@ struct twice {
 static bool any_row(const struct expr *expr, bool (*is)(void *, int), void *context)
 {
     bool any = expr->row >= 0 && expr->op != OP_ROOT && is(context, expr->row);
-    for (int i = 0; i < 3 && expr->kid[i]; i++)
-        any |= any_row(expr->kid[i], is, context);
-    for (const struct binding *at = expr->at; at; at = at->next)
-        any |= any_row(at->value, is, context);
+    for (int i = 0; i < 3 && expr_kid(expr, i); i++)
+        any |= any_row(expr_kid(expr, i), is, context);
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at))
+        any |= any_row(expr_kid(at, 0), is, context);
     return any;
 }
 

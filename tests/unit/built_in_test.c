@@ -5,7 +5,7 @@
 #include "catalog/formats.h"
 #include "catalog/packed.h"
 #include "catalog/sheet.h"
-#include "rows/rows.h"
+#include "rows/expr.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -49,15 +49,12 @@ static bool same_expr(const struct expr *a, const struct expr *b)
 {
     if (!a || !b)
         return a == b;
-    const struct binding *x = a->at, *y = b->at;
-    for (; x && y; x = x->next, y = y->next)
-        if (x->row != y->row || !same_expr(x->value, y->value))
-            return false;
-    return x == y && a->op == b->op && a->row == b->row && same_number(a->number, b->number) &&
-           unit_same(a->unit, b->unit) &&
-           same_string(a->name, b->name) && same_text(a->text, b->text) &&
-           same_expr(a->kid[0], b->kid[0]) && same_expr(a->kid[1], b->kid[1]) &&
-           same_expr(a->kid[2], b->kid[2]);
+    const bool number = a->op == OP_NUMBER, texts = a->op != OP_BINDING;    /* which is packed without its own */
+    return a->op == b->op && a->row == b->row && (!texts || same_text(expr_text(a), expr_text(b))) &&
+           (!number || (same_number(a->number, b->number) && unit_same(a->unit, b->unit))) &&
+           (!expr_has_name(a->op) || !strcmp(expr_name(a), expr_name(b))) && same_expr(expr_at(a), expr_at(b)) &&
+           same_expr(expr_kid(a, 0), expr_kid(b, 0)) && same_expr(expr_kid(a, 1), expr_kid(b, 1)) &&
+           same_expr(expr_kid(a, 2), expr_kid(b, 2));
 }
 
 static bool same_row(const struct row *a, const struct row *b)
