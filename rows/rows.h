@@ -293,8 +293,8 @@ struct column {
 };
 void graph_run(const struct graph *graph, const struct column *inputs, double *const *outputs,
                size_t points);
-/* The same with a named instruction set ("portable", "avx2", "avx512"), for tests and
- * bench; graph_run_has says which this machine has. */
+/* The same by a program for a named instruction set ("portable", "avx2", "avx512"), for tests and
+ * bench; graph_run_has says which this machine has. NULL: as graph_run, which makes no program for few points. */
 void graph_run_with(const char *set, const struct graph *graph, const struct column *inputs,
                     double *const *outputs, size_t points);
 bool graph_run_has(const char *set);

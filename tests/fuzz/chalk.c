@@ -72,7 +72,7 @@ static void compare_readings(struct arena *arena, const struct graph *graph)
     for (size_t k = 0; k < ROWS; k++)
         outputs[k] = blocks[k];
     graph_value(arena, graph, inputs, NULL, values);
-    graph_run(graph, columns, outputs, POINTS);
+    graph_run_with(graph_run_set(), graph, columns, outputs, POINTS);
     for (size_t k = 0; k < graph->output_count; k++) {
         double value = graph_gradient(arena, graph, k, inputs, gradient);
         struct interval bounds = graph_interval(arena, graph, k, box);

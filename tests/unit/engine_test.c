@@ -711,7 +711,7 @@ static void batch_compare(struct batch *batch, const struct world *world, const 
         for (size_t p = 0; p < points; p++)
             if (!same_bits(batch->outputs[k][p], batch->expected[k][p]))
                 fail_msg("%s, %s, point %zu of %zu: %s = %.17g, alone %.17g", world_name(world),
-                         set, p, points, world->names[k], batch->outputs[k][p],
+                         set ? set : "graph_run", p, points, world->names[k], batch->outputs[k][p],
                          batch->expected[k][p]);
     }
 }
@@ -719,7 +719,7 @@ static void batch_compare(struct batch *batch, const struct world *world, const 
 static void sets_agree(void **state)
 {
     (void)state;
-    static const char *const sets[] = { "portable", "avx2", "avx512" };
+    static const char *const sets[] = { NULL, "portable", "avx2", "avx512" };     /* NULL: the one that graph_run takes */
     static const size_t lengths[] = { 1, 63, 64, 65, LONGEST };
     static const size_t some[] = { 0, 11 };
     uint64_t random = 5;
@@ -729,11 +729,11 @@ static void sets_agree(void **state)
         batch_open(&batch, world, w % 3 * 3, &random);
         batch_expect(&batch, &world->graph);
         for (size_t s = 0; s < COUNT(sets); s++)
-            for (size_t l = 0; graph_run_has(sets[s]) && l < COUNT(lengths); l++)
+            for (size_t l = 0; (!sets[s] || graph_run_has(sets[s])) && l < COUNT(lengths); l++)
                 batch_compare(&batch, world, sets[s], lengths[l]);
         arena_free(&batch.arena);
     }
-    for (size_t s = 0; s < COUNT(sets); s++)
+    for (size_t s = 1; s < COUNT(sets); s++)
         printf("%s: %s\n", sets[s], graph_run_has(sets[s]) ? "same bits" : "not on this machine");
 }
 
