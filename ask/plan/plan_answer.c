@@ -193,26 +193,30 @@ static bool add_moves(struct plan *plan, struct section *section)
     return true;
 }
 
-/* The front; in "shown" about a dozen of its points, evenly spaced in the logarithm of speed, with the
- * first and the last. */
+/* The front, whole for a document and for CSV; in "shown" about a dozen of its points, evenly spaced in the logarithm
+ * of speed, with the first and the last. A record that nobody reads is not made. */
 static void add_front(struct plan *plan, struct section *section)
 {
     enum { SHOWN = 12 };
     const struct search_front *front = &plan->result.front;
+    const bool whole = plan->answer->doc || plan->answer->csv.arena, asked = command_given(plan->command, "front");
     struct section *list = section_add(section, "front", SECTION_LIST);
     struct section *shown = section_add(section, "shown", SECTION_LIST);
     const struct plan_point *before = NULL;
     double next = 0;
     shown->text_only = true;
-    section_word(section, "asked_front", command_given(plan->command, "front") ? "front" : "")->text_only = true;
+    section_word(section, "asked_front", asked ? "front" : "")->text_only = true;
     section_quantity(section, "fastest", front->count > 1 ? front->points[front->count - 1].speed : NAN, "token/s")->text_only =
         true;
-    for (size_t i = 0; i < front->count; i++) {
+    for (size_t i = 0; i < front->count && (whole || asked); i++) {
         const struct plan_point *point = &plan->front[i];
         const double speed = front->points[i].speed;
+        const bool skipped = i && speed < next && i + 1 < front->count;
+        if (skipped && !whole)
+            continue;
         struct section *one = section_add(list, NULL, SECTION_RECORD);
         plan_record(plan, point, one);
-        if (i && speed < next && i + 1 < front->count)
+        if (skipped)
             continue;
         next = speed * pow(front->points[front->count - 1].speed / front->points[0].speed, 1.0 / (SHOWN - 1));
         section_share(shown, one);

@@ -152,19 +152,25 @@ static void add_moved(struct train *train, const struct train_point *best, struc
     }
 }
 
+/* The front, whole for a document and for CSV; with --plan about ten of its layouts in "shown". A record that nobody
+ * reads is not made. */
 static struct section *add_front(struct train *train, struct section *section)
 {
     enum { SHOWN = 10 };
     const struct search_front *front = &train->result.front;
+    const bool whole = train->answer->doc || train->answer->csv.arena, asked = command_given(train->command, "plan");
     struct section *list = section_add(section, "front", SECTION_LIST);
     struct section *shown = section_add(section, "shown", SECTION_LIST);
     shown->text_only = true;
     for (size_t i = 0; i < front->count; i++) {
+        const bool show = asked && i % (front->count / SHOWN + 1) == 0;
         struct train_point point;
+        if (!whole && !show)
+            continue;
         struct section *one = section_add(list, NULL, SECTION_RECORD);
         train_read_point(train, &front->points[i], &point);
         fill_record(train, &point, one);
-        if (command_text(train->command, "plan") && i % (front->count / SHOWN + 1) == 0)
+        if (show)
             section_share(shown, one);
     }
     return list;
