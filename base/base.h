@@ -200,7 +200,8 @@ void csv_write_cell(struct buffer *out, const char *text);     /* quoted where i
 /* ---- doc: a JSON-like document tree ------------------------------------------------
  *
  * json.c reads it with jansson; in the page, json_page.c has a parser of its own. doc_print writes it.
- * Answers are documents too, so that one function prints --json for all verbs. */
+ * Answers are documents too, so that one function prints --json for all verbs. An answer that is printed as text has
+ * none: what is added to NULL is dropped, and the object that doc_add returns is NULL again. */
 enum doc_kind { DOC_NULL, DOC_BOOL, DOC_NUMBER, DOC_STRING, DOC_ARRAY, DOC_OBJECT };
 
 struct doc {

@@ -19,6 +19,8 @@ struct doc *doc_new(struct arena *arena, enum doc_kind kind)
 
 void doc_put(struct doc *parent, const char *key, struct doc *kid)
 {
+    if (!parent)
+        return;
     kid->key = key;
     if (parent->last)
         parent->last->next = kid;
@@ -30,6 +32,8 @@ void doc_put(struct doc *parent, const char *key, struct doc *kid)
 
 struct doc *doc_add(struct arena *arena, struct doc *parent, const char *key, enum doc_kind kind)
 {
+    if (!parent)
+        return NULL;
     struct doc *doc = doc_new(arena, kind);
     doc_put(parent, key ? arena_copy(arena, key, strlen(key)) : NULL, doc);
     return doc;
@@ -37,17 +41,20 @@ struct doc *doc_add(struct arena *arena, struct doc *parent, const char *key, en
 
 void doc_add_number(struct arena *arena, struct doc *object, const char *key, double number)
 {
-    doc_add(arena, object, key, DOC_NUMBER)->number = number;
+    if (object)
+        doc_add(arena, object, key, DOC_NUMBER)->number = number;
 }
 
 void doc_add_string(struct arena *arena, struct doc *object, const char *key, const char *string)
 {
-    doc_add(arena, object, key, DOC_STRING)->string = arena_copy(arena, string, strlen(string));
+    if (object)
+        doc_add(arena, object, key, DOC_STRING)->string = arena_copy(arena, string, strlen(string));
 }
 
 void doc_add_bool(struct arena *arena, struct doc *object, const char *key, bool boolean)
 {
-    doc_add(arena, object, key, DOC_BOOL)->boolean = boolean;
+    if (object)
+        doc_add(arena, object, key, DOC_BOOL)->boolean = boolean;
 }
 
 const struct doc *doc_get(const struct doc *object, const char *key)

@@ -83,8 +83,8 @@ static int answer_question(struct arena *arena, const struct command *command)
 {
     const struct ranks *ranks = command->ranks;
     struct error error;
-    struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
-                             .text.columns = command->columns,
+    struct answer answer = { .doc = command_given(command, "json") ? doc_new(arena, DOC_OBJECT) : NULL,
+                             .text.arena = arena, .text.columns = command->columns,
                              .csv.arena = command_given(command, "csv") ? arena : NULL };
     bool answered = command_answer(arena, command, &answer, &error);
     if (command->progress)

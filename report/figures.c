@@ -169,6 +169,8 @@ void section_document(const struct section *section, struct doc *doc)
     static const enum doc_kind kinds[] = {
         [SECTION_RECORD] = DOC_OBJECT, [SECTION_LIST] = DOC_ARRAY, [SECTION_KEYED] = DOC_OBJECT,
         [SECTION_MERGED] = DOC_OBJECT, [SECTION_TEXTS] = DOC_ARRAY };
+    if (!doc)
+        return;
     add_figures(section, doc);
     for (size_t i = 0; i < section->inside_count; i++) {
         const struct section *inside = section->inside[i];

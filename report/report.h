@@ -13,7 +13,7 @@ struct picture;
 struct section;
 
 struct answer {
-    struct doc *doc;                /* printed by --json */
+    struct doc *doc;                /* printed by --json; NULL: nobody reads it, and it is not built */
     struct buffer text;             /* printed without --json and --csv */
     struct buffer csv;              /* printed by --csv; empty if the answer has no table */
     int status;                     /* exit status: 0 an answer, 1 nothing feasible */

@@ -65,8 +65,8 @@ static void add_again(struct arena *arena, struct doc *doc, const char *key, con
  * those. Arrays and objects are not repeated: parts of a sum would count twice. */
 void doc_add_old_names(struct arena *arena, const struct formulas *formulas, struct doc *doc)
 {
-    const size_t count = doc->count;
-    struct doc *kid = doc->first;
+    const size_t count = doc ? doc->count : 0;
+    struct doc *kid = doc ? doc->first : NULL;
     for (size_t i = 0; i < count; i++, kid = kid->next) {
         if (kid->kind == DOC_ARRAY || kid->kind == DOC_OBJECT)
             doc_add_old_names(arena, formulas, kid);

@@ -254,6 +254,21 @@ static void documents_are_json(void **state)
     arena_free(&arena);
 }
 
+/* What is added to no document is dropped, and takes no memory. */
+static void no_document_takes_nothing(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct doc *none = doc_add(&arena, NULL, "list", DOC_ARRAY);
+    assert_null(none);
+    doc_add_number(&arena, none, NULL, 1);
+    doc_add_string(&arena, NULL, "a", "text");
+    doc_add_bool(&arena, NULL, "yes", true);
+    doc_put(NULL, "kid", NULL);
+    assert_int_equal(arena.taken, 0);
+    arena_free(&arena);
+}
+
 /* A byte that is no UTF-8, or a character cut short, is replaced; what is good stays. */
 static void documents_are_text(void **state)
 {
@@ -647,6 +662,7 @@ int main(void)
         cmocka_unit_test(bad_sheets_name_the_line),
         cmocka_unit_test(columns_are_found),
         cmocka_unit_test(documents_are_json),
+        cmocka_unit_test(no_document_takes_nothing),
         cmocka_unit_test(documents_are_text),
         cmocka_unit_test(numbers_read_back),
         cmocka_unit_test(names_are_the_same),
