@@ -8,10 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Most names differ in their first letter: strcmp is not called for them. */
+static bool same_name(const char *a, const char *b)
+{
+    return *a == *b && !strcmp(a, b);
+}
+
 static struct fact *fact_place(struct facts *facts, const char *name)
 {
     for (size_t i = 0; i < facts->scalar_count; i++)
-        if (!strcmp(facts->scalars[i].name, name))
+        if (same_name(facts->scalars[i].name, name))
             return &facts->scalars[i];
     return arena_push(facts->arena, &facts->scalars, &facts->scalar_count,
                       &facts->scalar_room, sizeof *facts->scalars);
@@ -60,7 +66,7 @@ void facts_remove(struct facts *facts, const char *name)
 {
     size_t kept = 0;
     for (size_t i = 0; i < facts->scalar_count; i++)
-        if (strcmp(facts->scalars[i].name, name))
+        if (!same_name(facts->scalars[i].name, name))
             facts->scalars[kept++] = facts->scalars[i];
     facts->scalar_count = kept;
 }
@@ -68,7 +74,7 @@ void facts_remove(struct facts *facts, const char *name)
 const struct fact *facts_find(const struct facts *facts, const char *name)
 {
     for (size_t i = 0; i < facts->scalar_count; i++)
-        if (!strcmp(facts->scalars[i].name, name))
+        if (same_name(facts->scalars[i].name, name))
             return &facts->scalars[i];
     return NULL;
 }
@@ -94,7 +100,7 @@ void facts_note(struct facts *facts, const char *format, ...)
 const struct fact_table *facts_table_find(const struct facts *facts, const char *name)
 {
     for (size_t i = 0; i < facts->table_count; i++)
-        if (!strcmp(facts->tables[i].name, name))
+        if (same_name(facts->tables[i].name, name))
             return &facts->tables[i];
     return NULL;
 }
@@ -102,7 +108,7 @@ const struct fact_table *facts_table_find(const struct facts *facts, const char 
 struct fact_table *facts_table(struct facts *facts, const char *name)
 {
     for (size_t i = 0; i < facts->table_count; i++)
-        if (!strcmp(facts->tables[i].name, name))
+        if (same_name(facts->tables[i].name, name))
             return &facts->tables[i];
     struct fact_table *table = arena_push(facts->arena, &facts->tables, &facts->table_count,
                                           &facts->table_room, sizeof *facts->tables);
