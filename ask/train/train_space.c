@@ -26,6 +26,7 @@ enum { VALUES_MOST = 4096 };
 struct settings {
     struct train *train;
     double layers, experts;
+    bool reversible;                /* the layers are recomputed in any case */
     double only[TRAIN_AXES];        /* the user's number, or NAN */
     double *at;
     size_t count, room;
@@ -106,11 +107,10 @@ static size_t switched(double *out, bool may)
     return may ? 2 : 1;
 }
 
-/* Reversible layers are always recomputed. */
 static size_t unless_reversible(const struct settings *settings, const double *at, double *out)
 {
     (void)at;
-    return switched(out, !(train_given(settings->train, NAME_recompute_reversible) > 0));
+    return switched(out, !settings->reversible);
 }
 
 /* Recompute the attention scores alone, unless all is recomputed. */
@@ -273,7 +273,7 @@ bool train_space(struct train *train)
         NAME_train_memory_room, NAME_train_tokens_per_chip, NAME_replica_sequences,
         NAME_train_impossible, NAME_train_memory_share,
         train_host_known(train) ? NAME_train_host_share : "0" };
-    struct settings settings = { .train = train };
+    struct settings settings = { .train = train, .reversible = train_given(train, NAME_recompute_reversible) > 0 };
     struct values values;
     double at[TRAIN_AXES];
     for (int i = 0; i < TRAIN_AXES; i++)
