@@ -142,8 +142,9 @@ struct graph_program {
 
 void fill(double *block, double value, size_t size)
 {
-    for (size_t i = 0; i < size; i++)
-        block[i] = value;
+    for (size_t i = 0; i < size; i += VECTOR)
+        for (size_t k = 0; k < VECTOR; k++)
+            block[i + k] = value;
 }
 
 static void last_uses(const struct graph *graph, size_t *last)

@@ -71,6 +71,6 @@ void graph_slopes_held(struct arena *arena, const struct graph *graph, size_t ou
  * some node reads as a block, which need a whole block. */
 enum form form_of(const struct node *node, const bool *single);
 void mark_wide(const struct node *node, const bool *single, bool *wide);
-void fill(double *block, double value, size_t size);
+void fill(double *block, double value, size_t size);     /* `size`: a multiple of VECTOR */
 
 #endif

@@ -130,10 +130,11 @@ static void judge(const struct search_space *space, const struct column *limit, 
     memset(verdict, 0, count);
     for (size_t l = space->limit_count; l-- > 0;) {
         const double *value = limit[l].data, bound = space->limits[l].bound;
-        const size_t stride = limit[l].stride;
         const uint8_t broken = (uint8_t)(l + 1);
-        for (size_t i = 0; i < count; i++)
-            verdict[i] = value[i * stride] <= bound ? verdict[i] : broken;
+        if (!limit[l].stride && !(*value <= bound))
+            memset(verdict, broken, count);
+        for (size_t i = 0; i < count && limit[l].stride; i++)
+            verdict[i] = value[i] <= bound ? verdict[i] : broken;
     }
 }
 
@@ -194,14 +195,19 @@ static uint8_t take_points(struct walk *walk, size_t setting, size_t first, size
     struct column limit[SEARCH_LIMITS];
     uint8_t verdict[LOOP_NEST_POINTS];
     size_t broken[SEARCH_LIMITS + 1] = { 0 };
-    for (size_t l = 0; l < space->limit_count; l++)
+    bool counted[SEARCH_LIMITS + 1] = { false };        /* of this verdict, only the number matters */
+    for (size_t l = 0; l < space->limit_count; l++) {
         limit[l] = loop_nest_output(walk->nest, space->limits[l].output);
+        counted[l + 1] = !(space->limits[l].wider > 0) && !walk->near;
+    }
     judge(space, limit, count, verdict);
     for (size_t i = 0; i < count; i++) {
+        broken[verdict[i]]++;
+        if (counted[verdict[i]])
+            continue;
         const struct search_point point = { walk->number, (uint32_t)setting, (uint32_t)(first + i),
                                             speed.data[i * speed.stride],
                                             throughput.data[i * throughput.stride] };
-        broken[verdict[i]]++;
         if (!verdict[i])
             take_good(walk, &point);
         else if (space->limits[verdict[i] - 1].wider > 0)
