@@ -16,7 +16,7 @@ static void expand(struct scenario *scenario, const char *word, const char ***na
                    size_t *count, size_t *room)
 {
     int row = formulas_find(&scenario->formulas, word);
-    const char *table = row < 0 ? NULL : scenario->formulas.rows[row]->table;
+    const char *table = row < 0 ? NULL : row_table(formulas_row(&scenario->formulas, row));
     const struct fact_table *known = table ? facts_table_find(&scenario->facts, table) : NULL;
     size_t entries = known ? known->entries : 1;
     for (size_t i = 0; i < entries; i++) {

@@ -26,10 +26,10 @@ static const char *equation_text(struct arena *arena, const struct row *row)
 {
     struct buffer out = { .arena = arena };
     buffer_add(&out, "", 0);
-    for (size_t i = 0; row->expr && i < row->text.size; i++) {
-        const bool space = isspace((unsigned char)row->text.data[i]);
+    for (size_t i = 0; row_expr(row) && i < row_text(row).size; i++) {
+        const bool space = isspace((unsigned char)row_text(row).data[i]);
         if (!space || (out.size && out.data[out.size - 1] != ' '))
-            buffer_add(&out, space ? " " : &row->text.data[i], 1);
+            buffer_add(&out, space ? " " : &row_text(row).data[i], 1);
     }
     return out.data;
 }
@@ -53,7 +53,7 @@ static const char **sentences(struct arena *arena, const struct formulas *formul
 static void add_aliases(struct arena *arena, const struct row *row, struct section *section)
 {
     struct section *list = section_add(section, "aliases", SECTION_TEXTS);
-    for (const char *at = row->aliases ? row->aliases : ""; *at;) {
+    for (const char *at = row_aliases(row) ? row_aliases(row) : ""; *at;) {
         const size_t size = strcspn(at, " ");
         section_word(list, "text", arena_copy(arena, at, size));
         at += size + strspn(at + size, " ");
@@ -66,23 +66,23 @@ static void add_row(struct scenario *scenario, const struct row *row, struct sec
     struct error ignored;
     double value;
     struct section *one = section_add(list, NULL, SECTION_RECORD);
-    section_word(one, "row", row->name);
+    section_word(one, "row", row_name(row));
     add_aliases(arena, row, one);
-    section_word(one, "symbol", row->symbol);
+    section_word(one, "symbol", row_symbol(row));
     const bool headed = row->chapter >= 0 && (size_t)row->chapter < scenario->formulas.chapter_count;
     section_word(one, "chapter", headed ? scenario->formulas.chapters[row->chapter].title : "");
     section_word(one, "equation", equation_text(arena, row));
-    if (!row->table && value_of(scenario, row->name, &value, &ignored) && isfinite(value))
+    if (!row_table(row) && value_of(scenario, row_name(row), &value, &ignored) && isfinite(value))
         section_number(one, "value", value, row->unit);
     else
         section_nothing(one, "value");
     section_word(one, "unit", unit_name(arena, row->unit));
-    section_word(one, "meaning", row->meaning);
+    section_word(one, "meaning", row_meaning(row));
     section_word(one, "command",
                  scenario->model && scenario->machine
-                     ? arena_print(arena, "chalkline why %s --model %s --on %s", row->name,
+                     ? arena_print(arena, "chalkline why %s --model %s --on %s", row_name(row),
                                    command_text(scenario->command, "model"), command_text(scenario->command, "on"))
-                     : arena_print(arena, "chalkline why %s", row->name));
+                     : arena_print(arena, "chalkline why %s", row_name(row)));
 }
 
 /* "throughput" is that of a server before any other: predicted_throughput stands first. */
@@ -122,12 +122,12 @@ bool ask_find(struct arena *arena, const struct command *command, struct answer 
     const char **names = arena_array(arena, count + 1, sizeof *names);
     size_t valued = 0;
     for (size_t i = 0; i < count; i++)
-        if (!scenario.formulas.rows[matches[i].row]->table)
-            names[valued++] = scenario.formulas.rows[matches[i].row]->name;
+        if (!row_table(formulas_row(&scenario.formulas, matches[i].row)))
+            names[valued++] = row_name(formulas_row(&scenario.formulas, matches[i].row));
     if (!scenario_choose(&scenario, names, valued, error))
         return false;
     for (size_t i = 0; i < count; i++)
-        add_row(&scenario, scenario.formulas.rows[matches[i].row], list);
+        add_row(&scenario, formulas_row(&scenario.formulas, matches[i].row), list);
     section_word(section, "asked", asked)->text_only = true;
     answer->status = !count;
     section_document(section, answer->doc);

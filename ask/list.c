@@ -67,7 +67,7 @@ static void list_catalog(struct arena *arena, const struct catalog *catalog,
 /* All names by which a row is accepted beside its own. */
 static const char *names_of(struct arena *arena, const struct row *row)
 {
-    const char *also = row->aliases ? row->aliases : "", *was = row->was ? row->was : "";
+    const char *also = row_aliases(row) ? row_aliases(row) : "", *was = row_was(row) ? row_was(row) : "";
     return arena_print(arena, "%s%s%s", also, *also && *was ? " " : "", was);
 }
 
@@ -79,11 +79,11 @@ static void list_rows(struct arena *arena, struct answer *answer)
     for (int i = 0; i < 5; i++)
         table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < formulas->count; i++) {
-        table_cell(&table, "%s", formulas->rows[i]->name);
-        table_cell(&table, "%s", formulas->rows[i]->unit_text);
-        table_cell(&table, "%s", formulas->rows[i]->symbol);
-        table_cell(&table, "%s", formulas->rows[i]->meaning);
-        table_cell(&table, "%s", names_of(arena, formulas->rows[i]));
+        table_cell(&table, "%s", row_name(formulas_row(formulas, i)));
+        table_cell(&table, "%s", row_unit_text(formulas_row(formulas, i)));
+        table_cell(&table, "%s", row_symbol(formulas_row(formulas, i)));
+        table_cell(&table, "%s", row_meaning(formulas_row(formulas, i)));
+        table_cell(&table, "%s", names_of(arena, formulas_row(formulas, i)));
     }
     finish(arena, "rows", &table, answer);
 }
@@ -98,7 +98,7 @@ static void list_renamed(struct arena *arena, struct answer *answer)
     for (size_t i = 0; i < formulas->alias_count; i++)
         if (formulas->aliases[i].old) {
             table_cell(&table, "%s", formulas->aliases[i].name);
-            table_cell(&table, "%s", formulas->rows[formulas->aliases[i].row]->name);
+            table_cell(&table, "%s", row_name(formulas_row(formulas, formulas->aliases[i].row)));
         }
     finish(arena, "renamed", &table, answer);
 }

@@ -34,20 +34,20 @@ static bool show_row(struct arena *arena, const char *name, struct answer *answe
     if (index < 0)
         return false;
     struct doc *list = doc_add(arena, answer->doc, name, DOC_ARRAY);
-    if (formulas.rows[index]->aliases)
-        buffer_print(&answer->text, "also: %s\n", formulas.rows[index]->aliases);
-    for (const struct row *row = formulas.rows[index]; row; row = row->before) {
+    if (row_aliases(formulas_row(&formulas, index)))
+        buffer_print(&answer->text, "also: %s\n", row_aliases(formulas_row(&formulas, index)));
+    for (const struct row *row = formulas_row(&formulas, index); row; row = row_before(row)) {
         struct doc *one = doc_add(arena, list, NULL, DOC_OBJECT);
-        buffer_print(&answer->text, "%s : %s   %s%s%s\n  %s\n", row->name, row->unit_text,
-                     row->symbol, row->with ? "   WITH " : "", row->with ? row->with : "",
-                     row->meaning);
-        doc_add_string(arena, one, "unit", row->unit_text);
-        doc_add_string(arena, one, "symbol", row->symbol);
-        doc_add_string(arena, one, "meaning", row->meaning);
-        doc_add_string(arena, one, "source", row->source);
-        if (row->expr) {
+        buffer_print(&answer->text, "%s : %s   %s%s%s\n  %s\n", row_name(row), row_unit_text(row),
+                     row_symbol(row), row_with(row) ? "   WITH " : "", row_with(row) ? row_with(row) : "",
+                     row_meaning(row));
+        doc_add_string(arena, one, "unit", row_unit_text(row));
+        doc_add_string(arena, one, "symbol", row_symbol(row));
+        doc_add_string(arena, one, "meaning", row_meaning(row));
+        doc_add_string(arena, one, "source", row_source(row));
+        if (row_expr(row)) {
             struct buffer algebra = { .arena = arena };
-            algebra_print(&algebra, &(struct algebra){ .formulas = &formulas }, row->expr);
+            algebra_print(&algebra, &(struct algebra){ .formulas = &formulas }, row_expr(row));
             buffer_print(&answer->text, "  = %s%s\n", algebra.data, row->input ? ", unless given" : "");
             doc_add_string(arena, one, "algebra", algebra.data);
         } else {
@@ -57,8 +57,8 @@ static bool show_row(struct arena *arena, const char *name, struct answer *answe
                          quantity_text(arena, row->high, row->unit, 4));
             doc_add_number(arena, one, "default", row->value);
         }
-        buffer_print(&answer->text, "  source: %s; %s:%d\n", *row->source ? row->source : "none",
-                     row->file, row->line);
+        buffer_print(&answer->text, "  source: %s; %s:%d\n", *row_source(row) ? row_source(row) : "none",
+                     row_file(row), row->line);
     }
     return true;
 }

@@ -44,7 +44,7 @@ static const char *side_text(const struct solved *solved, double value, int digi
 static bool side_at(const struct solved *solved, const char *side, double x, double *value)
 {
     struct error ignored;
-    facts_set(&solved->scenario->facts, solved->row->name, x, ORIGIN_AXIS, "solve");
+    facts_set(&solved->scenario->facts, row_name(solved->row), x, ORIGIN_AXIS, "solve");
     return value_of(solved->scenario, side, value, &ignored);
 }
 
@@ -177,7 +177,7 @@ static void answer_found(const struct solved *solved, struct doc *one)
         doc_add_number(scenario->arena, wholes, NULL, floor(first));
         doc_add_number(scenario->arena, wholes, NULL, ceil(first));
     }
-    facts_set(&scenario->facts, solved->row->name, first, ORIGIN_AXIS, "solve");
+    facts_set(&scenario->facts, row_name(solved->row), first, ORIGIN_AXIS, "solve");
     scenario_note_misfit(scenario);
 }
 
@@ -227,9 +227,9 @@ static bool moves(const struct solved *solved, const char *side)
 {
     struct values values;
     struct error ignored;
-    facts_set(&solved->scenario->facts, solved->row->name, solved->found.closest, ORIGIN_AXIS, "solve");
+    facts_set(&solved->scenario->facts, row_name(solved->row), solved->found.closest, ORIGIN_AXIS, "solve");
     return values_of(solved->scenario, &side, 1, &values, &ignored) &&
-           graph_depends(solved->scenario->arena, &values.graph, solved->row->name);
+           graph_depends(solved->scenario->arena, &values.graph, row_name(solved->row));
 }
 
 static void answer_none(const struct solved *solved, struct doc *one)
@@ -323,7 +323,7 @@ static void note_assumed(struct solved *solved, const struct graph *graph, size_
     graph_value(&scratch, graph, inputs, nodes, &difference);
     graph_slopes(&scratch, graph, 0, nodes, slopes);
     const double whole = -slopes[unknown] * at;
-    facts_set(&scenario->facts, solved->row->name, at, ORIGIN_AXIS, "solve");
+    facts_set(&scenario->facts, row_name(solved->row), at, ORIGIN_AXIS, "solve");
     if (!values_of(scenario, sides, 2, &values, &ignored)) {
         arena_free(&scratch);
         return;
@@ -332,7 +332,7 @@ static void note_assumed(struct solved *solved, const struct graph *graph, size_
         fabs(difference) <= root_tolerance * fmax(fabs(values.at[0]), fabs(values.at[1]))) {
         for (size_t i = 0; i < graph->input_count; i++)
             slopes[i] = slopes[i] * inputs[i] / whole;
-        basis.output = solved->row->name;
+        basis.output = row_name(solved->row);
         basis_add(scenario, graph, slopes, &basis);
     } else {
         basis_values(scenario, &values, NULL, 2, &basis);
@@ -396,7 +396,7 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
         return error_suggest(error, "`chalkline why %s --deep` lists the inputs it depends on", left);
     }
     given_note(&scenario, sides, 2, equation.text);
-    solved.row = scenario.formulas.rows[formulas_find(&scenario.formulas, name)];
+    solved.row = formulas_row(&scenario.formulas, formulas_find(&scenario.formulas, name));
     solved.unit = solved.row->unit;
     solved.side = scenario_unit(&scenario, equation_number(left) ? right : left);
     graph_solve(arena, &values.graph, 0, (size_t)input, equation.relation, solved.low, solved.high,

@@ -193,7 +193,7 @@ static const char *row_unit(const char *fact)
         snprintf(name, sizeof name, "%.*s", (int)(size - end), fact);
         const int row = formulas_find(formulas, name);
         if (row >= 0)
-            return formulas->rows[row]->unit_text;
+            return row_unit_text(formulas_row(formulas, row));
     }
     return NULL;
 }
@@ -302,7 +302,7 @@ static bool check_twice(const struct catalog_entry *entry, struct error *error)
     return true;
 }
 
-static const char *row_name(struct arena *arena, const struct catalog_sheet *sheet, size_t row)
+static const char *sheet_row_name(struct arena *arena, const struct catalog_sheet *sheet, size_t row)
 {
     const char *name = csv_cell(&sheet->csv, row, sheet->name);
     if (sheet->kind != CATALOG_PRICE)
@@ -315,7 +315,7 @@ static bool group_rows(struct arena *arena, struct catalog_sheet *sheet, struct 
     struct catalog_entry *entries = NULL;
     size_t count = 0, room = 0;
     for (size_t i = 0; i < sheet->csv.rows; i++) {
-        const char *name = row_name(arena, sheet, i);
+        const char *name = sheet_row_name(arena, sheet, i);
         if (count && !strcmp(entries[count - 1].name, name)) {
             entries[count - 1].rows++;
             continue;

@@ -49,8 +49,8 @@ static const char *default_text(struct arena *arena, const struct formulas *form
                            option->fallback ? option->fallback : "");
     if (option->fallback)
         return option->fallback;
-    return row >= 0 && !formulas->rows[row]->expr
-           ? quantity_text(arena, formulas->rows[row]->value, formulas->rows[row]->unit, 6) : "";
+    return row >= 0 && !row_expr(formulas_row(formulas, row))
+           ? quantity_text(arena, formulas_row(formulas, row)->value, formulas_row(formulas, row)->unit, 6) : "";
 }
 
 static void print_option(struct arena *arena, struct buffer *out, const struct formulas *formulas,

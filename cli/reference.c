@@ -3,13 +3,13 @@
 
 static void print_row(struct buffer *out, const struct formulas *formulas, const struct row *row)
 {
-    buffer_print(out, "**`%s`**%s%s%s · %s  \n%s", row->name, *row->symbol ? " · *" : "",
-                 row->symbol, *row->symbol ? "*" : "", row->unit_text, row->meaning);
-    if (row->aliases)
-        buffer_print(out, "; also: %s", row->aliases);
-    if (row->expr) {
+    buffer_print(out, "**`%s`**%s%s%s · %s  \n%s", row_name(row), *row_symbol(row) ? " · *" : "",
+                 row_symbol(row), *row_symbol(row) ? "*" : "", row_unit_text(row), row_meaning(row));
+    if (row_aliases(row))
+        buffer_print(out, "; also: %s", row_aliases(row));
+    if (row_expr(row)) {
         buffer_print(out, "  \n`= ");
-        algebra_print(out, &(struct algebra){ .formulas = formulas }, row->expr);
+        algebra_print(out, &(struct algebra){ .formulas = formulas }, row_expr(row));
         buffer_print(out, "`");
         if (row->input)
             buffer_print(out, "  \nunless given, %s to %s",
@@ -25,7 +25,7 @@ static void print_row(struct buffer *out, const struct formulas *formulas, const
                          quantity_text(out->arena, row->likely_low, row->unit, 4),
                          quantity_text(out->arena, row->likely_high, row->unit, 4));
     }
-    buffer_print(out, "  \n%s (%s:%d)\n\n", row->source, row->file, row->line);
+    buffer_print(out, "  \n%s (%s:%d)\n\n", row_source(row), row_file(row), row->line);
 }
 
 static void print_chapter(struct buffer *out, const struct formulas *formulas, size_t chapter)
@@ -40,7 +40,7 @@ static void print_chapter(struct buffer *out, const struct formulas *formulas, s
     if (*the->prose)
         buffer_print(out, "%s\n\n", the->prose);
     for (size_t i = 0; i < formulas->count; i++)
-        for (const struct row *row = formulas->rows[i]; row; row = row->before)
+        for (const struct row *row = formulas_row(formulas, i); row; row = row_before(row))
             if (row->chapter == (int)chapter)
                 print_row(out, formulas, row);
 }

@@ -49,7 +49,7 @@ static double cell_value(const struct fact_table *table, size_t entry, const str
 {
     for (size_t j = 0; table && j < table->columns; j++) {
         const struct fact *cell = &table->cell[entry * table->columns + j];
-        if (!strcmp(table->column[j], row->name) && cell->name && !cell->expression)
+        if (!strcmp(table->column[j], row_name(row)) && cell->name && !cell->expression)
             return cell->value;
     }
     return row->value;
@@ -65,8 +65,8 @@ static struct compiled_table *lay_tables(const struct sampler *sampler, const st
         size_t entries = known ? known->entries : 1, count = 0;
         const double **columns = arena_array(sampler->arena, sampler->formulas->count, sizeof *columns);
         for (size_t r = 0; r < sampler->formulas->count; r++) {
-            const struct row *row = sampler->formulas->rows[r];
-            if (!row->table || row->expr || strcmp(row->table, compiled->tables[t]))
+            const struct row *row = formulas_row(sampler->formulas, r);
+            if (!row_table(row) || row_expr(row) || strcmp(row_table(row), compiled->tables[t]))
                 continue;
             double *column = arena_array(sampler->arena, entries, sizeof *column);
             for (size_t i = 0; i < entries; i++)
@@ -91,12 +91,12 @@ static bool formulas_kept(const struct sampler *sampler)
 {
     const struct compiled *sheet = sampler->sheet;
     for (size_t i = 0; i < sampler->formulas->count; i++)
-        if (sampler->formulas->rows[i]->before)
+        if (row_before(formulas_row(sampler->formulas, i)))
             return false;
     for (size_t i = 0; i < sampler->facts->scalar_count; i++) {
         const char *name = sampler->facts->scalars[i].name;
         int row = formulas_find(sampler->formulas, name);
-        if (row >= 0 && sampler->formulas->rows[row]->expr &&
+        if (row >= 0 && row_expr(formulas_row(sampler->formulas, row)) &&
             index_of(sheet->vary, sheet->vary_count, name) < 0)
             return false;
     }
@@ -196,7 +196,7 @@ bool sampler_open(struct arena *arena, const struct formulas *formulas, const st
     for (size_t i = 0; i < sheet->vary_count; i++)
         assert(!strcmp(draw->keep[i] + strlen("drawn_"), sheet->vary[i]));
     for (size_t i = 0; i < draw->vary_count; i++)
-        sampler->normal[i] = formulas->rows[formulas_find(formulas, draw->vary[i])]->low < 0;
+        sampler->normal[i] = formulas_row(formulas, formulas_find(formulas, draw->vary[i]))->low < 0;
     for (int i = 0; i < FIELD_COUNT; i++)
         sampler->field[i] = column_of(sheet, fields[i].cost);
     for (int i = 0; i < QUANTITY_COUNT; i++)

@@ -121,14 +121,15 @@ static void weigh_operands(struct scenario *scenario, const struct expr *expr, d
     if (!expr)
         return;
     if (expr->op == OP_ROW) {
-        const struct row *row = scenario->formulas.rows[expr->row];
-        weigh(scenario, row->name, arena_copy(scenario->arena, row->meaning, strcspn(row->meaning, ",;:(")),
+        const struct row *row = formulas_row(&scenario->formulas, expr->row);
+        weigh(scenario, row_name(row), arena_copy(scenario->arena, row_meaning(row), strcspn(row_meaning(row), ",;:(")),
               sign, best);
     } else if ((expr->op == OP_LEAST || expr->op == OP_MOST) && expr_kid(expr, 0)->op == OP_ROW) {
         const struct fact_table *table = facts_table(&scenario->facts, expr_name(expr));
         for (size_t i = 0; table && i < table->entries; i++)
             weigh(scenario, arena_print(scenario->arena, "%s[%s]",
-                                        scenario->formulas.rows[expr_kid(expr, 0)->row]->name, table->entry[i]),
+                                        row_name(formulas_row(&scenario->formulas, expr_kid(expr, 0)->row)),
+                                        table->entry[i]),
                   table->entry[i], sign, best);
     } else if (expr->op == OP_MAX || expr->op == OP_MIN || expr->op == OP_ADD) {
         weigh_operands(scenario, expr_kid(expr, 0), sign, best);
@@ -150,7 +151,7 @@ static const char *binds_text(const struct scenario *scenario, const char *text)
     if (expr->op == OP_AT) {
         for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
             const struct text value = expr_text(expr_kid(at, 0));
-            facts_set(&there.facts, there.formulas.rows[at->row]->name,
+            facts_set(&there.facts, row_name(formulas_row(&there.formulas, at->row)),
                       value_or_nan(&there, arena_copy(there.arena, value.data, value.size)), ORIGIN_CHOSEN,
                       "the statement");
         }
@@ -158,7 +159,7 @@ static const char *binds_text(const struct scenario *scenario, const char *text)
     }
     if (expr->op != OP_ROW)
         return text;
-    expr = select_taken(&there, there.formulas.rows[expr->row]->expr);
+    expr = select_taken(&there, row_expr(formulas_row(&there.formulas, expr->row)));
     if (expr)
         weigh_operands(&there, expr, expr->op == OP_MIN || expr->op == OP_LEAST ? -1 : 1, &best);
     return best.words;

@@ -54,8 +54,8 @@ static void print_literal(struct buffer *out, const struct expr *expr, int aroun
 
 static void print_row(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
-    const struct row *row = how->formulas->rows[expr->row];
-    buffer_print(out, "%s", how->symbols && *row->symbol ? row->symbol : row->name);
+    const struct row *row = formulas_row(how->formulas, expr->row);
+    buffer_print(out, "%s", how->symbols && *row_symbol(row) ? row_symbol(row) : row_name(row));
     if (expr->op == OP_ENTRY)
         buffer_print(out, "[%s]", expr_name(expr));
 }
@@ -64,7 +64,7 @@ static void print_list(struct buffer *out, const struct algebra *how, const stru
 {
     buffer_print(out, "%s(", spellings[expr->op]);
     if (expr->op == OP_ROOT)
-        buffer_print(out, "%s", how->formulas->rows[expr->row]->name);
+        buffer_print(out, "%s", row_name(formulas_row(how->formulas, expr->row)));
     for (int i = 0; i < 3 && expr_kid(expr, i); i++) {
         if (i || expr->op == OP_ROOT)
             buffer_print(out, ", ");
@@ -92,7 +92,7 @@ static void print_special(struct buffer *out, const struct algebra *how, const s
         buffer_print(out, "AT(");
         print_expr(out, how, expr_kid(expr, 0), 0);
         for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
-            buffer_print(out, ", %s = ", how->formulas->rows[at->row]->name);
+            buffer_print(out, ", %s = ", row_name(formulas_row(how->formulas, at->row)));
             print_expr(out, how, expr_kid(at, 0), 0);
         }
         buffer_print(out, ")");

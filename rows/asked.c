@@ -68,7 +68,7 @@ static bool same_facts(const struct place *place, const struct facts *facts)
 
 static bool same_formulas(const struct formulas *a, const struct formulas *b)
 {
-    return a->rows == b->rows && a->count == b->count && a->index == b->index && a->conditions == b->conditions;
+    return a->places == b->places && a->count == b->count && a->index == b->index && a->conditions == b->conditions;
 }
 
 static void *copy_of(struct arena *arena, const void *data, size_t count, size_t size)

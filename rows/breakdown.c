@@ -32,7 +32,7 @@ struct contribution *graph_breakdown(struct arena *arena, const struct formulas 
     for (size_t i = 0; i < graph->input_count; i++) {
         const int row = graph->inputs[i].row;
         if (graph->inputs[i].entry == INPUT_SCALE && slope[i] != 0)
-            parts[(*count)++] = (struct contribution){ row, formulas->rows[row]->part, slope[i], NAN };
+            parts[(*count)++] = (struct contribution){ row, row_part(formulas_row(formulas, row)), slope[i], NAN };
     }
     arena_free(&scratch);
     qsort(parts, *count, sizeof *parts, largest_first);

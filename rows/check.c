@@ -30,8 +30,8 @@ static bool disagree(struct checker *checker, const struct expr *expr, struct un
     const struct text text = expr_text(expr);
     int size = text.size > 100 ? 100 : (int)text.size;
     if (row)
-        error_set(checker->error, "%s:%d: %s: unit mismatch in '%.*s': %s and %s", row->file,
-                  row->line, row->name, size, text.data, unit_words(checker, a),
+        error_set(checker->error, "%s:%d: %s: unit mismatch in '%.*s': %s and %s", row_file(row),
+                  row->line, row_name(row), size, text.data, unit_words(checker, a),
                   unit_words(checker, b));
     else
         error_set(checker->error, "unit mismatch in '%.*s': %s and %s", size, text.data,
@@ -104,7 +104,7 @@ static bool check_infix(struct checker *checker, const struct expr *expr, struct
 static bool check_bindings(struct checker *checker, const struct expr *expr)
 {
     for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
-        struct unit unit, wanted = checker->formulas->rows[at->row]->unit;
+        struct unit unit, wanted = formulas_row(checker->formulas, at->row)->unit;
         bool free;
         if (!check(checker, expr_kid(at, 0), &unit, &free))
             return false;
@@ -119,7 +119,7 @@ static bool check_root(struct checker *checker, const struct expr *expr, struct 
 {
     struct unit other;
     bool free;
-    *unit = checker->formulas->rows[expr->row]->unit;
+    *unit = formulas_row(checker->formulas, expr->row)->unit;
     for (int i = 0; i < 2; i++) {
         if (!check(checker, expr_kid(expr, i), &other, &free))
             return false;
@@ -136,7 +136,7 @@ static bool check(struct checker *checker, const struct expr *expr, struct unit 
     *free = expr->op == OP_NUMBER && expr->number == 0 && unit_same(expr->unit, *unit);
     switch (expr->op) {
     case OP_NUMBER: *unit = expr->unit; return true;
-    case OP_ROW: case OP_ENTRY: *unit = checker->formulas->rows[expr->row]->unit; return true;
+    case OP_ROW: case OP_ENTRY: *unit = formulas_row(checker->formulas, expr->row)->unit; return true;
     case OP_ADD: case OP_SUB: case OP_MAX: case OP_MIN:
         return check_equal(checker, expr, 0, unit, free);
     case OP_MUL: case OP_DIV: return check_infix(checker, expr, unit);
@@ -188,17 +188,17 @@ bool expr_unit(const struct formulas *formulas, const struct expr *expr, struct 
 bool formulas_check_units(const struct formulas *formulas, struct error *error)
 {
     for (size_t i = 0; i < formulas->count; i++) {
-        const struct row *row = formulas->rows[i];
+        const struct row *row = formulas_row(formulas, i);
         struct checker checker = { formulas, row, error };
         struct unit unit;
         bool free;
-        if (!row->expr)
+        if (!row_expr(row))
             continue;
-        if (!check(&checker, row->expr, &unit, &free))
+        if (!check(&checker, row_expr(row), &unit, &free))
             return false;
         if (!free && !unit_same(unit, row->unit)) {
-            error_set(error, "%s:%d: %s is declared in %s, its expression gives %s", row->file,
-                      row->line, row->name, row->unit_text, unit_words(&checker, unit));
+            error_set(error, "%s:%d: %s is declared in %s, its expression gives %s", row_file(row),
+                      row->line, row_name(row), row_unit_text(row), unit_words(&checker, unit));
             return error_suggest(error, "either the declared unit or the expression is wrong");
         }
     }

@@ -80,8 +80,8 @@ static bool constant_of(const struct codegen *codegen, const struct expr *expr, 
         return true;
     }
     /* a fixed row may decide a redefined switch: select(lecture_form > 0, 0, 1) */
-    if (expr->op == OP_ROW && codegen->formulas->rows[expr->row]->expr)
-        return constant_of(codegen, codegen->formulas->rows[expr->row]->expr, value);
+    if (expr->op == OP_ROW && row_expr(formulas_row(codegen->formulas, expr->row)))
+        return constant_of(codegen, row_expr(formulas_row(codegen->formulas, expr->row)), value);
     double a, b;
     if (expr->op != OP_SELECT || !constant_of(codegen, expr_kid(expr_kid(expr, 0), 0), &a) ||
         !constant_of(codegen, expr_kid(expr_kid(expr, 0), 1), &b))
@@ -156,10 +156,10 @@ static const uint64_t *depends_of(struct codegen *codegen, int row)
         return set;
     codegen->known[row] = 1;
     set_bit(set, row);
-    if (codegen->formulas->rows[row]->table)
-        set_bit(set, table_bit(codegen, codegen->formulas->rows[row]->table));
-    if (codegen->formulas->rows[row]->expr && !codegen->fixed[row])
-        depends_expr(codegen, codegen->formulas->rows[row]->expr, set);
+    if (row_table(formulas_row(codegen->formulas, row)))
+        set_bit(set, table_bit(codegen, row_table(formulas_row(codegen->formulas, row))));
+    if (row_expr(formulas_row(codegen->formulas, row)) && !codegen->fixed[row])
+        depends_expr(codegen, row_expr(formulas_row(codegen->formulas, row)), set);
     return set;
 }
 
@@ -222,33 +222,35 @@ static size_t table_index(struct codegen *codegen, const char *table)
 static size_t column_index(const struct codegen *codegen, int row)
 {
     size_t index = 0;
-    for (int i = 0; i < row; i++)
-        index += codegen->formulas->rows[i]->table && !codegen->formulas->rows[i]->expr &&
-                 !strcmp(codegen->formulas->rows[i]->table, codegen->formulas->rows[row]->table);
+    const char *table = row_table(formulas_row(codegen->formulas, row));
+    for (int i = 0; i < row; i++) {
+        const struct row *other = formulas_row(codegen->formulas, i);
+        index += row_table(other) && !row_expr(other) && !strcmp(row_table(other), table);
+    }
     return index;
 }
 
 static void write_row(struct codegen *codegen, int index)
 {
-    const struct row *row = codegen->formulas->rows[index];
+    const struct row *row = formulas_row(codegen->formulas, index);
     int s = scope_of(codegen, depends_of(codegen, index));
     struct scope *scope = &codegen->scope[s];
     if (scope->written[index] || codegen->failed)
         return;
     scope->written[index] = 1;
     if (codegen->fixed[index])
-        buffer_print(&scope->text, "const lanes %s = lanes_splat(%.17g);\n", row->name,
+        buffer_print(&scope->text, "const lanes %s = lanes_splat(%.17g);\n", row_name(row),
                      codegen->fixed[index]->number);
-    else if (!row->expr && row->table)
+    else if (!row_expr(row) && row_table(row))
         buffer_print(&scope->text, "const lanes %s = lanes_splat(tables_[%zu].columns[%zu][i_%zu]);\n",
-                     row->name, table_index(codegen, row->table), column_index(codegen, index),
-                     table_index(codegen, row->table));
-    else if (!row->expr)
-        buffer_print(&scope->text, "const lanes %s = lanes_splat(fixed_[%zu]);\n", row->name,
-                     input_index(codegen, row->name));
+                     row_name(row), table_index(codegen, row_table(row)), column_index(codegen, index),
+                     table_index(codegen, row_table(row)));
+    else if (!row_expr(row))
+        buffer_print(&scope->text, "const lanes %s = lanes_splat(fixed_[%zu]);\n", row_name(row),
+                     input_index(codegen, row_name(row)));
     else {
-        const char *text = paste(codegen, row->expr, s);
-        buffer_print(&scope->text, "const lanes %s = SPREAD(%s);\n", row->name, text);
+        const char *text = paste(codegen, row_expr(row), s);
+        buffer_print(&scope->text, "const lanes %s = SPREAD(%s);\n", row_name(row), text);
     }
 }
 
@@ -268,11 +270,11 @@ static const char *write_at(struct codegen *codegen, const struct expr *expr, in
     for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
         const char *value = paste(codegen, expr_kid(at, 0), around);
         buffer_print(&before, "const lanes %s_%s = SPREAD(%s);\n", name,
-                     codegen->formulas->rows[at->row]->name, value);
+                     row_name(formulas_row(codegen->formulas, at->row)), value);
     }
     struct scope *scope = open_scope(codegen);
     for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
-        const char *row = codegen->formulas->rows[at->row]->name;
+        const char *row = row_name(formulas_row(codegen->formulas, at->row));
         set_bit(scope->changes, at->row);
         scope->written[at->row] = 1;
         buffer_print(&scope->text, "const lanes %s = %s_%s;\n", row, name, row);
@@ -305,7 +307,7 @@ static const char *write_over(struct codegen *codegen, const struct expr *expr, 
 static const char *write_root(struct codegen *codegen, const struct expr *expr, int around,
                               const char *name)
 {
-    const char *row = codegen->formulas->rows[expr->row]->name;
+    const char *row = row_name(formulas_row(codegen->formulas, expr->row));
     const char *low = paste(codegen, expr_kid(expr, 0), around), *high = paste(codegen, expr_kid(expr, 1), around);
     struct scope *scope = open_scope(codegen);
     set_bit(scope->changes, expr->row);
@@ -490,8 +492,8 @@ static void find_changed(struct codegen *codegen, const struct expr *expr, uint8
         codegen->changed[expr->row] = 1;
     if (expr->row >= 0 && !seen[expr->row]) {
         seen[expr->row] = 1;
-        if (codegen->formulas->rows[expr->row]->expr)
-            find_changed(codegen, codegen->formulas->rows[expr->row]->expr, seen);
+        if (row_expr(formulas_row(codegen->formulas, expr->row)))
+            find_changed(codegen, row_expr(formulas_row(codegen->formulas, expr->row)), seen);
     }
     for (int i = 0; i < 3; i++)
         if (expr_kid(expr, i))
@@ -509,8 +511,8 @@ static bool find_all_changed(struct codegen *codegen)
         int row;
         if (!row_of(codegen, codegen->keep[i], &row))
             return false;
-        if (codegen->formulas->rows[row]->expr)
-            find_changed(codegen, codegen->formulas->rows[row]->expr, seen);
+        if (row_expr(formulas_row(codegen->formulas, row)))
+            find_changed(codegen, row_expr(formulas_row(codegen->formulas, row)), seen);
     }
     return true;
 }
@@ -534,7 +536,7 @@ static bool write_compiled(struct codegen *codegen, const char *name, struct buf
         set_bit(point->changes, row);
         point->written[row] = 1;
         buffer_print(&point->text, "const lanes %s = compiled_load(vary_[%zu] + k_, count_);\n",
-                     codegen->formulas->rows[row]->name, i);
+                     row_name(formulas_row(codegen->formulas, row)), i);
     }
     for (size_t i = 0; i < codegen->keep_count; i++) {
         int row;

@@ -10,7 +10,7 @@
  *
  * Conditions stand only as the first argument of select, both and either, so that the
  * same text is C over vectors. */
-#include "rows/expr.h"
+#include "rows/draft.h"
 
 #include <string.h>
 
@@ -149,7 +149,7 @@ static bool parse_given(struct parser *parser, const char *start, struct expr **
     if (!find_row(parser, name, &row) || !expect(parser, ")"))
         return false;
     *out = expr_new(parser, OP_GIVEN, start);
-    set_name(parser, *out, parser->formulas->rows[row]->name);
+    set_name(parser, *out, row_name(formulas_row(parser->formulas, row)));
     return true;
 }
 
@@ -383,7 +383,7 @@ static bool parse_entry(struct parser *parser, struct expr *expr)
            parser->rest.data[size] != '\n')
         size++;
     parser->rest.data += size, parser->rest.size -= size;
-    if (!size || !parser->formulas->rows[expr->row]->table)
+    if (!size || !row_table(formulas_row(parser->formulas, expr->row)))
         return failed(parser, size ? "an entry of a row that has one value" : "an empty entry",
                       "row[entry], of a row in a chapter with EACH");
     struct text name = text_trim((struct text){ start, size });

@@ -5,7 +5,7 @@
  * shares its rows, and gets arrays of its own before a user's file adds or redefines a row. A
  * redefinition keeps the place of the row and remembers the one before it. Units are checked
  * separately (check.c), after everything is read. */
-#include "rows/rows.h"
+#include "rows/draft.h"
 #include "rows/words.h"
 
 #include <float.h>
@@ -56,8 +56,11 @@ static void formulas_own(struct formulas *formulas)
         return;
     formulas->room = formulas->count;
     formulas->chapter_room = formulas->chapter_count;
-    formulas->rows = array_copy(formulas->arena, formulas->rows, formulas->count, formulas->room,
-                                sizeof *formulas->rows);
+    formulas->own_room = formulas->own_count;
+    formulas->places = array_copy(formulas->arena, formulas->places, formulas->count, formulas->room,
+                                  sizeof *formulas->places);
+    formulas->own = array_copy(formulas->arena, formulas->own, formulas->own_count, formulas->own_room,
+                               sizeof *formulas->own);
     formulas->chapters = array_copy(formulas->arena, formulas->chapters, formulas->chapter_count,
                                     formulas->chapter_room, sizeof *formulas->chapters);
     formulas->alias_room = formulas->alias_count;
@@ -78,7 +81,7 @@ static size_t name_hash(const char *name)
 /* What stands in the index, which is not 0. */
 static const char *index_name(const struct formulas *formulas, int at)
 {
-    return at > 0 ? formulas->rows[at - 1]->name : formulas->aliases[-1 - at].name;
+    return at > 0 ? row_name(formulas_row(formulas, at - 1)) : formulas->aliases[-1 - at].name;
 }
 
 static size_t index_place(const struct formulas *formulas, const char *name)
@@ -108,8 +111,8 @@ const char *formulas_name(const struct formulas *formulas, struct arena *arena, 
                                                     : name);
     if (row < 0)
         return name;
-    return bracket ? arena_print(arena, "%s%s", formulas->rows[row]->name, bracket)
-                   : formulas->rows[row]->name;
+    return bracket ? arena_print(arena, "%s%s", row_name(formulas_row(formulas, row)), bracket)
+                   : row_name(formulas_row(formulas, row));
 }
 
 const char *formulas_predicted(const struct formulas *formulas, const char *word)
@@ -117,9 +120,9 @@ const char *formulas_predicted(const struct formulas *formulas, const char *word
     const char *start = "predicted_";
     const size_t size = strlen(start);
     for (size_t i = 0; i < formulas->count; i++)
-        if (!strncmp(formulas->rows[i]->name, start, size) &&
-            !strcasecmp(formulas->rows[i]->name + size, word))
-            return formulas->rows[i]->name;
+        if (!strncmp(row_name(formulas_row(formulas, i)), start, size) &&
+            !strcasecmp(row_name(formulas_row(formulas, i)) + size, word))
+            return row_name(formulas_row(formulas, i));
     return NULL;
 }
 
@@ -129,7 +132,7 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
     const char **names = arena_array(&scratch, formulas->count + formulas->alias_count + 1,
                                      sizeof *names);
     for (size_t i = 0; i < formulas->count; i++)
-        names[i] = formulas->rows[i]->name;
+        names[i] = row_name(formulas_row(formulas, i));
     size_t count = formulas->count;
     for (size_t i = 0; i < formulas->alias_count; i++)
         if (!formulas->aliases[i].old)
@@ -139,8 +142,8 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
     const bool found = formulas_lookup(formulas, name, NULL, &match, 1);
     const char *near = found && match.score > exact ? NULL : name_nearest(name, names, count);
     for (size_t i = 0; i < formulas->count; i++)
-        if (!strcmp(formulas->rows[i]->symbol, name)) {
-            near = formulas->rows[i]->name;             /* the letter of an equation */
+        if (!strcmp(row_symbol(formulas_row(formulas, i)), name)) {
+            near = row_name(formulas_row(formulas, i));             /* the letter of an equation */
             break;
         }
     if (formulas_predicted(formulas, name))
@@ -150,8 +153,8 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
         error_did_you_mean(error, near, " `chalkline list rows` lists all rows");
     else if (found && match.score > 1.3) {
         error_suggest(error, "did you mean '%s'? `chalkline find %.100s` lists others",
-                      formulas->rows[match.row]->name, name);
-        error_similar(error, formulas->rows[match.row]->name);
+                      row_name(formulas_row(formulas, match.row)), name);
+        error_similar(error, row_name(formulas_row(formulas, match.row)));
     } else
         error_suggest(error, "`chalkline list rows` lists all rows");
     arena_free(&scratch);
@@ -262,8 +265,9 @@ static bool is_name(struct text name)
 
 /* "name : unit = default in low..high"; of an expression "name : unit", or with a range
  * "name : unit in low..high": then the expression is the default of an input. */
-static bool read_head(struct reader *reader, struct text line, struct row *row, bool *number)
+static bool read_head(struct reader *reader, struct text line, struct row_draft *draft, bool *number)
 {
+    struct row *row = &draft->row;
     struct text symbol = take_last_column(&line), name, unit, rest = line, range;
     if (!take_until(&rest, ":", &name) || !name.size)
         return wrong(reader, reader->line, "a row without a unit", "name : unit");
@@ -280,9 +284,9 @@ static bool read_head(struct reader *reader, struct text line, struct row *row, 
                   reader->line, (int)unit.size, unit.data, (int)name.size, name.data);
         return error_expected(reader->error, "base units: 1, s, B, FLOP, token, USD, J, with / and *");
     }
-    row->name = copy(reader, name);
-    row->unit_text = copy(reader, unit);
-    row->symbol = copy(reader, symbol);
+    draft->texts[TEXT_name] = copy(reader, name);
+    draft->texts[TEXT_unit_text] = copy(reader, unit);
+    draft->texts[TEXT_symbol] = copy(reader, symbol);
     if (row->input && !*number)
         return read_range(reader, reader->line, range, row->unit, &row->low, &row->high);
     return !*number || read_default(reader, reader->line, rest, row);
@@ -339,7 +343,7 @@ static const char *without_last(struct buffer *text)
 
 /* Lines under the head: meaning, source, what is fitted, other names, old names, the part of a
  * breakdown, then '=' and the expression. */
-static void read_body(struct reader *reader, struct row *row, int *expression_line)
+static void read_body(struct reader *reader, struct row_draft *draft, struct text *expression, int *expression_line)
 {
     struct buffer meaning = { .arena = reader->formulas->arena };
     struct buffer fit = { .arena = reader->formulas->arena };
@@ -353,14 +357,14 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
         struct text ahead = reader->rest, line = text_line(&ahead), trimmed = text_trim(line);
         if (!trimmed.size)
             break;
-        if (trimmed.data[0] == '=' && !row->text.size) {
-            row->text = (struct text){ trimmed.data + 1, 0 };
+        if (trimmed.data[0] == '=' && !expression->size) {
+            *expression = (struct text){ trimmed.data + 1, 0 };
             *expression_line = reader->line + 1;
         }
         reader->line++;
         reader->rest = ahead;
-        if (row->text.data) {
-            row->text.size = (size_t)(trimmed.data + trimmed.size - row->text.data);
+        if (expression->data) {
+            expression->size = (size_t)(trimmed.data + trimmed.size - expression->data);
             continue;
         }
         if (take_line(trimmed, "fit:", "\n", &fit) || take_line(trimmed, "alias:", " ", &aliases) ||
@@ -372,15 +376,16 @@ static void read_body(struct reader *reader, struct row *row, int *expression_li
             buffer_print(&meaning, "%s%.*s", meaning.size ? " " : "", (int)trimmed.size,
                          trimmed.data);
     }
-    row->meaning = meaning.data;
-    row->fit = fit.data;
-    row->part = part.data;
+    draft->texts[TEXT_meaning] = meaning.data;
+    draft->texts[TEXT_fit] = fit.data;
+    draft->texts[TEXT_part] = part.data;
     if (words.size && !reader->synonyms.at)
         synonyms_read(&reader->synonyms, reader->formulas->arena);
-    row->words = words.size ? words_of_phrases(&reader->synonyms, reader->formulas->arena, words.data) : NULL;
-    row->aliases = without_last(&aliases);
-    row->was = without_last(&was);
-    row->source = copy(reader, source);
+    if (words.size)
+        draft->texts[TEXT_words] = words_of_phrases(&reader->synonyms, reader->formulas->arena, words.data);
+    draft->texts[TEXT_aliases] = without_last(&aliases);
+    draft->texts[TEXT_was] = without_last(&was);
+    draft->texts[TEXT_source] = copy(reader, source);
 }
 
 /* Into the arrays of these formulas, which own them. */
@@ -409,13 +414,12 @@ static void index_add(struct formulas *formulas, int at)
 }
 
 /* The names of a line "alias:" or "was:", each of which must be new. */
-static bool add_names(struct reader *reader, const struct row *row, const char *names, bool old,
-                      int of)
+static bool add_names(struct reader *reader, const struct row_draft *draft, const char *names, bool old, int of)
 {
     struct formulas *formulas = reader->formulas;
     struct text rest = text_of(names ? names : "");
-    if (names && row->with)
-        return wrong(reader, row->line, "an alias in a WITH chapter", "at the row's first place");
+    if (names && draft->texts[TEXT_with])
+        return wrong(reader, draft->row.line, "an alias in a WITH chapter", "at the row's first place");
     while ((rest = text_trim(rest)).size) {
         struct text name = { rest.data, 0 };
         while (name.size < rest.size && rest.data[name.size] != ' ')
@@ -425,7 +429,7 @@ static bool add_names(struct reader *reader, const struct row *row, const char *
         const int known = formulas_find(formulas, alias);
         if (!is_name(name) || known >= 0) {
             error_set(reader->error, "%s:%d: '%s' cannot be an alias of '%s'", reader->file,
-                      row->line, alias, row->name);
+                      draft->row.line, alias, draft->texts[TEXT_name]);
             return error_expected(reader->error, "%s", known >= 0 ? "a name that no row has"
                                   : "lower case letters, digits and _");
         }
@@ -437,10 +441,10 @@ static bool add_names(struct reader *reader, const struct row *row, const char *
     return true;
 }
 
-static bool add_aliases(struct reader *reader, const struct row *row, int of)
+static bool add_aliases(struct reader *reader, const struct row_draft *draft, int of)
 {
-    return add_names(reader, row, row->aliases, false, of) &&
-           add_names(reader, row, row->was, true, of);
+    return add_names(reader, draft, draft->texts[TEXT_aliases], false, of) &&
+           add_names(reader, draft, draft->texts[TEXT_was], true, of);
 }
 
 /* The names of a row and of the one that it redefines. */
@@ -449,78 +453,111 @@ static const char *both_names(struct formulas *formulas, const char *names, cons
     return !names ? before : !before ? names : arena_print(formulas->arena, "%s %s", before, names);
 }
 
-static bool add_row(struct reader *reader, const struct row *row)
+const struct row *row_keep(struct arena *arena, const struct row_draft *draft)
+{
+    size_t size = sizeof(struct row);
+    for (int i = 0; i < ROW_TEXTS; i++)
+        size += draft->texts[i] ? strlen(draft->texts[i]) + 1 : 0;
+    struct row *kept = arena_alloc(arena, size);
+    char *text = (char *)(kept + 1);
+    *kept = draft->row;
+    for (int i = 0; i < ROW_TEXTS; i++) {
+        if (!draft->texts[i])
+            continue;
+        const size_t bytes = strlen(draft->texts[i]) + 1;
+        memcpy(text, draft->texts[i], bytes);
+        kept->texts[i] = (int32_t)(text - (char *)kept);
+        text += bytes;
+    }
+    kept->to_expr = draft->expr ? (intptr_t)draft->expr - (intptr_t)kept : 0;
+    kept->to_before = draft->before ? (intptr_t)draft->before - (intptr_t)kept : 0;
+    return kept;
+}
+
+/* Keep the row in the place of the one at `index`, or behind the last. */
+static void put_row(struct formulas *formulas, int index, const struct row_draft *draft)
+{
+    if (index < 0) {
+        index = (int)formulas->count;
+        arena_push(formulas->arena, &formulas->places, &formulas->count, &formulas->room, sizeof *formulas->places);
+    }
+    *(const struct row **)arena_push(formulas->arena, &formulas->own, &formulas->own_count, &formulas->own_room,
+                                     sizeof *formulas->own) = row_keep(formulas->arena, draft);
+    ((int *)formulas->places)[index] = -(int)formulas->own_count;
+}
+
+static bool add_row(struct reader *reader, struct row_draft *draft)
 {
     struct formulas *formulas = reader->formulas;
-    int known = formulas_find(formulas, row->name);
+    const char *name = draft->texts[TEXT_name], *with = draft->texts[TEXT_with];
+    const int known = formulas_find(formulas, name), line = draft->row.line;
+    const struct row_draft stated = *draft;
     if (known < 0 && formulas->count == MOST_ROWS) {
-        error_set(reader->error, "%s:%d: row %d", reader->file, row->line, MOST_ROWS + 1);
+        error_set(reader->error, "%s:%d: row %d", reader->file, line, MOST_ROWS + 1);
         return error_expected(reader->error, "at most %d rows", MOST_ROWS);
     }
-    struct row *kept = arena_alloc(formulas->arena, sizeof *kept);
-    *kept = *row;
     if (known < 0) {
-        *(const struct row **)arena_push(formulas->arena, &formulas->rows, &formulas->count,
-                                         &formulas->room, sizeof kept) = kept;
+        put_row(formulas, known, draft);
         index_add(formulas, (int)formulas->count);
-        return add_aliases(reader, row, (int)formulas->count - 1);
+        return add_aliases(reader, draft, (int)formulas->count - 1);
     }
-    const struct row *old = formulas->rows[known];
-    if (!formulas->open && strcmp(old->name, row->name)) {
-        error_set(reader->error, "%s:%d: '%s' is an alias of '%s'", reader->file, row->line,
-                  row->name, old->name);
+    const struct row *old = formulas_row(formulas, (size_t)known);
+    if (!formulas->open && strcmp(row_name(old), name)) {
+        error_set(reader->error, "%s:%d: '%s' is an alias of '%s'", reader->file, line, name, row_name(old));
         return error_expected(reader->error, "the row's own name, or another");
     }
-    if (!unit_same(old->unit, row->unit)) {
-        error_set(reader->error, "%s:%d: '%s' is redefined in %s", reader->file, row->line,
-                  row->name, row->unit_text);
-        return error_expected(reader->error, "%s, as in %s:%d", old->unit_text, old->file, old->line);
+    if (!unit_same(old->unit, draft->row.unit)) {
+        error_set(reader->error, "%s:%d: '%s' is redefined in %s", reader->file, line, name,
+                  draft->texts[TEXT_unit_text]);
+        return error_expected(reader->error, "%s, as in %s:%d", row_unit_text(old), row_file(old), old->line);
     }
-    if (!row->with && (!formulas->open || !strcmp(old->file, row->file))) {
-        error_set(reader->error, "%s:%d: '%s' is defined twice", reader->file, row->line,
-                  row->name);
-        return error_expected(reader->error, "another name; the first definition is at %s:%d", old->file,
+    if (!with && (!formulas->open || !strcmp(row_file(old), reader->file))) {
+        error_set(reader->error, "%s:%d: '%s' is defined twice", reader->file, line, name);
+        return error_expected(reader->error, "another name; the first definition is at %s:%d", row_file(old),
                               old->line);
     }
-    kept->before = old;
-    kept->name = old->name;
-    kept->table = old->table;
-    kept->aliases = both_names(formulas, row->aliases, old->aliases);
-    kept->was = both_names(formulas, row->was, old->was);
-    if (!kept->part)
-        kept->part = old->part;
-    if (!kept->words)
-        kept->words = old->words;
-    if (!*kept->symbol)
-        kept->symbol = old->symbol;
-    if (!*kept->meaning)
-        kept->meaning = old->meaning;
-    ((const struct row **)formulas->rows)[known] = kept;
-    return add_aliases(reader, row, known);
+    const char **texts = draft->texts;
+    draft->before = old;
+    texts[TEXT_name] = row_name(old);
+    texts[TEXT_table] = row_table(old);
+    texts[TEXT_aliases] = both_names(formulas, texts[TEXT_aliases], row_aliases(old));
+    texts[TEXT_was] = both_names(formulas, texts[TEXT_was], row_was(old));
+    if (!texts[TEXT_part])
+        texts[TEXT_part] = row_part(old);
+    if (!texts[TEXT_words])
+        texts[TEXT_words] = row_words(old);
+    if (!*texts[TEXT_symbol])
+        texts[TEXT_symbol] = row_symbol(old);
+    if (!*texts[TEXT_meaning])
+        texts[TEXT_meaning] = row_meaning(old);
+    put_row(formulas, known, draft);
+    return add_aliases(reader, &stated, known);
 }
 
 static bool read_row(struct reader *reader, struct text head)
 {
-    struct row row = { .file = reader->file, .line = reader->line, .chapter = reader->chapter };
+    struct row_draft draft = { .row = { .line = reader->line, .chapter = reader->chapter },
+                               .texts[TEXT_file] = reader->file };
+    struct text expression = { NULL, 0 };
     bool number = false;
     int expression_line = 0;
     if (reader->chapter >= 0) {
-        row.table = reader->formulas->chapters[reader->chapter].table;
-        row.with = reader->formulas->chapters[reader->chapter].with;
+        draft.texts[TEXT_table] = reader->formulas->chapters[reader->chapter].table;
+        draft.texts[TEXT_with] = reader->formulas->chapters[reader->chapter].with;
     }
-    if (!read_head(reader, head, &row, &number))
+    if (!read_head(reader, head, &draft, &number))
         return false;
-    read_body(reader, &row, &expression_line);
+    read_body(reader, &draft, &expression, &expression_line);
     if (!reader->counts)
         return true;
-    if (number == (row.text.size > 0))
-        return wrong(reader, row.line, number ? "an input with a number and an expression"
+    if (number == (expression.size > 0))
+        return wrong(reader, draft.row.line, number ? "an input with a number and an expression"
                                               : "neither a default nor an expression",
                      "name : unit = default in low..high, or an indented line '= expression'");
-    if (!number && !expr_parse(reader->formulas, reader->file, expression_line, row.text, &row.expr,
+    if (!number && !expr_parse(reader->formulas, reader->file, expression_line, expression, &draft.expr,
                               reader->error))
         return false;
-    return add_row(reader, &row);
+    return add_row(reader, &draft);
 }
 
 /* ---- chapters ------------------------------------------------------------------------------ */

@@ -170,16 +170,16 @@ static bool cycle(struct graph_builder *builder, int row)
     while (i > 0 && builder->path[i - 1] != row)
         i--;
     for (i -= i > 0; i < builder->path_count; i++)
-        buffer_print(&path, "%s <- ", builder->formulas->rows[builder->path[i]]->name);
+        buffer_print(&path, "%s <- ", row_name(formulas_row(builder->formulas, builder->path[i])));
     error_set(builder->error, "a row depends on itself: %s%s", path.data,
-              builder->formulas->rows[row]->name);
+              row_name(formulas_row(builder->formulas, row)));
     return error_suggest(builder->error, "give one of them a number");
 }
 
 static const struct expr *expr_of(const struct graph_builder *builder, int row)
 {
     const struct place *place = &builder->places[row];
-    return place->fact ? place->bound : builder->formulas->rows[row]->expr;
+    return place->fact ? place->bound : row_expr(formulas_row(builder->formulas, row));
 }
 
 static bool reach_row(struct graph_builder *builder, int row)
@@ -192,8 +192,8 @@ static bool reach_row(struct graph_builder *builder, int row)
     place->state = IN_PROGRESS;
     *(int *)arena_push(builder->arena, &builder->path, &builder->path_count,
                        &builder->path_room, sizeof row) = row;
-    if (builder->formulas->rows[row]->table)
-        place->table = table_of(builder, builder->formulas->rows[row]->table);
+    if (row_table(formulas_row(builder->formulas, row)))
+        place->table = table_of(builder, row_table(formulas_row(builder->formulas, row)));
     const struct expr *expr = expr_of(builder, row);
     if (expr && !reach_expr(builder, expr))
         return false;
@@ -300,7 +300,7 @@ static void depends_find(struct graph_builder *builder)
             bit_set(set, place->bit);
         if (place->table)
             bit_set(set, place->table->bit);
-        if (builder->inside >= 0 && builder->formulas->rows[row]->part)
+        if (builder->inside >= 0 && row_part(formulas_row(builder->formulas, row)))
             bit_set(set, builder->inside);
         if (expr)
             depends_expr(builder, expr, set);
@@ -328,8 +328,8 @@ static const char *entry_label(struct arena *arena, const char *name, const char
 static int input_of(struct graph_builder *builder, int row, int entry, const char *entry_name,
                     const struct fact *fact)
 {
-    const struct row *the = builder->formulas->rows[row];
-    struct input input = { .row = row, .entry = entry, .name = the->name, .value = the->value,
+    const struct row *the = formulas_row(builder->formulas, row);
+    struct input input = { .row = row, .entry = entry, .name = row_name(the), .value = the->value,
                            .low = the->value, .high = the->value,
                            .least = the->input ? the->low : -DBL_MAX,
                            .most = the->input ? the->high : DBL_MAX };
@@ -337,7 +337,7 @@ static int input_of(struct graph_builder *builder, int row, int entry, const cha
     if (known >= 0)
         return known;
     if (entry >= 0)
-        input.name = entry_label(builder->kept, the->name, entry_name);
+        input.name = entry_label(builder->kept, row_name(the), entry_name);
     if (fact) {
         input.value = fact->value;
         input.low = fact->low;
@@ -353,7 +353,7 @@ static int input_of(struct graph_builder *builder, int row, int entry, const cha
 static const struct fact *entry_fact(const struct graph_builder *builder, int row,
                                      const struct fact_table *table, int entry)
 {
-    const char *name = builder->formulas->rows[row]->name;
+    const char *name = row_name(formulas_row(builder->formulas, row));
     const char *entry_name = table ? table->entry[entry] : "default";
     for (size_t i = 0; builder->entries_given && i < builder->facts->scalar_count; i++) {
         const char *given = builder->facts->scalars[i].name;
@@ -388,11 +388,11 @@ static const struct expr *cell_expr(const struct graph_builder *builder, int row
 /* A row of a table's chapter, at the entry where we are. */
 static bool build_cell(struct graph_builder *builder, int row, int *node)
 {
-    const struct row *the = builder->formulas->rows[row];
+    const struct row *the = formulas_row(builder->formulas, row);
     const struct table *table = builder->places[row].table;
     const int entry = builder->value[table->bit];
     const struct fact *cell = entry_fact(builder, row, table->fact, entry);
-    const struct expr *expr = the->expr;
+    const struct expr *expr = row_expr(the);
     if (cell && cell->expression) {
         expr = cell_expr(builder, row, cell);
     } else if (cell || !expr) {
@@ -405,20 +405,20 @@ static bool build_cell(struct graph_builder *builder, int row, int *node)
 
 static bool build_fresh(struct graph_builder *builder, int row, int *node)
 {
-    const struct row *the = builder->formulas->rows[row];
+    const struct row *the = formulas_row(builder->formulas, row);
     const struct fact *fact = builder->places[row].fact;
-    if (the->table && !fact) {
+    if (row_table(the) && !fact) {
         if (bit_get(builder->changed, builder->places[row].table->bit))
             return build_cell(builder, row, node);
-        error_set(builder->error, "'%s' has one value per %s", the->name, the->table);
-        return error_expected(builder->error, "%s[entry], or SUM(%s, %s)", the->name, the->table,
-                              the->name);
+        error_set(builder->error, "'%s' has one value per %s", row_name(the), row_table(the));
+        return error_expected(builder->error, "%s[entry], or SUM(%s, %s)", row_name(the), row_table(the),
+                              row_name(the));
     }
     if (fact && !fact->expression) {
         *node = input_of(builder, row, -1, NULL, fact);
         return true;
     }
-    if (!fact && !the->expr) {
+    if (!fact && !row_expr(the)) {
         *node = input_of(builder, row, -1, NULL, NULL);
         return true;
     }
@@ -428,8 +428,8 @@ static bool build_fresh(struct graph_builder *builder, int row, int *node)
 /* The outermost part is multiplied by its scale. */
 static bool build_scaled(struct graph_builder *builder, int row, int *node)
 {
-    const struct row *the = builder->formulas->rows[row];
-    if (builder->inside < 0 || !the->part || bit_get(builder->changed, builder->inside))
+    const struct row *the = formulas_row(builder->formulas, row);
+    if (builder->inside < 0 || !row_part(the) || bit_get(builder->changed, builder->inside))
         return build_fresh(builder, row, node);
     struct before before = change(builder, builder->inside, 1);
     if (!build_fresh(builder, row, node))
@@ -437,7 +437,7 @@ static bool build_scaled(struct graph_builder *builder, int row, int *node)
     change_back(builder, builder->inside, before);
     const struct input scale = {
         .row = row, .entry = INPUT_SCALE, .value = 1, .low = 1, .high = 1, .least = 0, .most = 1,
-        .name = arena_print(builder->kept, "scale of %s", the->name), .source = the->part };
+        .name = arena_print(builder->kept, "scale of %s", row_name(the)), .source = row_part(the) };
     const struct node scaled = node_of(OP_MUL, nodes_input(&builder->set, scale), *node, -1);
     *node = nodes_add(&builder->set, &scaled);
     return true;
@@ -545,7 +545,7 @@ static bool build_row(struct graph_builder *builder, int row, int *node)
     size_t size = memo_key(builder, row, key);
     if (size == SIZE_MAX) {
         error_set(builder->error, "'%s' is read under too many changes",
-                  builder->formulas->rows[row]->name);
+                  row_name(formulas_row(builder->formulas, row)));
         return error_expected(builder->error, "fewer AT, SUM and ROOT inside each other");
     }
     *node = memo_find(builder, row, key, size);
@@ -765,7 +765,7 @@ static bool bind_table(struct graph_builder *builder, const struct fact_table *t
 {
     for (size_t j = 0; j < table->columns; j++) {
         int row = formulas_find(builder->formulas, table->column[j]);
-        const char *of = row < 0 ? NULL : builder->formulas->rows[row]->table;
+        const char *of = row < 0 ? NULL : row_table(formulas_row(builder->formulas, row));
         if (of && !strcmp(of, table->name))
             builder->places[row].column = (int)j;
     }

@@ -30,21 +30,22 @@ struct lookup {
 
 static const char *names_text(struct arena *arena, const struct row *row)
 {
-    return arena_print(arena, "%s %s %s", row->name, row->aliases ? row->aliases : "", row->was ? row->was : "");
+    return arena_print(arena, "%s %s %s", row_name(row), row_aliases(row) ? row_aliases(row) : "",
+                       row_was(row) ? row_was(row) : "");
 }
 
 /* What a row says in one field; "": nothing. */
 static const char *field_text(const struct lookup *lookup, size_t at, enum field field)
 {
     const struct formulas *formulas = lookup->formulas;
-    const struct row *row = formulas->rows[at];
+    const struct row *row = formulas_row(formulas, at);
     const char *text = NULL;
     if (field == FIELD_PHRASE)
-        text = row->words;
+        text = row_words(row);
     if (field == FIELD_NAME)
         text = names_text(lookup->arena, row);
     if (field == FIELD_MEANING)
-        text = row->meaning;
+        text = row_meaning(row);
     if (field == FIELD_MORE && lookup->more)
         text = lookup->more[at];
     if (field == FIELD_CHAPTER && row->chapter >= 0 && (size_t)row->chapter < formulas->chapter_count)
@@ -157,7 +158,7 @@ static double name_likeness(const struct lookup *lookup, const struct row *row)
 static double phrase_likeness(const struct lookup *lookup, const struct row *row)
 {
     double best = 0;
-    for (const char *at = row->words ? row->words : ""; *at;) {
+    for (const char *at = row_words(row) ? row_words(row) : ""; *at;) {
         const size_t size = strcspn(at, ",");
         struct words words;
         words_read_again(at, size, &words);
@@ -196,7 +197,7 @@ static const char *unit_asked(const char *text)
 
 static double score(const struct lookup *lookup, size_t at)
 {
-    const struct row *row = lookup->formulas->rows[at];
+    const struct row *row = formulas_row(lookup->formulas, at);
     const struct words *asked = &lookup->asked;
     double strongest[WORDS_MOST] = { 0 }, sum = 0, all = 0;
     for (int field = 0; field < FIELDS; field++) {
@@ -213,12 +214,12 @@ static double score(const struct lookup *lookup, size_t at)
     double value = all > 0 ? sum / all : 0;
     double whole = 1.5 * phrase_likeness(lookup, row);
     whole = fmax(whole, 1.2 * name_likeness(lookup, row));
-    value += whole + 0.7 * text_likeness(lookup, row->meaning, strcspn(row->meaning, ":;(,"));
-    if (!strcmp(row->symbol, lookup->text) || !strcmp(row->unit_text, lookup->text))
+    value += whole + 0.7 * text_likeness(lookup, row_meaning(row), strcspn(row_meaning(row), ":;(,"));
+    if (!strcmp(row_symbol(row), lookup->text) || !strcmp(row_unit_text(row), lookup->text))
         return value + 1;
     if (value > 0) {
-        value += lookup->unit && !strncmp(row->unit_text, lookup->unit, strlen(lookup->unit)) ? 0.1 : 0;
-        value += row->words ? 0.1 : 0;
+        value += lookup->unit && !strncmp(row_unit_text(row), lookup->unit, strlen(lookup->unit)) ? 0.1 : 0;
+        value += row_words(row) ? 0.1 : 0;
         value += lookup->more && lookup->more[at] ? 0.05 : 0;
     }
     return value;

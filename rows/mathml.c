@@ -85,12 +85,12 @@ static void print_symbol(struct buffer *out, struct text symbol)
 
 void mathml_symbol(struct buffer *out, const struct row *row)
 {
-    buffer_print(out, "<mrow data-row=\"%s\">", row->name);
-    if (*row->symbol) {
-        print_symbol(out, text_of(row->symbol));
+    buffer_print(out, "<mrow data-row=\"%s\">", row_name(row));
+    if (*row_symbol(row)) {
+        print_symbol(out, text_of(row_symbol(row)));
     } else {
         buffer_print(out, "<mi class=\"word\">");             /* beside <mtext> a sign is no infix */
-        for (const char *c = row->name; *c; c++)
+        for (const char *c = row_name(row); *c; c++)
             buffer_add(out, *c == '_' ? " " : c, 1);
         buffer_print(out, "</mi>");
     }
@@ -132,7 +132,7 @@ static void print_extreme(struct buffer *out, const struct algebra *how, const s
 
 static void print_row(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
-    const struct row *row = how->formulas->rows[expr->row];
+    const struct row *row = formulas_row(how->formulas, expr->row);
     if (expr->op != OP_ENTRY) {
         mathml_symbol(out, row);
         return;
@@ -152,7 +152,7 @@ static void print_at(struct buffer *out, const struct algebra *how, const struct
     buffer_print(out, "<mo stretchy=\"false\">|</mo></mrow><mrow>");
     for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
         buffer_print(out, "%s", at == expr_at(expr) ? "" : "<mo separator=\"true\">,</mo>");
-        mathml_symbol(out, how->formulas->rows[at->row]);
+        mathml_symbol(out, formulas_row(how->formulas, at->row));
         buffer_print(out, "<mo>=</mo>");
         print_expr(out, how, expr_kid(at, 0), 0);
     }
@@ -175,7 +175,7 @@ static void print_over(struct buffer *out, const struct algebra *how, const stru
 static void print_root(struct buffer *out, const struct algebra *how, const struct expr *expr)
 {
     buffer_print(out, "<mrow>");
-    mathml_symbol(out, how->formulas->rows[expr->row]);
+    mathml_symbol(out, formulas_row(how->formulas, expr->row));
     buffer_print(out, "<mo>:</mo>");
     print_expr(out, how, expr_kid(expr, 2), 0);
     buffer_print(out, "<mo>=</mo><mn>0</mn></mrow>");

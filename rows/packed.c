@@ -4,8 +4,8 @@
  * tree, operands first to last behind their operator. Where a part of an expression stands in its text
  * is told from the end of the part before it, which is mostly no distance at all; so trees stay small
  * and alike. Cells of a table go column by column: those below each other are alike. */
+#include "rows/draft.h"
 #include "rows/packed.h"
-#include "rows/expr.h"
 
 #include <float.h>
 #include <string.h>
@@ -290,8 +290,9 @@ struct row_packer {
     int line;
 };
 
-/* Fields that many rows lack, in one order for both directions. */
-enum { ROW_TEXTS = 5 };
+/* Texts that many rows lack, in one order for both directions. */
+static const enum row_text rare[] = { TEXT_fit, TEXT_aliases, TEXT_was, TEXT_part, TEXT_words };
+enum { RARE = sizeof rare / sizeof *rare };
 
 /* What a row is; most inputs have no plausible range. */
 enum { ROW_EXPR = 1, ROW_INPUT = 2, ROW_LIKELY = 4 };
@@ -299,7 +300,7 @@ enum { ROW_EXPR = 1, ROW_INPUT = 2, ROW_LIKELY = 4 };
 static size_t kind_of(const struct row *row)
 {
     const bool likely = row->likely_low != row->value || row->likely_high != row->value;
-    return (row->expr ? ROW_EXPR : 0) | (row->input ? ROW_INPUT : 0) | (likely ? ROW_LIKELY : 0);
+    return (row_expr(row) ? ROW_EXPR : 0) | (row->input ? ROW_INPUT : 0) | (likely ? ROW_LIKELY : 0);
 }
 
 static void pack_values(struct packer *packer, const struct row *row)
@@ -329,35 +330,36 @@ static void pack_row(struct row_packer *packer, const struct packed_row *made,
 {
     struct packer *to = packer->to;
     const struct row *row = made->row;
-    const char *const texts[ROW_TEXTS] = { row->fit, row->aliases, row->was, row->part, row->words };
+    const char *texts[RARE];
+    for (int i = 0; i < RARE; i++)
+        texts[i] = row->texts[rare[i]] ? (const char *)row + row->texts[rare[i]] : NULL;
     pack_count(to, PACK_COUNTS, made->before);
     pack_count(to, PACK_COUNTS, same ? same->number : 0);
     pack_count(to, PACK_COUNTS, (size_t)row->chapter);
     pack_step(to, PACK_COUNTS, row->line - packer->line);
     packer->line = row->line;
     if (!made->before)
-        pack_text(to, PACK_NAMES, row->name);
-    pack_text(to, PACK_NAMES, row->unit_text);
+        pack_text(to, PACK_NAMES, row_name(row));
+    pack_text(to, PACK_NAMES, row_unit_text(row));
     pack_bytes(to, PACK_COUNTS, row->unit.half, UNIT_COUNT);
-    pack_text(to, PACK_NAMES, row->symbol);
-    pack_text(to, PACK_MEANINGS, row->meaning);
-    pack_text(to, PACK_SOURCES, row->source);
-    pack_texts(to, texts, ROW_TEXTS);
+    pack_text(to, PACK_NAMES, row_symbol(row));
+    pack_text(to, PACK_MEANINGS, row_meaning(row));
+    pack_text(to, PACK_SOURCES, row_source(row));
+    pack_texts(to, texts, RARE);
     pack_count(to, PACK_COUNTS, kind_of(row));
     if (row->input)
         pack_values(to, row);
-    if (!row->expr || same)
+    if (!row_expr(row) || same)
         return;
     struct place place = { .names = packer->names, .row = made->index };
-    pack_bytes(to, PACK_FORMULAS, row->text.data, row->text.size);
-    pack_byte(to, PACK_FORMULAS, 0);
-    pack_expr(to, &place, row->expr);
+    pack_text(to, PACK_FORMULAS, row_text(row).data);
+    pack_expr(to, &place, row_expr(row));
 }
 
 struct row_unpacker {
     struct unpacker *from;
     const struct chapter *chapters;
-    struct row **rows;                  /* by their numbers, so far */
+    const struct row **rows;            /* so far; number 1 is the first */
     int *index;                         /* the place of each in the formulas */
     size_t row_count, row_room, index_count, index_room;
     const char **names;                 /* [rows of the formulas] */
@@ -365,63 +367,56 @@ struct row_unpacker {
     int name_count, line;
 };
 
-static struct row *add_row(struct row_unpacker *rows)
-{
-    struct arena *arena = rows->from->arena;
-    struct row *row = arena_alloc(arena, sizeof *row);
-    *(struct row **)arena_push(arena, &rows->rows, &rows->row_count, &rows->row_room,
-                               sizeof *rows->rows) = row;
-    arena_push(arena, &rows->index, &rows->index_count, &rows->index_room, sizeof *rows->index);
-    return row;
-}
-
 static void unpack_row(struct row_unpacker *all)
 {
     struct unpacker *unpacker = all->from;
-    struct row *row = add_row(all);
-    const char **const texts[ROW_TEXTS] = { &row->fit, &row->aliases, &row->was, &row->part, &row->words };
+    struct arena *arena = unpacker->arena;
+    struct row_draft draft = { .expr = NULL };
+    const char **texts = draft.texts, **rarely[RARE];
+    for (int i = 0; i < RARE; i++)
+        rarely[i] = &texts[rare[i]];
     const size_t before = unpack_count(unpacker, PACK_COUNTS);
     const size_t same = unpack_count(unpacker, PACK_COUNTS);
-    row->before = before ? all->rows[before] : NULL;
-    row->chapter = (int)unpack_count(unpacker, PACK_COUNTS);
-    row->line = all->line += (int)unpack_step(unpacker, PACK_COUNTS);
-    row->file = all->chapters[row->chapter].file;
-    row->with = all->chapters[row->chapter].with;
-    row->table = before ? row->before->table : all->chapters[row->chapter].table;
-    row->name = before ? row->before->name : unpack_text(unpacker, PACK_NAMES);
-    const int index = before ? all->index[before] : all->name_count++;
-    all->index[all->row_count - 1] = index;
-    all->names[index] = row->name;
-    row->unit_text = unpack_text(unpacker, PACK_NAMES);
-    unpack_bytes(unpacker, PACK_COUNTS, row->unit.half, UNIT_COUNT);
-    row->symbol = unpack_text(unpacker, PACK_NAMES);
-    row->meaning = unpack_text(unpacker, PACK_MEANINGS);
-    row->source = unpack_text(unpacker, PACK_SOURCES);
-    unpack_texts(unpacker, texts, ROW_TEXTS);
+    draft.before = before ? all->rows[before - 1] : NULL;
+    draft.row.chapter = (int)unpack_count(unpacker, PACK_COUNTS);
+    draft.row.line = all->line += (int)unpack_step(unpacker, PACK_COUNTS);
+    const struct chapter *chapter = &all->chapters[draft.row.chapter];
+    texts[TEXT_file] = chapter->file;
+    texts[TEXT_with] = chapter->with;
+    texts[TEXT_table] = before ? row_table(draft.before) : chapter->table;
+    texts[TEXT_name] = before ? row_name(draft.before) : unpack_text(unpacker, PACK_NAMES);
+    const int index = before ? all->index[before - 1] : all->name_count++;
+    all->names[index] = texts[TEXT_name];
+    texts[TEXT_unit_text] = unpack_text(unpacker, PACK_NAMES);
+    unpack_bytes(unpacker, PACK_COUNTS, draft.row.unit.half, UNIT_COUNT);
+    texts[TEXT_symbol] = unpack_text(unpacker, PACK_NAMES);
+    texts[TEXT_meaning] = unpack_text(unpacker, PACK_MEANINGS);
+    texts[TEXT_source] = unpack_text(unpacker, PACK_SOURCES);
+    unpack_texts(unpacker, rarely, RARE);
     const size_t kind = unpack_count(unpacker, PACK_COUNTS);
-    row->input = kind & ROW_INPUT;
-    if (row->input)
-        unpack_values(unpacker, kind, row);
-    if (!(kind & ROW_EXPR))
-        return;
-    if (same) {
-        row->text = all->rows[same]->text;
-        row->expr = all->rows[same]->expr;
-        return;
+    draft.row.input = kind & ROW_INPUT;
+    if (draft.row.input)
+        unpack_values(unpacker, kind, &draft.row);
+    if (kind & ROW_EXPR && same)
+        draft.expr = row_expr(all->rows[same - 1]);
+    else if (kind & ROW_EXPR) {
+        struct place place = { .names = all->names, .row = index, .draft = all->draft };
+        const struct text text = text_of(unpack_text(unpacker, PACK_FORMULAS));
+        const struct expr *root = unpack_expr(unpacker, &place);
+        draft.expr = expr_keep(arena, &place.draft, root, text);
     }
-    struct place place = { .names = all->names, .row = index, .draft = all->draft };
-    row->text = text_of(unpack_text(unpacker, PACK_FORMULAS));
-    const struct expr *root = unpack_expr(unpacker, &place);
-    row->expr = expr_keep(unpacker->arena, &place.draft, root, row->text);
+    *(const struct row **)arena_push(arena, &all->rows, &all->row_count, &all->row_room, sizeof *all->rows) =
+        row_keep(arena, &draft);
+    *(int *)arena_push(arena, &all->index, &all->index_count, &all->index_room, sizeof *all->index) = index;
 }
 
 /* The number of this row at place `index`, which is packed if it was not before. */
 static size_t packed_number(struct row_packer *packer, size_t index, const struct row *row)
 {
-    const size_t before = row->before ? packed_number(packer, index, row->before) : 0;
+    const size_t before = row_before(row) ? packed_number(packer, index, row_before(row)) : 0;
     const struct packed_row *same = NULL;
     for (const struct packed_row *known = packer->rows[index]; known; known = known->next)
-        if (known->row->line == row->line && !strcmp(known->row->file, row->file)) {
+        if (known->row->line == row->line && !strcmp(row_file(known->row), row_file(row))) {
             if (known->before == before)
                 return known->number;
             same = known;
@@ -465,7 +460,7 @@ static void pack_places(struct packer *packer, const struct formulas *sets, stru
     size_t *at = arena_array(rows->arena, sets->count, sizeof *at), next = 1;
     for (unsigned set = 0; set <= FORMULAS_ALL; set++)
         for (size_t i = 0; i < sets->count; i++) {
-            const size_t number = packed_number(rows, i, sets[set].rows[i]);
+            const size_t number = packed_number(rows, i, formulas_row(&sets[set], i));
             pack_step(packer, PACK_ROWS, (ptrdiff_t)number - (ptrdiff_t)(set ? at[i] : next));
             at[i] = number;
             next = number + 1;
@@ -479,7 +474,7 @@ void pack_formulas(struct packer *packer, const struct formulas *sets)
     rows.rows = arena_array(arena, sets->count, sizeof *rows.rows);
     rows.names = arena_array(arena, sets->count, sizeof *rows.names);
     for (size_t i = 0; i < sets->count; i++)
-        rows.names[i] = sets->rows[i]->name;
+        rows.names[i] = row_name(formulas_row(sets, i));
     pack_chapters(packer, sets);
     pack_count(packer, PACK_COUNTS, sets->count);
     pack_places(packer, sets, &rows);
@@ -502,18 +497,18 @@ static struct alias *unpack_aliases(struct unpacker *unpacker, size_t *count)
     return aliases;
 }
 
-static const struct row **unpack_set(struct row_unpacker *rows, size_t *at, size_t count, bool first)
+static const int *unpack_set(struct row_unpacker *rows, size_t *at, size_t count, bool first)
 {
-    const struct row **list = arena_array(rows->from->arena, count, sizeof *list);
+    int *places = arena_array(rows->from->arena, count, sizeof *places);
     for (size_t i = 0, next = 1; i < count; i++) {
         const size_t likely = first ? next : at[i];
         at[i] = (size_t)((ptrdiff_t)likely + unpack_step(rows->from, PACK_ROWS));
-        while (rows->row_count <= at[i])
+        while (rows->row_count < at[i])
             unpack_row(rows);
         next = at[i] + 1;
-        list[i] = rows->rows[at[i]];
+        places[i] = -(int)at[i];
     }
-    return list;
+    return places;
 }
 
 void unpack_formulas(struct unpacker *unpacker, struct formulas *sets)
@@ -526,16 +521,17 @@ void unpack_formulas(struct unpacker *unpacker, struct formulas *sets)
     rows.names = arena_array(arena, all.count, sizeof *rows.names);
     rows.draft.nodes = arena_array(arena, EXPR_NODES, sizeof *rows.draft.nodes);
     rows.draft.names = arena_array(arena, EXPR_NODES, sizeof *rows.draft.names);
-    add_row(&rows);                     /* number 0 is none */
     size_t *at = arena_array(arena, all.count, sizeof *at);
     for (unsigned set = 0; set <= FORMULAS_ALL; set++)
-        sets[set].rows = unpack_set(&rows, at, all.count, !set);
+        sets[set].places = unpack_set(&rows, at, all.count, !set);
     all.aliases = unpack_aliases(unpacker, &all.alias_count);
     all.index_size = unpack_count(unpacker, PACK_COUNTS);
-    all.rows = sets->rows;
+    all.own = rows.rows;
+    all.own_count = rows.row_count;
+    all.places = sets->places;
     formulas_index(&all, arena);
     for (unsigned set = 0; set <= FORMULAS_ALL; set++) {
-        all.rows = sets[set].rows;
+        all.places = sets[set].places;
         all.conditions = set;
         sets[set] = all;
     }

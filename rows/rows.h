@@ -111,26 +111,58 @@ static inline struct text expr_text(const struct expr *expr)
     return (struct text){ (const char *)expr + expr->whole + expr->start, expr->size };
 }
 
-/* One row of a formula file: an input with a default and a range, or a quantity with a formula. */
+/* The texts of a row, each read by a function: row_name(row), row_symbol(row). */
+enum row_text {
+#define ROW_TEXT(name) TEXT_##name,
+#define ROW_OPTION ROW_TEXT
+#include "rows/row_texts.def"
+#undef ROW_TEXT
+#undef ROW_OPTION
+    ROW_TEXTS
+};
+
+/* One row of a formula file: an input with a default and a range, or a quantity with a formula. It says by
+ * offsets, in bytes from here, where its texts and other parts are; 0: it has none. */
 struct row {
-    const char *name, *unit_text, *symbol, *meaning, *source;
-    const char *file;
-    int line, chapter;              /* in `file`; index in formulas->chapters */
+    int32_t texts[ROW_TEXTS];
+    int line, chapter;              /* in its file; index in formulas->chapters */
+    bool input;                     /* may be set within low..high; its expression is its default then */
     struct unit unit;
-    const char *table;              /* the table of its EACH chapter, else NULL */
-    const char *with;               /* the condition of its WITH chapter, which redefined it */
-    const struct expr *expr;        /* NULL for an input whose default is a number */
-    bool input;                     /* may be set within low..high; `expr` is its default then */
     double value, low, high;        /* an input's default and range */
     double likely_low, likely_high; /* the plausible range; equal if none is stated */
-    struct text text;               /* the expression as written */
-    const char *fit;                /* text of its "fit:" lines, each ended by a newline; or NULL */
-    const char *aliases;            /* its other names, separated by spaces; or NULL */
-    const char *was;                /* names that it had until the last version; or NULL */
-    const char *part;               /* its label in a breakdown, or NULL */
-    const char *words;              /* phrases that people look for it by, as words_of_phrases; or NULL */
-    const struct row *before;       /* the row that it redefined, or NULL */
+    intptr_t to_expr, to_before;    /* row_expr, row_before */
 };
+
+#define ROW_TEXT(name) static inline const char *row_##name(const struct row *row) \
+{ \
+    return (const char *)row + row->texts[TEXT_##name]; \
+}
+#define ROW_OPTION(name) static inline const char *row_##name(const struct row *row) \
+{ \
+    return row->texts[TEXT_##name] ? (const char *)row + row->texts[TEXT_##name] : NULL; \
+}
+#include "rows/row_texts.def"
+#undef ROW_TEXT
+#undef ROW_OPTION
+
+/* NULL for an input whose default is a number. */
+static inline const struct expr *row_expr(const struct row *row)
+{
+    return row->to_expr ? (const struct expr *)((intptr_t)row + row->to_expr) : NULL;
+}
+
+/* The expression as written. */
+static inline struct text row_text(const struct row *row)
+{
+    const struct expr *expr = row_expr(row);
+    return expr ? text_of((const char *)expr + expr->whole) : (struct text){ NULL, 0 };
+}
+
+/* The row that it redefined, or NULL. */
+static inline const struct row *row_before(const struct row *row)
+{
+    return row->to_before ? (const struct row *)((intptr_t)row + row->to_before) : NULL;
+}
 
 /* A heading "== ..." of a formula file, with the prose below it. */
 struct chapter {
@@ -147,8 +179,11 @@ struct alias {
  * another one in its place. */
 struct formulas {
     struct arena *arena;
-    const struct row *const *rows;
+    const int *places;              /* [count] of each row: its place in built_in, or -1 - its place in own */
     size_t count, room;
+    const struct row *built_in;
+    const struct row *const *own;   /* read since, also those that another one redefined */
+    size_t own_count, own_room;
     const struct chapter *chapters;
     size_t chapter_count, chapter_room;
     const struct alias *aliases;    /* of all rows */
@@ -159,6 +194,12 @@ struct formulas {
     bool shared;                    /* rows, chapters and index belong to another set */
     bool open;                      /* a user's file may redefine rows anywhere */
 };
+
+static inline const struct row *formulas_row(const struct formulas *formulas, size_t index)
+{
+    const int place = formulas->places[index];
+    return place < 0 ? formulas->own[-1 - place] : &formulas->built_in[place];
+}
 
 enum { FORMULAS_MODEL = 1, FORMULAS_MACHINE = 2, FORMULAS_ALL = FORMULAS_MODEL | FORMULAS_MACHINE };
 

@@ -32,7 +32,7 @@ static int strongest_first(const void *a, const void *b)
 static struct rested *rested_of(struct rested *rested, size_t count, const char *row)
 {
     for (size_t i = 0; i < count; i++)
-        if (!strcmp(rested[i].row->name, row))
+        if (!strcmp(row_name(rested[i].row), row))
             return &rested[i];
     return NULL;
 }
@@ -48,7 +48,7 @@ static void keep_fitted(struct basis *basis, struct arena *arena, const char *na
 
 static void keep_strongest(struct basis *basis, struct arena *arena, const struct rested *one)
 {
-    struct rested *known = rested_of(basis->at, basis->count, one->row->name);
+    struct rested *known = rested_of(basis->at, basis->count, row_name(one->row));
     if (!known)
         *(struct rested *)arena_push(arena, &basis->at, &basis->count, &basis->room,
                                      sizeof *basis->at) = *one;
@@ -66,7 +66,7 @@ struct gathered {
 static void gather(struct gathered *gathered, const struct scenario *scenario, const struct input *input,
                    double pull, const char *output)
 {
-    const struct row *row = scenario->formulas.rows[input->row];
+    const struct row *row = formulas_row(&scenario->formulas, input->row);
     const struct fact *fact = facts_find(&scenario->facts, input->name);
     struct weighed *one = gathered->at;
     while (one < gathered->at + gathered->count && one->index != input->row)
@@ -107,7 +107,7 @@ static int heaviest_first(const void *a, const void *b)
 
 static bool assumed_input(const struct row *row, const struct input *input)
 {
-    return !input->source && row->low < row->high && !row->fit;
+    return !input->source && row->low < row->high && !row_fit(row);
 }
 
 void basis_add(struct scenario *scenario, const struct graph *graph, const double *pulls,
@@ -120,7 +120,7 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
     size_t count = 0;
     for (size_t i = 0; i < graph->input_count; i++) {
         const struct input *input = &graph->inputs[i];
-        const struct row *row = scenario->formulas.rows[input->row];
+        const struct row *row = formulas_row(&scenario->formulas, input->row);
         if (input->entry == INPUT_SCALE || !isfinite(pulls[i]) || fabs(pulls[i]) < least)
             continue;
         const struct fact *fact = facts_find(&scenario->facts, input->name);
@@ -131,7 +131,7 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
             keep_fitted(basis, scenario->arena, input->name);
         if (!assumed_input(row, input))
             continue;
-        struct rested *known = rested_of(one, count, row->name);    /* entries of a table add up */
+        struct rested *known = rested_of(one, count, row_name(row));    /* entries of a table add up */
         if (!known) {
             known = &one[count++];
             *known = (struct rested){ row, input->row, input->value, 0, basis->output };
@@ -160,7 +160,7 @@ void basis_values(struct scenario *scenario, const struct values *values, const 
             pulls[i] = pulls[i] * values->inputs[i] / values->at[k];
         const int row = values->names ? formulas_find(&scenario->formulas, values->names[k])
                                       : graph->nodes[graph->outputs[k]].row;
-        basis->output = row < 0 ? NULL : scenario->formulas.rows[row]->name;
+        basis->output = row < 0 ? NULL : row_name(formulas_row(&scenario->formulas, row));
         basis_add(scenario, graph, pulls, basis);
     }
     basis->output = NULL;
@@ -185,8 +185,8 @@ void basis_notes(struct scenario *scenario, struct basis *basis)
     for (size_t i = 0; i < basis->count && i < SHOWN; i++) {
         const struct rested *one = &basis->at[i];
         const char *output = one->output ? one->output : "result";
-        const bool named = strcmp(output, one->row->name);      /* false: the row itself is printed */
-        facts_note(facts, "%s = %s by default: %s%s%+.2g %% per 1 %% more", one->row->name,
+        const bool named = strcmp(output, row_name(one->row));      /* false: the row itself is printed */
+        facts_note(facts, "%s = %s by default: %s%s%+.2g %% per 1 %% more", row_name(one->row),
                    quantity_text(scenario->arena, one->value, one->row->unit, 6),
                    named ? output : "", named ? " " : "", one->elasticity);
     }
@@ -266,10 +266,10 @@ static bool predicts_server(const struct scenario *scenario, const struct values
     static const char *const models[] = { NAME_params_total, NAME_params_active, NAME_hidden_size, NAME_layers };
     bool predicted = false, model = false;
     for (size_t i = 0; i < values->graph.input_count; i++) {
-        const struct row *row = scenario->formulas.rows[values->graph.inputs[i].row];
-        predicted |= row->file && starts_with(row->file, serving);
+        const struct row *row = formulas_row(&scenario->formulas, values->graph.inputs[i].row);
+        predicted |= row_file(row) && starts_with(row_file(row), serving);
         for (size_t k = 0; k < sizeof models / sizeof *models; k++)
-            model |= !strcmp(row->name, models[k]);
+            model |= !strcmp(row_name(row), models[k]);
     }
     return predicted && model;
 }

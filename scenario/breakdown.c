@@ -95,7 +95,7 @@ void breakdown_section(const struct scenario *scenario, const struct breakdown *
     const char *key = unit_same(unit, unit_second) ? "time" : "contribution";
     for (size_t i = 0; i < parts->count; i++) {
         const struct contribution *part = &parts->at[i];
-        const char *row = scenario->formulas.rows[part->row]->name;
+        const char *row = row_name(formulas_row(&scenario->formulas, part->row));
         struct section *one = section_add(list, row, SECTION_RECORD);
         section_word(one, "label", part->label);
         section_word(one, "row", row)->text_only = true;

@@ -81,7 +81,7 @@ double option_default(const struct option *option)
 static const struct row *option_row(const struct option *option)
 {
     const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
-    return option->row ? formulas->rows[formulas_find(formulas, option->row)] : NULL;
+    return option->row ? formulas_row(formulas, formulas_find(formulas, option->row)) : NULL;
 }
 
 const char *option_bare(const struct option *option)
@@ -89,7 +89,7 @@ const char *option_bare(const struct option *option)
     const struct row *row = option_row(option);
     return option->bare ? option->bare
          : option->kind == OPTION_QUANTITY && strcmp(option->unit, "1") ? option->unit
-         : row && !unit_counts(row->unit) ? row->unit_text : NULL;
+         : row && !unit_counts(row->unit) ? row_unit_text(row) : NULL;
 }
 
 const char *option_range(struct arena *arena, const struct option *option)

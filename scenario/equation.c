@@ -94,10 +94,10 @@ bool equation_unknown(struct scenario *scenario, const char *name, double *low, 
     int index = formulas_find(&scenario->formulas, name);
     if (index < 0)
         return scenario_unknown(scenario, name, error);
-    const struct row *row = scenario->formulas.rows[index];
+    const struct row *row = formulas_row(&scenario->formulas, index);
     double value;
-    if (row->table) {
-        error_set(error, "'%s' has one value per %s", name, row->table);
+    if (row_table(row)) {
+        error_set(error, "'%s' has one value per %s", name, row_table(row));
         return error_expected(error, "a row with one value");
     }
     if (!value_of(scenario, name, &value, error))
@@ -108,7 +108,7 @@ bool equation_unknown(struct scenario *scenario, const char *name, double *low, 
         error_set(error, "'%s' is a constant", name);
         return error_expected(error, "a row that can be given a value");
     }
-    facts_set(&scenario->facts, row->name, value, ORIGIN_AXIS, "solve");
+    facts_set(&scenario->facts, row_name(row), value, ORIGIN_AXIS, "solve");
     return true;
 }
 

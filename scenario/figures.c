@@ -57,12 +57,12 @@ static const struct band *band_of(const char *name)
 static const struct fact *cell_of(const struct scenario *scenario, const struct row *row,
                                   const char *entry, size_t size)
 {
-    const struct fact_table *table = facts_table_find(&scenario->facts, row->table);
+    const struct fact_table *table = facts_table_find(&scenario->facts, row_table(row));
     size_t at = 0, column = 0;
     while (table && at < table->entries &&
            (strncmp(table->entry[at], entry, size) || table->entry[at][size]))
         at++;
-    while (table && column < table->columns && strcmp(table->column[column], row->name))
+    while (table && column < table->columns && strcmp(table->column[column], row_name(row)))
         column++;
     if (!table || at == table->entries || column == table->columns)
         return NULL;
@@ -73,7 +73,7 @@ static const struct fact *cell_of(const struct scenario *scenario, const struct 
 enum origin default_origin(const struct row *row)
 {
     static const char calibration[] = "calibration ";
-    const bool fitted = row->fit && strncmp(row->fit, calibration, sizeof calibration - 1) != 0;
+    const bool fitted = row_fit(row) && strncmp(row_fit(row), calibration, sizeof calibration - 1) != 0;
     return fitted ? ORIGIN_FITTED : ORIGIN_DEFAULT;
 }
 
@@ -86,19 +86,19 @@ static void set_origin(const struct scenario *scenario, struct figure *figure)
         figure->origin = ORIGIN_DERIVED;        /* an expression */
         return;
     }
-    const struct row *row = scenario->formulas.rows[index];
-    const struct fact *fact = row->table && entry
+    const struct row *row = formulas_row(&scenario->formulas, index);
+    const struct fact *fact = row_table(row) && entry
                               ? cell_of(scenario, row, entry + 1, strcspn(entry + 1, "]"))
-                              : facts_find(&scenario->facts, row->name);
-    figure->origin = fact ? fact->origin : row->expr ? ORIGIN_DERIVED
+                              : facts_find(&scenario->facts, row_name(row));
+    figure->origin = fact ? fact->origin : row_expr(row) ? ORIGIN_DERIVED
                    : default_origin(row);
-    figure->source = fact ? fact->source : row->source;
+    figure->source = fact ? fact->source : row_source(row);
 }
 
 static struct unit unit_of(const struct scenario *scenario, const char *name)
 {
     const int row = formulas_find(&scenario->formulas, name);
-    return row < 0 ? scenario_unit(scenario, name) : scenario->formulas.rows[row]->unit;
+    return row < 0 ? scenario_unit(scenario, name) : formulas_row(&scenario->formulas, row)->unit;
 }
 
 /* ---- figures ---------------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ void figures_row(struct section *section, const char *name, double value)
 {
     const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
     const int row = formulas_find(formulas, name);
-    const struct unit unit = formulas->rows[row]->unit;
+    const struct unit unit = formulas_row(formulas, row)->unit;
     section_number(section, name, value, unit);
     for (size_t i = 0; i < formulas->alias_count; i++)
         if (formulas->aliases[i].row == row && !formulas->aliases[i].old)
@@ -223,12 +223,12 @@ static void add_inputs(const struct scenario *scenario, struct section *list)
 {
     for (size_t i = 0; i < scenario->weighed_count; i++) {
         const struct weighed *input = &scenario->weighed[i];
-        const char *source = input->source ? input->source : input->row->source;
+        const char *source = input->source ? input->source : row_source(input->row);
         if (input->origin == ORIGIN_AXIS)
             continue;
         struct section *one = section_add(list, NULL, SECTION_RECORD);
-        section_word(one, "input", input->row->name);
-        section_word(one, "meaning", input->row->meaning);
+        section_word(one, "input", row_name(input->row));
+        section_word(one, "meaning", row_meaning(input->row));
         if (!input->entry)
             section_number(one, "value", input->value, input->row->unit);
         section_word(one, "origin", origin_name(input->origin));

@@ -28,7 +28,7 @@ static void note_in(struct scenario *scenario, const char *text)
         const struct alias *alias = formulas_alias(formulas, arena_copy(scenario->arena, text, size));
         if (alias && alias->old)
             facts_note(&scenario->facts, "%s is now called %s", alias->name,
-                       formulas->rows[alias->row]->name);
+                       row_name(formulas_row(formulas, alias->row)));
         text += size;
     }
 }
@@ -72,9 +72,9 @@ void doc_add_old_names(struct arena *arena, const struct formulas *formulas, str
             doc_add_old_names(arena, formulas, kid);
         const bool number = kid->kind == DOC_NUMBER || kid->kind == DOC_NULL;
         const int row = number && doc->kind == DOC_OBJECT ? formulas_find(formulas, kid->key) : -1;
-        if (row < 0 || !formulas->rows[row]->was || strcmp(formulas->rows[row]->name, kid->key))
+        if (row < 0 || !row_was(formulas_row(formulas, row)) || strcmp(row_name(formulas_row(formulas, row)), kid->key))
             continue;
-        const char *names = formulas->rows[row]->was;
+        const char *names = row_was(formulas_row(formulas, row));
         for (size_t size; *names; names += size + (names[size] != 0)) {
             size = strcspn(names, " ");
             add_again(arena, doc, arena_copy(arena, names, size), kid);

@@ -219,18 +219,18 @@ static bool out_of_range(const struct row *row, const char *value, const char *s
                          struct arena *arena, struct error *error)
 {
     enum { MOST = 80 };
-    int meaning = (int)strcspn(row->meaning, ":;(");
-    while (meaning > 0 && row->meaning[meaning - 1] == ' ')
+    int meaning = (int)strcspn(row_meaning(row), ":;(");
+    while (meaning > 0 && row_meaning(row)[meaning - 1] == ' ')
         meaning--;
     const bool shown = meaning > 1 && meaning < MOST;
-    const bool share = row->high == 1 && unit_same(row->unit, unit_one) && row->meaning[0] != '1';      /* no "1 where ..." */
+    const bool share = row->high == 1 && unit_same(row->unit, unit_one) && row_meaning(row)[0] != '1';      /* no "1 where ..." */
     double number;
-    error_set(error, "%s: %s = %.100s is out of range", source, row->name, value);
+    error_set(error, "%s: %s = %.100s is out of range", source, row_name(row), value);
     if (share && text_number(text_of(value), &number) && number > 1 && number <= 100)
-        return error_suggest(error, "did you mean %.20s%%? %s is a share from %g to 1", value, row->name, row->low);
+        return error_suggest(error, "did you mean %.20s%%? %s is a share from %g to 1", value, row_name(row), row->low);
     return error_expected(error, "%s to %s%s%.*s%s", quantity_text(arena, row->low, row->unit, 4),
                           quantity_text(arena, row->high, row->unit, 4), shown ? " (" : "",
-                          shown ? meaning : 0, row->meaning, shown ? ")" : "");
+                          shown ? meaning : 0, row_meaning(row), shown ? ")" : "");
 }
 
 /* The option as it was written: "--pp", "--set pp". */
@@ -319,7 +319,7 @@ static bool find_set_row(struct scenario *scenario, const char *name, const char
         return scenario_unknown(scenario, plain, error);
     if (!bracket)
         return true;
-    const char *table = scenario->formulas.rows[*row]->table;
+    const char *table = row_table(formulas_row(&scenario->formulas, *row));
     if (!table) {
         error_set(error, "%s: %s has one value, '%.60s' names an entry", source, plain, name);
         return error_expected(error, "%s without brackets", plain);
@@ -417,7 +417,7 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
     if (!find_set_row(scenario, as, source, &index, error))
         return false;
     const char *name = formulas_name(&scenario->formulas, scenario->arena, as);
-    const struct row *row = scenario->formulas.rows[index];
+    const struct row *row = formulas_row(&scenario->formulas, index);
     const struct fact *before = facts_find(&scenario->facts, name);
     struct quantity quantity;
     struct error inner;
@@ -433,7 +433,7 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
         set_quantity(scenario, name, &quantity, origin, source);
         given_as(scenario, name, as);
         if (!strcmp(source, "--set") && !unit_counts(row->unit))
-            scenario_note_bare(scenario, arena_print(scenario->arena, "--set %s=", as), value, row->unit_text);
+            scenario_note_bare(scenario, arena_print(scenario->arena, "--set %s=", as), value, row_unit_text(row));
         return true;
     }
     const struct expr *expr;
@@ -449,9 +449,9 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
         unit_print(&words, unit);
         const bool counts = unit_same(row->unit, unit_one);
         error_set(error, "%s: '%.100s' is in %s, %s %s%s", source, value, words.data, name,
-                  counts ? "has no unit" : "is in ", counts ? "" : row->unit_text);
+                  counts ? "has no unit" : "is in ", counts ? "" : row_unit_text(row));
         return error_expected(error, "an expression %s%s", counts ? "without a unit" : "in ",
-                              counts ? "" : row->unit_text);
+                              counts ? "" : row_unit_text(row));
     }
     facts_bind(&scenario->facts, name, arena_copy(scenario->arena, value, strlen(value)), origin,
                source);
@@ -465,8 +465,8 @@ bool scenario_set_number(struct scenario *scenario, const char *as, double value
     const int index = formulas_find(&scenario->formulas, as);
     if (index < 0)
         return scenario_unknown(scenario, as, error);
-    const struct row *row = scenario->formulas.rows[index];
-    const char *name = row->name;
+    const struct row *row = formulas_row(&scenario->formulas, index);
+    const char *name = row_name(row);
     const struct fact *before = facts_find(&scenario->facts, name);
     if (fact_given(before))
         return given_twice(as, source, before, scenario->arena, error);

@@ -28,7 +28,7 @@ double server_at(const struct server *server, enum server_row row)
 static struct unit unit_of(const struct server *server, enum server_row row)
 {
     const struct formulas *formulas = &server->scenario.formulas;
-    return formulas->rows[formulas_find(formulas, server_rows[row])]->unit;
+    return formulas_row(formulas, formulas_find(formulas, server_rows[row]))->unit;
 }
 
 const char *server_text(const struct server *server, enum server_row row, int digits)

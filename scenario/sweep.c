@@ -78,7 +78,7 @@ bool sweep_read(struct arena *arena, const struct command *command, struct sweep
     const int at = formulas_find(&scenario.formulas, sweep->row);
     if (at < 0)
         return scenario_unknown(&scenario, sweep->row, error);
-    const struct row *row = scenario.formulas.rows[at];
+    const struct row *row = formulas_row(&scenario.formulas, at);
     sweep->unit = row->unit;
     sweep->whole = unit_counts(row->unit) && !(row->high <= 1);     /* no share */
     return read_list(command, sweep, equals + 1, error);

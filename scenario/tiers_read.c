@@ -11,16 +11,16 @@ static bool cell_in_range(const struct formulas *formulas, const struct catalog_
     double value;
     if (at < 0 || !row->chosen)
         return true;
-    const struct row *known = formulas->rows[at];
+    const struct row *known = formulas_row(formulas, at);
     if (!strcmp(row->unit, "row")) {
         int of = formulas_find(formulas, row->value);
-        if (of >= 0 && unit_same(formulas->rows[of]->unit, known->unit))
+        if (of >= 0 && unit_same(formulas_row(formulas, of)->unit, known->unit))
             return true;
         error_set(error, "%s:%d: %s cannot be the row '%.60s'", file, row->line, row->fact,
                   row->value);
-        return error_expected(error, "a row in %s", known->unit_text);
+        return error_expected(error, "a row in %s", row_unit_text(known));
     }
-    if (!catalog_row_number(row, &value) || known->expr ||
+    if (!catalog_row_number(row, &value) || row_expr(known) ||
         (value >= known->low && value <= known->high))
         return true;
     error_set(error, "%s:%d: %s = %s %s is out of range", file, row->line, row->fact,

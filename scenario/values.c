@@ -51,10 +51,10 @@ bool values_finite(const struct scenario *scenario, const struct graph *graph,
         const struct node *node = &graph->nodes[i];
         if (isfinite(nodes[i]) || node->row < 0)
             continue;
-        const struct row *row = scenario->formulas.rows[node->row];
-        error_set(error, "'%s' is not finite for these inputs", row->name);
+        const struct row *row = formulas_row(&scenario->formulas, node->row);
+        error_set(error, "'%s' is not finite for these inputs", row_name(row));
         error_suggest(error, node->op == OP_ROOT ? "its ROOT has no change of sign between its ends, which "
-                      "`chalkline why %s` shows" : "`chalkline why %s` shows its terms", row->name);
+                      "`chalkline why %s` shows" : "`chalkline why %s` shows its terms", row_name(row));
         arena_free(&scratch);
         return false;
     }
@@ -223,7 +223,7 @@ bool values_uncertain(struct scenario *scenario, struct values *values)
     bool any = false;
     for (size_t i = 0; i < values->graph.input_count; i++) {
         struct input *input = &values->graph.inputs[i];
-        const struct row *row = scenario->formulas.rows[input->row];
+        const struct row *row = formulas_row(&scenario->formulas, input->row);
         if (!input->source && row->likely_low < row->likely_high) {
             input->distribution = DISTRIBUTION_RANGE;
             input->low = row->likely_low;

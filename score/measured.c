@@ -152,7 +152,7 @@ static bool is_statistic(const struct reading *reading, const char *name, struct
         if (row < 0 || !figure_of(figure))
             continue;
         *heading = (struct heading){ .kind = STATISTIC, .word = statistics[i].member,
-                                     .row = reading->formulas->rows[row] };
+                                     .row = formulas_row(reading->formulas, row) };
         return true;
     }
     return false;
@@ -194,9 +194,9 @@ static bool read_header(struct reading *reading, size_t at)
         return error_expected(reading->error, "model, machine, engine, precision, kv_precision, series, source, "
                                               "isl, osl, tpot, ttft or the name of another row (chalkline list rows)");
     }
-    heading->row = reading->formulas->rows[row];
-    heading->figure = figure_of(heading->row->name);
-    heading->kind = heading->figure ? FIGURE : !strcmp(heading->row->name, NAME_stated_chip_flops) ? CHIP_FLOPS
+    heading->row = formulas_row(reading->formulas, row);
+    heading->figure = figure_of(row_name(heading->row));
+    heading->kind = heading->figure ? FIGURE : !strcmp(row_name(heading->row), NAME_stated_chip_flops) ? CHIP_FLOPS
                                                                                                : INPUT;
     return true;
 }
@@ -235,7 +235,7 @@ static bool read_quantity(const struct reading *reading, size_t row, size_t at, 
     if (!quantity_parse(text_of(csv_cell(reading->csv, row, (int)at)), heading->row->unit, &quantity, &cause))
         return wrong_cell(reading, row, at, &cause);
     if (heading->kind == INPUT || heading->kind == CHIP_FLOPS)
-        add_input(point, heading->row->name, quantity.value);
+        add_input(point, row_name(heading->row), quantity.value);
     if (heading->kind == CHIP_FLOPS)
         add_value(point, figure_of(NAME_train_step), 0, NAME_stated_step);
     else if (heading->kind == FIGURE && quantity.value > 0)
@@ -380,7 +380,7 @@ static bool read_statistic(const struct reading *reading, size_t row, size_t at,
     if (!quantity_parse(text_of(csv_cell(reading->csv, row, (int)at)), heading->row->unit, &quantity, &cause))
         return wrong_cell(reading, row, at, &cause);
     for (int i = 0; i < point->value_count; i++)
-        if (!strcmp(point->values[i].row, heading->row->name))
+        if (!strcmp(point->values[i].row, row_name(heading->row)))
             memcpy((char *)&point->values[i] + heading->word, &quantity.value, sizeof quantity.value);
     return true;
 }

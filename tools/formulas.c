@@ -4,7 +4,7 @@
  * Those of every condition have the same names in the same order, so that an expression, which
  * speaks of rows by number, is one for all of them. A row is written once for each different chain of rows that it
  * redefines: `WITH machine` may redefine the plain row or that of `WITH model`. */
-#include "rows/expr.h"
+#include "rows/draft.h"
 #include "tools/literal.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void write_offset(struct buffer *out, const char *field, int from, int to
         buffer_print(out, ", .%s = %d", field, to - from);
 }
 
-/* The node after its operands; returns its number. TEXT says how far it is from there to the text of its row. */
+/* The node after its operands; returns its number. EXPR_TEXT says how far it is from there to the text of its row. */
 static int write_expr(struct writer *writer, uint32_t text, const struct expr *expr)
 {
     struct buffer *out = &writer->exprs;
@@ -57,14 +57,14 @@ static int write_expr(struct writer *writer, uint32_t text, const struct expr *e
     for (int i = 0; i < 3; i++)
         kid[i] = expr_kid(expr, i) ? write_expr(writer, text, expr_kid(expr, i)) : -1;
     const int here = writer->expr_count++;
-    buffer_print(out, "    { .op = %d, .row = %d, .whole = TEXT(%d, %u), .start = %u, .size = %u", (int)expr->op,
+    buffer_print(out, "    { .op = %d, .row = %d, .whole = EXPR_TEXT(%d, %u), .start = %u, .size = %u", (int)expr->op,
                  expr->row, here, text, expr->start, expr->size);
     if (expr->op == OP_NUMBER)
         buffer_print(out, ", .number = %a", expr->number);
     if (expr->op == OP_NUMBER && !unit_same(expr->unit, unit_one))
         write_unit(out, expr->unit);
     if (expr_has_name(expr->op))
-        buffer_print(out, ", .name = TEXT(%d, %u)", here, pool_add(&writer->texts, expr_name(expr)));
+        buffer_print(out, ", .name = EXPR_TEXT(%d, %u)", here, pool_add(&writer->texts, expr_name(expr)));
     for (int i = 0; i < 3; i++)
         write_offset(out, arena_print(writer->arena, "kid[%d]", i), here, kid[i]);
     write_offset(out, "at", here, at);
@@ -74,8 +74,9 @@ static int write_expr(struct writer *writer, uint32_t text, const struct expr *e
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static void write_fields(struct buffer *out, const struct written *written)
+static void write_fields(struct writer *writer, const struct written *written)
 {
+    struct buffer *out = &writer->rows;
     const struct row *row = written->row;
     buffer_print(out, "    { .line = %d, .chapter = %d", row->line, row->chapter);
     write_unit(out, row->unit);
@@ -83,31 +84,20 @@ static void write_fields(struct buffer *out, const struct written *written)
                  row->value, row->low, row->high, row->likely_low, row->likely_high);
     if (row->input)
         buffer_print(out, ", .input = true");
-    write_name(out, "name", row->name);
-    write_name(out, "unit_text", row->unit_text);
-    write_name(out, "symbol", row->symbol);
-    write_name(out, "meaning", row->meaning);
-    write_name(out, "source", row->source);
-    write_name(out, "file", row->file);
-    write_name(out, "table", row->table);
-    write_name(out, "with", row->with);
-    write_name(out, "fit", row->fit);
-    write_name(out, "aliases", row->aliases);
-    write_name(out, "was", row->was);
-    write_name(out, "part", row->part);
-    write_name(out, "words", row->words);
-    if (written->expr >= 0) {
-        buffer_print(out, ", .expr = tables.exprs + %d, .text = { tables.text + %u, %zu }", written->expr,
-                     written->text, row->text.size);
-    }
+    for (int i = 0; i < ROW_TEXTS; i++)
+        if (row->texts[i])
+            buffer_print(out, ", .texts[%d] = ROW_TEXT(%d, %u)", i, written->at,
+                         pool_add(&writer->texts, (const char *)row + row->texts[i]));
+    if (written->expr >= 0)
+        buffer_print(out, ", .to_expr = EXPR(%d, %d)", written->at, written->expr);
     if (written->before >= 0)
-        buffer_print(out, ", .before = rows + %d", written->before);
+        buffer_print(out, ", .to_before = (%d) * (intptr_t)sizeof(struct row)", written->before - written->at);
     buffer_print(out, " },\n");
 }
 
 static bool same_place(const struct row *a, const struct row *b)
 {
-    return a->line == b->line && !strcmp(a->file, b->file);
+    return a->line == b->line && !strcmp(row_file(a), row_file(b));
 }
 
 /* Row `index` of one set. */
@@ -115,7 +105,7 @@ static int write_row(struct writer *writer, size_t index, const struct row *row)
 {
     struct written *written = arena_alloc(writer->arena, sizeof *written);
     *written = (struct written){ .row = row, .expr = -1 };
-    written->before = row->before ? write_row(writer, index, row->before) : -1;
+    written->before = row_before(row) ? write_row(writer, index, row_before(row)) : -1;
     for (const struct written *known = writer->written[index]; known; known = known->next)
         if (same_place(known->row, row)) {
             if (known->before == written->before)
@@ -123,13 +113,13 @@ static int write_row(struct writer *writer, size_t index, const struct row *row)
             written->text = known->text;
             written->expr = known->expr;
         }
-    if (row->expr && written->expr < 0) {
-        written->text = pool_add(&writer->texts, arena_copy(writer->arena, row->text.data, row->text.size));
-        written->expr = write_expr(writer, written->text, row->expr);
+    if (row_expr(row) && written->expr < 0) {
+        written->text = pool_add(&writer->texts, row_text(row).data);
+        written->expr = write_expr(writer, written->text, row_expr(row));
     }
     written->at = writer->row_count++;
     written->next = writer->written[index];
-    write_fields(&writer->rows, written);
+    write_fields(writer, written);
     writer->written[index] = written;
     return written->at;
 }
@@ -138,10 +128,9 @@ static int write_row(struct writer *writer, size_t index, const struct row *row)
 
 static void write_formulas(struct writer *writer, const struct formulas *formulas, struct buffer *out)
 {
-    buffer_print(out, "static const struct row *const rows_%u[] = {", formulas->conditions);
+    buffer_print(out, "static const int places_%u[] = {", formulas->conditions);
     for (size_t i = 0; i < formulas->count; i++)
-        buffer_print(out, "%srows + %d,", i % 8 ? " " : "\n    ",
-                     write_row(writer, i, formulas->rows[i]));
+        buffer_print(out, "%s%d,", i % 16 ? "" : "\n    ", write_row(writer, i, formulas_row(formulas, i)));
     buffer_print(out, "\n};\n");
 }
 
@@ -178,7 +167,8 @@ static void print_formulas(const struct formulas *sets)
 {
     printf("static const struct formulas formulas[] = {\n");
     for (unsigned i = 0; i <= FORMULAS_ALL; i++)
-        printf("    { .rows = rows_%u, .count = %zu, .chapters = chapters, .chapter_count = %zu,\n"
+        printf("    { .places = places_%u, .count = %zu, .built_in = tables.rows,\n"
+               "      .chapters = chapters, .chapter_count = %zu,\n"
                "      .aliases = aliases, .alias_count = %zu,\n"
                "      .index = names, .index_size = %zu, .conditions = %u, .shared = true },\n", i,
                sets[i].count, sets[i].chapter_count, sets[i].alias_count, sets[i].index_size, i);
@@ -189,7 +179,7 @@ static void print_formulas(const struct formulas *sets)
 static bool same_names(const struct formulas *a, const struct formulas *b)
 {
     for (size_t i = 0; i < a->count && i < b->count; i++)
-        if (strcmp(a->rows[i]->name, b->rows[i]->name))
+        if (strcmp(row_name(formulas_row(a, i)), row_name(formulas_row(b, i))))
             return false;
     return a->count == b->count && a->alias_count == b->alias_count;
 }
@@ -226,11 +216,16 @@ int main(int count, char **words)
     for (unsigned conditions = 0; conditions <= FORMULAS_ALL; conditions++)
         write_formulas(&writer, &sets[conditions], &list);
     printf("/* Written by tools/formulas.c from formulas/. */\n#include \"rows/rows.h\"\n\n");
-    printf("static const struct {\n    struct expr exprs[%d];\n    char text[%zu];\n} tables;\n", writer.expr_count,
-           writer.texts.size);
-    printf("#define TEXT(node, at) (int)(sizeof tables.exprs + (at) - (node) * sizeof(struct expr))\n");
-    printf("static const __typeof__(tables) tables = { {\n%s},\n%s};\n", writer.exprs.data, writer.texts.out.data);
-    printf("static const struct row rows[%d] = {\n%s};\n", writer.row_count, writer.rows.data);
+    printf("static const struct {\n    struct expr exprs[%d];\n    struct row rows[%d];\n    char text[%zu];\n"
+           "} tables;\n", writer.expr_count, writer.row_count, writer.texts.size);
+    printf("#define TO_TEXT(at) ((intptr_t)sizeof tables.exprs + (intptr_t)sizeof tables.rows + (at))\n"
+           "#define TO_ROW(n) ((intptr_t)sizeof tables.exprs + (n) * (intptr_t)sizeof(struct row))\n"
+           "#define TO_EXPR(n) ((n) * (intptr_t)sizeof(struct expr))\n"
+           "#define EXPR_TEXT(n, at) (int32_t)(TO_TEXT(at) - TO_EXPR(n))\n"
+           "#define ROW_TEXT(n, at) (int32_t)(TO_TEXT(at) - TO_ROW(n))\n"
+           "#define EXPR(n, to) (TO_EXPR(to) - TO_ROW(n))\n");
+    printf("static const __typeof__(tables) tables = { {\n%s}, {\n%s},\n%s};\n", writer.exprs.data,
+           writer.rows.data, writer.texts.out.data);
     printf("%s", list.data);
     print_chapters(&arena, &sets[0]);
     print_index(&sets[0]);

@@ -13,12 +13,12 @@
 /* Rows keep their numbers, since those that go are the last. */
 static bool cut(struct arena *arena, struct formulas *formulas, const char *file)
 {
-    while (formulas->count && !strcmp(formulas->rows[formulas->count - 1]->file, file))
+    while (formulas->count && !strcmp(row_file(formulas_row(formulas, formulas->count - 1)), file))
         formulas->count--;
     while (formulas->chapter_count && !strcmp(formulas->chapters[formulas->chapter_count - 1].file, file))
         formulas->chapter_count--;
     for (size_t i = 0; i < formulas->count; i++)
-        if (!strcmp(formulas->rows[i]->file, file))
+        if (!strcmp(row_file(formulas_row(formulas, i)), file))
             return false;
     struct alias *kept = arena_array(arena, formulas->alias_count + 1, sizeof *kept);
     size_t count = 0;

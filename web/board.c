@@ -77,7 +77,7 @@ static int set_taken(void *context, const struct expr *select)
 static const struct row *row_asked(const struct board_list *side, size_t index)
 {
     int row = formulas_find(&side->scenario->formulas, side->texts[index]);
-    return row < 0 ? NULL : side->scenario->formulas.rows[row];
+    return row < 0 ? NULL : formulas_row(&side->scenario->formulas, row);
 }
 
 /* A formula can be set where the row has one, and is not one of a table. */
@@ -87,10 +87,10 @@ static const char *formula(struct setting *setting, const struct row *row, bool 
     struct buffer out = { .arena = scenario->arena };
     struct algebra how = { .formulas = &scenario->formulas, .context = setting, .taken = set_taken,
                            .number = numbers ? set_number : NULL };
-    const struct fact *fact = facts_find(&scenario->facts, row->name);
-    if (!row->expr || row->table || (fact && !fact->expression))
+    const struct fact *fact = facts_find(&scenario->facts, row_name(row));
+    if (!row_expr(row) || row_table(row) || (fact && !fact->expression))
         return NULL;
-    mathml_print(&out, &how, row->expr);
+    mathml_print(&out, &how, row_expr(row));
     return out.data;
 }
 
@@ -157,8 +157,8 @@ static void add_row(struct setting *setting, struct doc *rows, size_t index)
     struct buffer symbol = { .arena = arena };
     mathml_symbol(&symbol, row);
     doc_add_string(arena, doc, "symbol", symbol.data);
-    doc_add_string(arena, doc, "meaning", row->meaning);
-    doc_add_string(arena, doc, "source", row->source);
+    doc_add_string(arena, doc, "meaning", row_meaning(row));
+    doc_add_string(arena, doc, "source", row_source(row));
     const char *symbols = formula(setting, row, false);
     if (!symbols)
         return;
@@ -171,18 +171,18 @@ static void add_inputs(const struct board_list *side, struct doc *inputs)
     struct arena *arena = side->scenario->arena;
     for (size_t i = 0; i < side->graph.input_count; i++) {
         const struct input *input = &side->graph.inputs[i];
-        const struct row *row = side->scenario->formulas.rows[input->row];
+        const struct row *row = formulas_row(&side->scenario->formulas, input->row);
         struct buffer symbol = { .arena = arena };
         struct doc *doc = doc_add(arena, inputs, NULL, DOC_OBJECT);
         mathml_symbol(&symbol, row);
         doc_add_string(arena, doc, "name", input->name);
         doc_add_string(arena, doc, "symbol", symbol.data);
-        doc_add_string(arena, doc, "meaning", row->meaning);
-        doc_add_string(arena, doc, "unit", row->unit_text);
+        doc_add_string(arena, doc, "meaning", row_meaning(row));
+        doc_add_string(arena, doc, "unit", row_unit_text(row));
         doc_add_number(arena, doc, "value", input->value);
         doc_add_number(arena, doc, "least", input->least);
         doc_add_number(arena, doc, "most", input->most);
-        doc_add_string(arena, doc, "source", input->source ? input->source : row->source);
+        doc_add_string(arena, doc, "source", input->source ? input->source : row_source(row));
         const struct fact *fact = facts_find(&side->scenario->facts, input->name);
         doc_add_bool(arena, doc, "assumed", !input->source);
         doc_add_bool(arena, doc, "chosen", fact && fact->origin == ORIGIN_CHOSEN);
@@ -200,7 +200,7 @@ static void add_outputs(const struct setting *setting, struct doc *outputs)
         if (!row)
             unit_print(&unit, scenario_unit(side->scenario, side->texts[i]));
         doc_add_string(arena, doc, "of", side->texts[i]);
-        doc_add_string(arena, doc, "unit", row ? row->unit_text : unit.data);
+        doc_add_string(arena, doc, "unit", row ? row_unit_text(row) : unit.data);
         if (setting->condition[i])
             doc_add_bool(arena, doc, "decides", true);
     }

@@ -62,16 +62,16 @@ static void add_number_schema(struct arena *arena, struct doc *one, const struct
                               const struct option *option)
 {
     const int index = option->row ? formulas_find(formulas, option->row) : -1;
-    const struct row *row = index < 0 ? NULL : formulas->rows[index];
+    const struct row *row = index < 0 ? NULL : formulas_row(formulas, index);
     const char *kinds[2] = { option->kind == OPTION_COUNT ? "integer" : "number", "string" };
     add_words(arena, one, "type", kinds, 2);
-    doc_add_string(arena, one, "x-unit", option->bare ? option->bare : row ? row->unit_text
+    doc_add_string(arena, one, "x-unit", option->bare ? option->bare : row ? row_unit_text(row)
                    : option->kind == OPTION_QUANTITY ? option->unit : "1");
     double scale = 1;
     if (option->bare)
         unit_scale(option->bare, &scale);
     if (row)
-        doc_add_string(arena, one, "x-row", row->name);
+        doc_add_string(arena, one, "x-row", row_name(row));
     struct quantity meant;
     struct error ignored;
     if (option->plausible && quantity_parse(text_of(option->plausible), option_unit(option), &meant, &ignored))
@@ -80,7 +80,7 @@ static void add_number_schema(struct arena *arena, struct doc *one, const struct
         add_bounds(arena, one, option->low / scale, option->high / scale, option_default(option) / scale);
     else if (row->input)
         add_bounds(arena, one, row->low / scale, row->high / scale,
-                   option->otherwise || row->expr ? NAN : row->value / scale);
+                   option->otherwise || row_expr(row) ? NAN : row->value / scale);
 }
 
 /* What request_read takes for it: a switch, a number, a word, {"NAME": VALUE}, several. */

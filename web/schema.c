@@ -152,9 +152,9 @@ static void add_row(struct schemas *schemas, struct doc *properties, struct doc 
     struct doc *one = new_property(schemas, properties, required, key, always);
     if (!one)
         return;
-    add_number(schemas, one, row->unit_text, row->meaning, true);
-    if (strcmp(key, row->name)) {
-        doc_add_string(schemas->arena, one, "x-row", row->name);
+    add_number(schemas, one, row_unit_text(row), row_meaning(row), true);
+    if (strcmp(key, row_name(row))) {
+        doc_add_string(schemas->arena, one, "x-row", row_name(row));
         doc_add_bool(schemas->arena, one, "deprecated", true);
     }
 }
@@ -167,11 +167,11 @@ static void add_rows(struct schemas *schemas, struct doc *properties, struct doc
         const int index = field->names[i] ? formulas_find(formulas, field->names[i]) : -1;
         if (index < 0)
             continue;               /* an expression, which has no key of its own */
-        add_row(schemas, properties, required, formulas->rows[index],
+        add_row(schemas, properties, required, formulas_row(formulas, index),
                 field->keys ? field->keys[i] : field->names[i], field->always);
         for (size_t k = 0; k < formulas->alias_count; k++)
             if (formulas->aliases[k].row == index && (field->aliases || formulas->aliases[k].old))
-                add_row(schemas, properties, required, formulas->rows[index], formulas->aliases[k].name,
+                add_row(schemas, properties, required, formulas_row(formulas, index), formulas->aliases[k].name,
                         field->always && !formulas->aliases[k].old);
     }
 }

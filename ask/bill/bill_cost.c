@@ -378,7 +378,7 @@ const char *bill_why(struct bill *bill, const struct price *price, enum scheme s
         return out.data;
     for (size_t i = 0; i < values.graph.input_count; i++) {
         const struct input *input = &values.graph.inputs[i];
-        const struct row *row = scenario->formulas.rows[input->row];
+        const struct row *row = formulas_row(&scenario->formulas, input->row);
         double at = strcmp(input->name, NAME_turn_number) ? input->value : bill->turns;
         for (int k = 0; k < CHARGES; k++)
             if (!strcmp(charge_row(k), input->name) && bill->charge_input[k] >= 0)

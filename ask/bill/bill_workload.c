@@ -28,7 +28,7 @@ struct reader {
 
 static bool is_workload(const struct formulas *formulas, const struct row *row)
 {
-    return !row->expr && !strcmp(formulas->chapters[row->chapter].title, CHAPTER);
+    return !row_expr(row) && !strcmp(formulas->chapters[row->chapter].title, CHAPTER);
 }
 
 static const char *place(const struct reader *reader)
@@ -44,8 +44,8 @@ static bool name_unknown(const struct reader *reader, const char *name)
     const char *names[64];
     size_t count = 0;
     for (size_t i = 0; i < formulas->count && count < 63; i++)
-        if (is_workload(formulas, formulas->rows[i]))
-            names[count++] = formulas->rows[i]->name;
+        if (is_workload(formulas, formulas_row(formulas, i)))
+            names[count++] = row_name(formulas_row(formulas, i));
     names[count++] = "gap";
     const char *near = name_nearest(name, names, count);
     for (size_t i = 0; i < count; i++)
@@ -99,9 +99,9 @@ static bool read_line(struct reader *reader, struct text line)
         return gaps_read(arena, words, arena_print(arena, "%s: gap", place(reader)),
                          &reader->workload->gaps, reader->error);
     }
-    if (index < 0 || !is_workload(formulas, formulas->rows[index]))
+    if (index < 0 || !is_workload(formulas, formulas_row(formulas, index)))
         return name_unknown(reader, row);
-    return read_value(reader, formulas->rows[index]->name, words);
+    return read_value(reader, row_name(formulas_row(formulas, index)), words);
 }
 
 static bool read_lines(struct reader *reader, struct text rest)
@@ -131,7 +131,7 @@ static bool single_numbers(struct reader *reader)
     for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
         const struct fact *fact = &scenario->facts.scalars[i];
         int row = formulas_find(&scenario->formulas, fact->name);
-        if (row < 0 || !is_workload(&scenario->formulas, scenario->formulas.rows[row]))
+        if (row < 0 || !is_workload(&scenario->formulas, formulas_row(&scenario->formulas, row)))
             continue;
         if (fact->distribution != DISTRIBUTION_NONE) {
             error_set(reader->error, "%s: %s is a range", fact->source, fact->name);
@@ -163,9 +163,9 @@ static bool in_range(struct reader *reader)
     for (size_t i = 0; i < reader->scenario->facts.scalar_count; i++) {
         const struct fact fact = reader->scenario->facts.scalars[i];
         int index = fact.expression ? formulas_find(&reader->scenario->formulas, fact.name) : -1;
-        const struct row *row = index < 0 ? NULL : reader->scenario->formulas.rows[index];
+        const struct row *row = index < 0 ? NULL : formulas_row(&reader->scenario->formulas, index);
         double value;
-        if (!row || row->expr)
+        if (!row || row_expr(row))
             continue;
         if (!value_of(reader->scenario, fact.name, &value, reader->error))
             return false;

@@ -39,7 +39,7 @@ bool peers_open(struct check *check)
     *peer = (struct peer){ .name = ourselves, .scores.arena = check->arena };
     for (size_t i = 0; i < formulas->count; i++) {
         struct text name = { 0 };
-        const int metric = metric_of(formulas->rows[i]->name, &name);
+        const int metric = metric_of(row_name(formulas_row(formulas, i)), &name);
         size_t at = 1;
         if (metric == METRICS)
             continue;
@@ -51,7 +51,7 @@ bool peers_open(struct check *check)
             *peer = (struct peer){ .name = arena_copy(check->arena, name.data, name.size),
                                    .scores.arena = check->arena };
         }
-        check->peers[at].rows[metric] = formulas->rows[i]->name;
+        check->peers[at].rows[metric] = row_name(formulas_row(formulas, i));
     }
     return true;
 }

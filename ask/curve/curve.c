@@ -97,8 +97,8 @@ static bool read_list(struct curve *curve, const struct row *row, struct quantit
         if (!quantity_parse(text_of(text), row->unit, &quantity, curve->error))
             return false;
         if (quantity.distribution != DISTRIBUTION_NONE) {
-            error_set(curve->error, "%s=%s: '%s' is not one value", row->name, curve->axis.value, one);
-            return error_expected(curve->error, "%s=LOW..HIGH, or %s=A,B,C", row->name, row->name);
+            error_set(curve->error, "%s=%s: '%s' is not one value", row_name(row), curve->axis.value, one);
+            return error_expected(curve->error, "%s=LOW..HIGH, or %s=A,B,C", row_name(row), row_name(row));
         }
         *(double *)arena_push(curve->arena, &curve->x, &count, &room, sizeof *curve->x) =
             quantity.value;
@@ -119,11 +119,11 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
     int index = formulas_find(&scenario->formulas, curve->axis.name);
     if (index < 0)
         return scenario_unknown(scenario, curve->axis.name, curve->error);
-    const struct row *the = *row = scenario->formulas.rows[index];
-    curve->axis.row = the->name;
-    const struct fact *given = facts_find(&scenario->facts, the->name);
+    const struct row *the = *row = formulas_row(&scenario->formulas, index);
+    curve->axis.row = row_name(the);
+    const struct fact *given = facts_find(&scenario->facts, row_name(the));
     if (fact_given(given)) {
-        error_set(curve->error, "'%s' is both the axis and set by %s", the->name, given->source);
+        error_set(curve->error, "'%s' is both the axis and set by %s", row_name(the), given->source);
         return error_expected(curve->error, "one of them");
     }
     if (strchr(curve->axis.value, ',') && !strstr(curve->axis.value, "..")) {
@@ -132,12 +132,12 @@ static bool read_axis(struct curve *curve, const struct scenario *scenario,
     } else if (!quantity_parse(text_of(curve->axis.value), the->unit, range, curve->error)) {
         return false;
     } else if (range->distribution != DISTRIBUTION_RANGE || range->low >= range->high) {
-        error_set(curve->error, "invalid range '%s=%s'", the->name, curve->axis.value);
-        return error_expected(curve->error, "%s=LOW..HIGH, or %s=A,B,C", the->name, the->name);
+        error_set(curve->error, "invalid range '%s=%s'", row_name(the), curve->axis.value);
+        return error_expected(curve->error, "%s=LOW..HIGH, or %s=A,B,C", row_name(the), row_name(the));
     }
     if (!the->input || (range->low >= the->low && range->high <= the->high))
         return true;
-    error_set(curve->error, "%s=%s is out of range", the->name, curve->axis.value);
+    error_set(curve->error, "%s=%s is out of range", row_name(the), curve->axis.value);
     return error_expected(curve->error, "%s to %s",
                           quantity_text(curve->arena, the->low, the->unit, 4),
                           quantity_text(curve->arena, the->high, the->unit, 4));
@@ -238,11 +238,11 @@ static bool over_row(struct curve *curve)
                        curve->error) ||
         !read_axis(curve, scenario, &row, &range))
         return false;
-    scenario->axis = row->name;
+    scenario->axis = row_name(row);
     if (!scenario_images(scenario, curve->error) || !scenario_assume(scenario, curve->error) ||
         !scenario_choose(scenario, curve->quantities, curve->quantity_count, curve->error))
         return false;
-    facts_set(&scenario->facts, row->name, range.low, ORIGIN_AXIS, "curve");
+    facts_set(&scenario->facts, row_name(row), range.low, ORIGIN_AXIS, "curve");
     if (!values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error) ||
         !axis_acts(curve, &values))
         return false;

@@ -146,7 +146,7 @@ bool deduce_market(struct deduction *deduction, const char *model)
         return market_unknown(deduction, model, hosts.count);
     const double output = sizes_quantile(hosts.output, hosts.count, cheap);
     const double input = sizes_quantile(hosts.input, hosts.count, cheap);
-    const struct row *row = formulas->rows[formulas_find(formulas, NAME_market_output)];
+    const struct row *row = formulas_row(formulas, formulas_find(formulas, NAME_market_output));
     if (!(output >= row->low && output <= row->high)) {
         error_set(deduction->error, "the low end of the output price is %s, out of range",
                   quantity_text(arena, output, row->unit, 3));

@@ -126,7 +126,7 @@ static void add_line(const struct scenario *scenario, struct section *lines, con
             return;
     const struct unit unit = scenario_unit(scenario, first->text);
     const int row = formulas_find(&scenario->formulas, first->text);
-    const char *symbol = row < 0 ? "" : scenario->formulas.rows[row]->symbol;
+    const char *symbol = row < 0 ? "" : row_symbol(formulas_row(&scenario->formulas, row));
     struct section *line = section_add(lines, NULL, SECTION_RECORD);
     section_word(line, "figure", first->text);
     section_word(line, "symbol", symbol ? symbol : "");

@@ -109,7 +109,7 @@ static bool add_law_interval(struct life *life, struct section *lines)
         ranges[i] = values_range(&scenario, &values, i);
     for (size_t i = 0; i < values.graph.input_count; i++) {
         const struct input *input = &values.graph.inputs[i];
-        const char *name = life->scenario.formulas.rows[input->row]->name;
+        const char *name = row_name(formulas_row(&life->scenario.formulas, input->row));
         given |= input->distribution != DISTRIBUTION_NONE && strcmp(name, off[0]) && strcmp(name, off[1]);
     }
     add_interval(life, "range_of_law", ranges,
@@ -143,7 +143,7 @@ static bool add_input_interval(struct life *life, struct section *lines)
     for (size_t i = 0; i < values.graph.input_count; i++)
         if (values.graph.inputs[i].distribution != DISTRIBUTION_NONE)
             buffer_print(&names, "%s%s", names.size ? ", " : "",
-                         life->scenario.formulas.rows[values.graph.inputs[i].row]->name);
+                         row_name(formulas_row(&life->scenario.formulas, values.graph.inputs[i].row)));
     add_interval(life, "range_of_inputs", ranges,
                  arena_print(life->arena, "from the distribution of %s", names.data), lines);
     return true;

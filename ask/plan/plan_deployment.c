@@ -217,7 +217,7 @@ static void add_figures(struct plan *plan, const struct plan_point *point, struc
     const struct formulas *formulas = &variant->scenario.formulas;
     for (int i = 0; i < PLAN_FIGURE_COUNT; i++) {
         const char *row = plan_row(plan, variant->kind, i), *name = plan_figures[i];
-        const struct unit unit = formulas->rows[formulas_find(formulas, row)]->unit;
+        const struct unit unit = formulas_row(formulas, formulas_find(formulas, row))->unit;
         const double value = point->figures[i];
         if (!section_find(section, row))
             section_number(section, row, value, unit);

@@ -58,7 +58,7 @@ size_t levers_of(struct scenario *scenario, const char *asks, struct lever **lev
         const struct input *input = &graph->inputs[i];
         if (!graph_moves(arena, graph, nodes, i))
             continue;
-        const struct row *row = scenario->formulas.rows[input->row];
+        const struct row *row = formulas_row(&scenario->formulas, input->row);
         const double value = values.inputs[i];
         struct lever *lever = &(*levers)[count++];
         *lever = (struct lever){ .name = input->name, .row = row, .value = value,

@@ -122,7 +122,7 @@ static const char *doc_text(const struct doc *doc, const char *key)
 static const struct row *row_of(struct arena *arena, const char *name)
 {
     const struct formulas *formulas = formulas_built_in(0);
-    return formulas->rows[formulas_find(formulas, arena_copy(arena, name, strcspn(name, "[")))];
+    return formulas_row(formulas, formulas_find(formulas, arena_copy(arena, name, strcspn(name, "["))));
 }
 
 /* What `why` says of the row at the numbers of the problem. */

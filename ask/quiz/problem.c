@@ -127,13 +127,13 @@ static bool trivial(const struct lever *levers, size_t count, double value)
 /* ---- words ----------------------------------------------------------------------------------- */
 
 /* "bound_step (T: time of one forward pass)" */
-static const char *row_words(const struct scenario *scenario, const char *name)
+static const char *words_of_row(const struct scenario *scenario, const char *name)
 {
     const char *plain = arena_copy(scenario->arena, name, strcspn(name, "["));
-    const struct row *row = scenario->formulas.rows[formulas_find(&scenario->formulas, plain)];
-    const bool symbol = row->symbol && *row->symbol;
-    return arena_print(scenario->arena, "%s (%s%s%.*s)", name, symbol ? row->symbol : "", symbol ? ": " : "",
-                       (int)strcspn(row->meaning, ";"), row->meaning);
+    const struct row *row = formulas_row(&scenario->formulas, formulas_find(&scenario->formulas, plain));
+    const bool symbol = row_symbol(row) && *row_symbol(row);
+    return arena_print(scenario->arena, "%s (%s%s%.*s)", name, symbol ? row_symbol(row) : "", symbol ? ": " : "",
+                       (int)strcspn(row_meaning(row), ";"), row_meaning(row));
 }
 
 static void shuffle(struct random *random, struct problem *problem)
@@ -164,7 +164,7 @@ static bool make_value(struct making *making)
 {
     struct problem *problem = making->problem;
     const bool rough = problem->kind == PROBLEM_MAGNITUDE;
-    const char *words = row_words(&making->scenario, problem->asks);
+    const char *words = words_of_row(&making->scenario, problem->asks);
     problem->answer = making->value;
     problem->tolerance = rough ? half_decade : value_tolerance;
     problem->question = arena_print(making->scenario.arena,
@@ -184,7 +184,7 @@ static size_t operands_of(const struct scenario *scenario, const struct expr *ex
 {
     if (expr->op == OP_ROW) {
         if (count < CHOICES)
-            rows[count] = scenario->formulas.rows[expr->row];
+            rows[count] = formulas_row(&scenario->formulas, expr->row);
         return count < CHOICES ? count + 1 : 0;
     }
     if (expr->op != op)
@@ -199,23 +199,24 @@ static bool make_binds(struct making *making)
     struct problem *problem = making->problem;
     const struct row *rows[CHOICES];
     const int index = formulas_find(&scenario->formulas, problem->asks);
-    const struct expr *expr = index < 0 ? NULL : select_taken(scenario, scenario->formulas.rows[index]->expr);
+    const struct expr *expr =
+        index < 0 ? NULL : select_taken(scenario, row_expr(formulas_row(&scenario->formulas, index)));
     if (!expr || (expr->op != OP_MAX && expr->op != OP_MIN && expr->op != OP_ADD))
         return false;
     double first = 0, second = 0;
     problem->choice_count = operands_of(scenario, expr, expr->op, rows, 0);
     for (size_t i = 0; i < problem->choice_count; i++) {
-        const double value = value_or_nan(scenario, rows[i]->name), rank = expr->op == OP_MIN ? 1 / value : value;
-        if (!(value > 0) || rows[i]->table)
+        const double value = value_or_nan(scenario, row_name(rows[i])), rank = expr->op == OP_MIN ? 1 / value : value;
+        if (!(value > 0) || row_table(rows[i]))
             return false;
-        problem->choices[i] = row_words(scenario, rows[i]->name);
+        problem->choices[i] = words_of_row(scenario, row_name(rows[i]));
         second = rank > first ? first : fmax(second, rank);
         problem->right = rank > first ? i : problem->right;
         first = fmax(first, rank);
     }
     shuffle(&making->random, problem);
     problem->question = arena_print(scenario->arena, expr->op == OP_ADD ? "What is the largest part of %s?"
-                                    : "What sets %s?", row_words(scenario, problem->asks));
+                                    : "What sets %s?", words_of_row(scenario, problem->asks));
     return problem->choice_count >= 2 && first >= tie * second;
 }
 
@@ -258,8 +259,8 @@ static bool make_direction(struct making *making)
     if (!up && lever->value / 2 < lever->row->low)
         return false;
     problem->question = arena_print(scenario->arena, "%s is %s. What happens to %s?",
-                                    row_words(scenario, lever->name), up ? "doubled" : "halved",
-                                    row_words(scenario, problem->explain));
+                                    words_of_row(scenario, lever->name), up ? "doubled" : "halved",
+                                    words_of_row(scenario, problem->explain));
     return ask_direction(making, arena_print(scenario->arena, "AT(%s, %s=%s*%s)/%s", problem->explain,
                                              lever->name, up ? "2" : "0.5", lever->name, problem->explain));
 }
@@ -319,8 +320,8 @@ static bool make_inverse(struct making *making)
                                arena_print(arena, "%s=%.17g", problem->explain, shown.value));
     problem->tolerance = value_tolerance;
     problem->question = arena_print(arena, "How large is %s if %s is %s?",
-                                    row_words(&making->scenario, lever->name),
-                                    row_words(&making->scenario, problem->explain), output->text);
+                                    words_of_row(&making->scenario, lever->name),
+                                    words_of_row(&making->scenario, problem->explain), output->text);
     slips_find(problem, making->levers, making->lever_count);
     return fabs(problem->answer / lever->value - 1) < 0.005 && !slips_hide(problem);
 }

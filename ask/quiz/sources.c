@@ -25,8 +25,8 @@ static const struct {
 
 static int row_chapter(const struct row *row)
 {
-    for (size_t i = 0; i < sizeof files / sizeof *files && row->expr && !row->table && *row->symbol; i++)
-        if (!strcmp(row->file, files[i].file))
+    for (size_t i = 0; i < sizeof files / sizeof *files && row_expr(row) && !row_table(row) && *row_symbol(row); i++)
+        if (!strcmp(row_file(row), files[i].file))
             return files[i].chapter;
     return 0;
 }
@@ -65,11 +65,11 @@ void quiz_open(struct quiz *quiz, struct arena *arena, const struct command *com
     for (size_t i = 0; i < own->rows; i++)
         quiz->sources[quiz->count++] = problem_source(own, i);
     for (size_t i = 0; i < formulas->count; i++) {
-        const struct row *row = formulas->rows[i];
+        const struct row *row = formulas_row(formulas, i);
         const int chapter = row_chapter(row);
         if (chapter)
             quiz->sources[quiz->count++] = (struct source){
-                .name = row->name, .chapter = chapter, .deck = "", .asks = row->name, .reason = "" };
+                .name = row_name(row), .chapter = chapter, .deck = "", .asks = row_name(row), .reason = "" };
     }
 }
 

@@ -16,7 +16,7 @@
 static struct unit unit_of(const struct tiers_answer *tiers, const char *row)
 {
     const struct formulas *formulas = &tiers->scenario.formulas;
-    return formulas->rows[formulas_find(formulas, row)]->unit;
+    return formulas_row(formulas, formulas_find(formulas, row))->unit;
 }
 
 static struct figure *add_known(struct section *section, const char *name, double value, struct unit unit)

@@ -131,7 +131,7 @@ bool places_open(struct scenario *scenario, struct places *places, struct error 
     graph_specialize(arena, &values.graph, values.inputs, vary, &places->graph);
     places->at = values.at;
 
-    places->longest = scenario->formulas.rows[formulas_find(&scenario->formulas, NAME_hold_time)]->high;
+    places->longest = formulas_row(&scenario->formulas, formulas_find(&scenario->formulas, NAME_hold_time))->high;
     places->grid = arena_array(arena, POINTS, sizeof *places->grid);
     places->costs = arena_array(arena, (tiers + 1) * POINTS, sizeof *places->costs);
     double **columns = arena_array(arena, tiers + 1, sizeof *columns);

@@ -33,7 +33,7 @@ static const char *outside(const struct why *why, const struct expr *expr)
     struct arena *arena = why->scenario->arena;
     const struct text part = expr_text(expr);
     const char *text = arena_copy(arena, part.data, part.size);
-    if (expr->op == OP_ROW && why->scenario->formulas.rows[expr->row]->table)
+    if (expr->op == OP_ROW && row_table(formulas_row(&why->scenario->formulas, expr->row)))
         return arena_print(arena, "%s%s", text, why->entry);
     return text;
 }
@@ -132,7 +132,7 @@ static void find_entries(struct why *why, const struct expr *sum, struct part *p
         return;
     for (size_t i = 0; i < table->entries && *count < 64; i++) {
         const char *name = arena_print(scenario->arena, "%s[%s]",
-                                       scenario->formulas.rows[inner->row]->name, table->entry[i]);
+                                       row_name(formulas_row(&scenario->formulas, inner->row)), table->entry[i]);
         struct error ignored;
         double value;
         if (value_of(scenario, name, &value, &ignored))
@@ -189,7 +189,7 @@ static bool add_breakdown(struct why *why, const char *name, const struct row *r
         return false;
     const struct breakdown parts = breakdown_of(scenario, &values, 0, true);
     const double rounding = 1e-9 * fabs(parts.whole), other = breakdown_other(&parts);
-    if (!parts.count || !strcmp(scenario->formulas.rows[parts.at[0].row]->name, row->name) ||
+    if (!parts.count || !strcmp(row_name(formulas_row(&scenario->formulas, parts.at[0].row)), row_name(row)) ||
         other < -rounding || other > parts.whole - rounding)
         return true;
     breakdown_section(scenario, &parts, row->unit, section);
@@ -281,7 +281,7 @@ static void add_held(struct why *why, const struct values *values, const enum ho
     buffer_add(&text, "", 0);
     for (size_t i = 0; i < values->graph.input_count; i++) {
         const struct input *input = &values->graph.inputs[i];
-        const struct row *row = why->scenario->formulas.rows[input->row];
+        const struct row *row = formulas_row(&why->scenario->formulas, input->row);
         model |= held[i] == HELD_MODEL;
         if (held[i] == HELD_CHOICE)
             section_number(chosen, input->name, values->inputs[i], row->unit);
@@ -318,7 +318,7 @@ static bool add_elasticities(struct why *why, const char *name, struct section *
     struct arena scratch = arena_beside(arena);
     const double *after = moved_count ? changes(&scratch, &values, moved, moved_count) : NULL;
     for (size_t i = 0; i < graph->input_count && value != 0; i++) {
-        const struct row *row = scenario->formulas.rows[graph->inputs[i].row];
+        const struct row *row = formulas_row(&scenario->formulas, graph->inputs[i].row);
         double elasticity = gradient[i] * values.inputs[i] / value;
         if (held[i] != MOVES) {
             held[i] = elasticity != 0 ? held[i] : MOVES;     /* not worth a word */
@@ -330,9 +330,9 @@ static bool add_elasticities(struct why *why, const char *name, struct section *
         if (elasticity == 0 || !isfinite(elasticity) || (row->input && row->low == row->high))
             continue;
         size_t k = 0;
-        while (k < count && strcmp(parts[k].name, row->name))
+        while (k < count && strcmp(parts[k].name, row_name(row)))
             k++;
-        parts[k].name = row->name;
+        parts[k].name = row_name(row);
         parts[k].source = graph->inputs[i].source;
         parts[k].value = steps ? elasticity : parts[k].value + elasticity;
         count += k == count;
@@ -373,27 +373,27 @@ static void deeper_expr(struct why *why, const struct expr *expr, int depth, uin
 
 static void deeper(struct why *why, int index, int depth, uint8_t *seen, struct buffer *out)
 {
-    const struct row *row = why->scenario->formulas.rows[index];
-    const struct fact *fact = facts_find(&why->scenario->facts, row->name);
+    const struct row *row = formulas_row(&why->scenario->formulas, index);
+    const struct fact *fact = facts_find(&why->scenario->facts, row_name(row));
     struct error ignored;
     double value;
-    const char *name = row->table ? arena_print(why->scenario->arena, "%s%s", row->name, why->entry)
-                                  : row->name;
-    if (seen[index] || (row->table && !*why->entry) ||
+    const char *name = row_table(row) ? arena_print(why->scenario->arena, "%s%s", row_name(row), why->entry)
+                                  : row_name(row);
+    if (seen[index] || (row_table(row) && !*why->entry) ||
         !value_of(why->scenario, name, &value, &ignored))
         return;
     seen[index] = 1;
-    bool formula = row->expr && !(fact && !fact->expression);
+    bool formula = row_expr(row) && !(fact && !fact->expression);
     buffer_print(out, "%s  %*s%s = %s", out->size ? "\n" : "", 2 * depth, "", name,
                  quantity_text(why->scenario->arena, value, row->unit, DIGITS));
     if (formula)
         buffer_print(out, " = %s",
-                     algebra_text(why, without_selects(why, row->expr), false));
+                     algebra_text(why, without_selects(why, row_expr(row)), false));
     else
-        buffer_print(out, "   (%s)", fact ? fact->source : *row->source ? row->source
+        buffer_print(out, "   (%s)", fact ? fact->source : *row_source(row) ? row_source(row)
                                                                               : "default");
     if (formula)
-        deeper_expr(why, row->expr, depth + 1, seen, out);
+        deeper_expr(why, row_expr(row), depth + 1, seen, out);
 }
 
 /* ---- the answer ------------------------------------------------------------------------- */
@@ -406,10 +406,10 @@ static void add_head(struct why *why, const char *name, const struct row *row, d
     section_word(section, "quantity", why->asked);
     section_number(section, "value", value, row->unit);
     section_word(section, "unit", unit.data);
-    section_word(section, "meaning", row->meaning);
-    section_word(section, "source", row->source);
+    section_word(section, "meaning", row_meaning(row));
+    section_word(section, "source", row_source(row));
     section_word(section, "name", name)->text_only = true;
-    section_word(section, "symbol", row->symbol)->text_only = true;
+    section_word(section, "symbol", row_symbol(row))->text_only = true;
 }
 
 static void add_algebra(struct why *why, const struct row *row, const struct fact *fact,
@@ -418,12 +418,12 @@ static void add_algebra(struct why *why, const struct row *row, const struct fac
     if (fact && fact->expression) {
         section_word(section, "bound_to", fact->expression)->text_only = true;
         section_word(section, "bound_by", fact->source)->text_only = true;
-    } else if (fact || !row->expr) {
+    } else if (fact || !row_expr(row)) {
         section_word(section, "given_by", fact ? fact->source : "default");
     } else {
-        const char *algebra = algebra_text(why, row->expr, false);
-        const char *taken = algebra_text(why, without_selects(why, row->expr), false);
-        const char *numbers = algebra_text(why, row->expr, true);
+        const char *algebra = algebra_text(why, row_expr(row), false);
+        const char *taken = algebra_text(why, without_selects(why, row_expr(row)), false);
+        const char *numbers = algebra_text(why, row_expr(row), true);
         const char *result = quantity_text(section->arena, value, row->unit, DIGITS);
         const bool deep = command_given(why->scenario->command, "deep");
         section_word(section, "algebra", algebra);
@@ -433,7 +433,7 @@ static void add_algebra(struct why *why, const struct row *row, const struct fac
             section_word(section, "unselected", algebra)->text_only = true;
         if (strcmp(numbers, result))
             section_word(section, "steps", numbers)->text_only = true;
-        add_terms(why, row->expr, row->unit, section);
+        add_terms(why, row_expr(row), row->unit, section);
     }
 }
 
@@ -471,7 +471,7 @@ static bool find_word(struct why *why, const char *word, int *index, struct erro
     if (*index < 0)
         return scenario_unknown(scenario, name, error);
     why->entry = bracket ? bracket : "";
-    const char *table = scenario->formulas.rows[*index]->table;
+    const char *table = row_table(formulas_row(&scenario->formulas, *index));
     if (!table || bracket)
         return true;
     const struct fact_table *known = facts_table_find(&scenario->facts, table);
@@ -484,7 +484,7 @@ static bool find_word(struct why *why, const char *word, int *index, struct erro
 /* ---- the picture: what a tenth more or less of each input does -------------------------------- */
 
 /* The quantity with all entries of an input's row at this factor, within the row's limits. */
-static double moved_by(struct arena *scratch, const struct values *values, const char *row_name,
+static double moved_by(struct arena *scratch, const struct values *values, const char *row,
                        const struct formulas *formulas, double factor)
 {
     const struct graph *graph = &values->graph;
@@ -492,7 +492,7 @@ static double moved_by(struct arena *scratch, const struct values *values, const
     for (size_t i = 0; i < graph->input_count; i++) {
         const struct input *input = &graph->inputs[i];
         inputs[i] = values->inputs[i];
-        if (!strcmp(formulas->rows[input->row]->name, row_name))
+        if (!strcmp(row_name(formulas_row(formulas, input->row)), row))
             inputs[i] = fmax(input->least, fmin(input->most, inputs[i] * factor));
     }
     graph_value(scratch, graph, inputs, NULL, &after);
@@ -547,9 +547,9 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     if (!scenario_open(&scenario, arena, command, command_subject(command), error) ||
         !find_word(&why, command->words[0], &index, error))
         return false;
-    const struct row *row = scenario.formulas.rows[index];
-    const char *name = arena_print(arena, "%s%s", row->name, row->table ? why.entry : "");
-    why.asked = row->table ? name : command->words[0];
+    const struct row *row = formulas_row(&scenario.formulas, index);
+    const char *name = arena_print(arena, "%s%s", row_name(row), row_table(row) ? why.entry : "");
+    why.asked = row_table(row) ? name : command->words[0];
     if (!scenario_choose(&scenario, &name, 1, error) || !value_of(&scenario, name, &value, error))
         return false;
     shown_notes(&scenario, &name, 1, name);
@@ -559,7 +559,7 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     if (server)
         section_word(section, "for", server);
     add_head(&why, name, row, value, section);
-    add_algebra(&why, row, facts_find(&scenario.facts, row->name), value, section);
+    add_algebra(&why, row, facts_find(&scenario.facts, row_name(row)), value, section);
     if (!add_breakdown(&why, name, row, section) || !add_elasticities(&why, name, section) ||
         !add_conclusion(&why, name, section))
         return false;

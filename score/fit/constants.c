@@ -52,11 +52,11 @@ int constants_of(struct arena *arena, const char *group, struct constant *consta
     const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
     int count = 0;
     for (size_t i = 0; i < formulas->count; i++) {
-        const struct row *row = formulas->rows[i];
-        struct text rest = text_of(row->fit ? row->fit : "");
+        const struct row *row = formulas_row(formulas, i);
+        struct text rest = text_of(row_fit(row) ? row_fit(row) : "");
         while (rest.size) {
             const struct text line = text_line(&rest);
-            struct constant one = { .name = row->name, .unit = row->unit_text };
+            struct constant one = { .name = row_name(row), .unit = row_unit_text(row) };
             if (!read_line(arena, arena_copy(arena, line.data, line.size), group, &one))
                 continue;
             if (count == CONSTANTS_MOST)

@@ -26,10 +26,10 @@ static void add_entries(struct facts *facts)
 }
 
 /* A row of a table is read as its sum. */
-static bool row_expr(const struct formulas *formulas, const struct row *row, const char *text,
+static bool expr_of_row(const struct formulas *formulas, const struct row *row, const char *text,
                      const struct expr **expr, struct error *error)
 {
-    const char *whole = row->table ? arena_print(formulas->arena, "SUM(%s, %s)", row->table, text)
+    const char *whole = row_table(row) ? arena_print(formulas->arena, "SUM(%s, %s)", row_table(row), text)
                                    : text;
     return expr_parse(formulas, "fuzz", 1, text_of(whole), expr, error);
 }
@@ -43,10 +43,10 @@ static void read_back(const struct formulas *formulas, const struct facts *facts
     struct graph graph;
     struct error error;
     double values[2];
-    algebra_print(&printed, &how, row->expr);
-    if (!row_expr(formulas, row, name, &both[0], &error))
+    algebra_print(&printed, &how, row_expr(row));
+    if (!expr_of_row(formulas, row, name, &both[0], &error))
         return;
-    bool read = row_expr(formulas, row, printed.data, &both[1], &error);
+    bool read = expr_of_row(formulas, row, printed.data, &both[1], &error);
     assert(read || strstr(error.what, "too"));      /* long or deep: it was near the limit */
     if (!read || !graph_build(formulas->arena, formulas, facts, both, 2, &graph, &error))
         return;
@@ -88,12 +88,12 @@ static void read_rows(const struct formulas *formulas, const struct facts *facts
     struct error error;
     size_t count = 0;
     for (size_t i = formulas->count; i-- > 0 && count < ROWS;) {
-        const struct row *row = formulas->rows[i];
-        if (strcmp(row->file, "fuzz"))
+        const struct row *row = formulas_row(formulas, i);
+        if (strcmp(row_file(row), "fuzz"))
             continue;
-        if (row->expr)
-            read_back(formulas, facts, row, row->name);
-        count += row_expr(formulas, row, row->name, &wanted[count], &error);
+        if (row_expr(row))
+            read_back(formulas, facts, row, row_name(row));
+        count += expr_of_row(formulas, row, row_name(row), &wanted[count], &error);
     }
     if (count && graph_build(formulas->arena, formulas, facts, wanted, count, &graph, &error))
         compare_readings(formulas->arena, &graph);

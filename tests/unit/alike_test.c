@@ -54,11 +54,11 @@ static void open(struct world *world, size_t round)
     if (!scenario_read(scenario, &world->arena, &world->command, subject, &error))
         fail_msg("%s (%s)", error.what, error.hint);
     for (size_t i = 0; i < scenario->formulas.count; i++) {
-        const struct row *row = scenario->formulas.rows[i];
-        const struct fact *fact = facts_find(&scenario->facts, row->name);
-        if (row->table || (fact ? fact->expression != NULL : row->expr != NULL) || draw(&state) < 0.1)
+        const struct row *row = formulas_row(&scenario->formulas, i);
+        const struct fact *fact = facts_find(&scenario->facts, row_name(row));
+        if (row_table(row) || (fact ? fact->expression != NULL : row_expr(row) != NULL) || draw(&state) < 0.1)
             continue;                               /* what is not given may have a rule of its own */
-        facts_set(&scenario->facts, row->name,
+        facts_set(&scenario->facts, row_name(row),
                   other_value(row, fact ? fact->value : row->value,
                               1 + (double)(round / COUNT(scenarios) % 8), &state), ORIGIN_GIVEN, "test");
     }
@@ -81,18 +81,18 @@ static void read(struct world *world, const size_t *rows, size_t count, size_t e
     struct graph graph;
     struct error error;
     for (size_t i = 0; i < count; i++) {
-        const struct row *row = scenario->formulas.rows[rows[i]];
-        const struct fact_table *table = row->table ? facts_table_find(&scenario->facts, row->table)
+        const struct row *row = formulas_row(&scenario->formulas, rows[i]);
+        const struct fact_table *table = row_table(row) ? facts_table_find(&scenario->facts, row_table(row))
                                                     : NULL;
         const char *name = !table ? "default" : table->entry[entry * (table->entries - 1)
                                                                 / (ENTRIES - 1)];
-        const char *text = row->table ? arena_print(&world->arena, "%s[%s]", row->name, name)
-                                      : row->name;
+        const char *text = row_table(row) ? arena_print(&world->arena, "%s[%s]", row_name(row), name)
+                                      : row_name(row);
         assert_true(expr_parse(&scenario->formulas, NULL, 0, text_of(text), &wanted[i], &error));
     }
     if (!graph_build(&arena, &scenario->formulas, &scenario->facts, wanted, count, &graph, &error)) {
         if (count == 1)
-            fail_msg("%s: %s", scenario->formulas.rows[*rows]->name, error.what);
+            fail_msg("%s: %s", row_name(formulas_row(&scenario->formulas, *rows)), error.what);
         read(world, rows, count / 2, entry, values);
         read(world, rows + count / 2, count - count / 2, entry, values);
     } else {
@@ -120,7 +120,7 @@ static double *all_values(struct arena *arena, size_t *rows)
         for (size_t entry = 0; entry < ENTRIES; entry++) {
             size_t wanted = 0;                      /* once entry 0 is read, only rows of tables */
             for (size_t i = 0; i < count; i++)
-                if (!entry || world.scenario.formulas.rows[i]->table)
+                if (!entry || row_table(formulas_row(&world.scenario.formulas, i)))
                     some[wanted++] = i;
             for (size_t from = 0; from < wanted; from += CHUNK)
                 read(&world, some + from, from + CHUNK < wanted ? CHUNK : wanted - from, entry, values);
@@ -190,17 +190,17 @@ static void no_two_rows_of_one_meaning(void **unused)
     const double *values = all_values(&arena, &rows);
     assert_int_equal(rows, formulas->count);
     for (size_t i = 0; i < rows; i++) {
-        const struct row *row = formulas->rows[i];
+        const struct row *row = formulas_row(formulas, i);
         if (different(values + i * VALUES) < 3)
             continue;
         told++;
         for (size_t j = 0; j < i; j++) {
-            const struct row *other = formulas->rows[j];
-            if ((!row->expr && !other->expr) || !unit_same(row->unit, other->unit) ||
+            const struct row *other = formulas_row(formulas, j);
+            if ((!row_expr(row) && !row_expr(other)) || !unit_same(row->unit, other->unit) ||
                 memcmp(values + i * VALUES, values + j * VALUES, VALUES * sizeof *values) ||
-                is_listed(listed, count, row->name, other->name))
+                is_listed(listed, count, row_name(row), row_name(other)))
                 continue;
-            print_message("%s = %s\n", row->name, other->name);
+            print_message("%s = %s\n", row_name(row), row_name(other));
             wrong++;
         }
     }
@@ -224,8 +224,8 @@ static void an_alias_is_its_row(void **unused)
     const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
     assert_true(formulas->alias_count >= 15);
     for (size_t i = 0; i < formulas->alias_count; i++) {
-        const struct row *row = formulas->rows[formulas->aliases[i].row];
-        const char *alias = formulas->aliases[i].name, *name = row->name;
+        const struct row *row = formulas_row(formulas, formulas->aliases[i].row);
+        const char *alias = formulas->aliases[i].name, *name = row_name(row);
         const double fits = row->input ? fmin(fmax(3, row->low), row->high) : 3;
         struct world world = { 0 };
         struct error error;
@@ -280,10 +280,10 @@ static void a_file_may_use_an_alias(void **unused)
                 "chips : 1 = 5\n    alias: gpus\n"), &error));
     const int row = formulas_find(&formulas, "pipeline_parallel"),
     chips = formulas_find(&formulas, "gpus");
-    assert_string_equal(formulas.rows[row]->name, "pipeline_parallel");
-    assert_string_equal(formulas.rows[row]->file, "my.chalk");
+    assert_string_equal(row_name(formulas_row(&formulas, row)), "pipeline_parallel");
+    assert_string_equal(row_file(formulas_row(&formulas, row)), "my.chalk");
     assert_int_equal(chips, formulas_find(&formulas, "chips"));
-    assert_true(formulas.rows[chips]->value == 5);
+    assert_true(formulas_row(&formulas, chips)->value == 5);
     assert_int_equal(formulas_find(formulas_built_in(0), "gpus"), -1);
     arena_free(&arena);
 }

@@ -26,12 +26,13 @@ static void world_open(struct world *world, const char *model, const char *machi
                        &error))
         fail_msg("%s on %s: %s (%s)", model, machine, error.what, error.hint);
     for (size_t i = 0; i < world->scenario.formulas.count; i++) {
-        const struct row *row = world->scenario.formulas.rows[i];
-        const struct fact_table *table = row->table ? facts_table_find(&world->scenario.facts, row->table) : NULL;
-        if (!row->table)
-            add_name(world, row->name);
+        const struct row *row = formulas_row(&world->scenario.formulas, i);
+        const struct fact_table *table =
+            row_table(row) ? facts_table_find(&world->scenario.facts, row_table(row)) : NULL;
+        if (!row_table(row))
+            add_name(world, row_name(row));
         for (size_t k = 0; table && k < table->entries; k++)
-            add_name(world, arena_print(&world->arena, "%s[%s]", row->name, table->entry[k]));
+            add_name(world, arena_print(&world->arena, "%s[%s]", row_name(row), table->entry[k]));
     }
     add_name(world, "ROOT(batch, 1, 1e5, bound_step - 0.02s)");
     add_name(world, "AT(predicted_tpot, hbm_bandwidth = 2 * hbm_bandwidth, context = 1000token)");

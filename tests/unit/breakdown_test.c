@@ -82,8 +82,8 @@ static bool any_row(const struct expr *expr, bool (*is)(void *, int), void *cont
 static const struct expr *expr_here(struct twice *twice, int row)
 {
     const struct formulas *formulas = &twice->scenario.formulas;
-    const struct fact *fact = facts_find(&twice->scenario.facts, formulas->rows[row]->name);
-    const struct expr *expr = formulas->rows[row]->expr;
+    const struct fact *fact = facts_find(&twice->scenario.facts, row_name(formulas_row(formulas, row)));
+    const struct expr *expr = row_expr(formulas_row(formulas, row));
     struct error error;
     if (fact && fact->expression)
         assert_true(expr_parse(formulas, "fact", 0, text_of(fact->expression), &expr, &error));
@@ -97,7 +97,7 @@ static bool of_parts(void *context, int row)
         return twice->made[row] != 2;
     const struct expr *expr = expr_here(twice, row);
     twice->made[row] = 2;                   /* what asks GIVEN may come back here */
-    const bool made = twice->scenario.formulas.rows[row]->part ||
+    const bool made = row_part(formulas_row(&twice->scenario.formulas, row)) ||
                       (expr && any_row(expr, of_parts, twice));
     twice->made[row] = made ? 1 : 2;
     return made;
@@ -138,18 +138,18 @@ static bool write_twice(void *context, int row)
     if (!of_parts(twice, row) || twice->made[row] == 3)
         return false;
     twice->made[row] = 3;
-    const struct row *the = scenario->formulas.rows[row];
-    const struct fact *fact = facts_find(&scenario->facts, the->name);
+    const struct row *the = formulas_row(&scenario->formulas, row);
+    const struct fact *fact = facts_find(&scenario->facts, row_name(the));
     const struct expr *expr = expr_here(twice, row);
-    assert_null(the->table);
+    assert_null(row_table(the));
     if (expr)
         any_row(expr, write_twice, twice);
-    struct text text = fact && fact->expression ? text_of(fact->expression) : the->text;
+    struct text text = fact && fact->expression ? text_of(fact->expression) : row_text(the);
     const char *rows = !expr
         ? arena_print(scenario->arena, "%s_inside : %s = %.17g in -1e99..1e99\n    copy (test)\n",
-                      the->name, the->unit_text, fact ? fact->value : the->value)
-        : arena_print(scenario->arena, "%s_inside : %s\n    copy (test)\n    = %s\n", the->name,
-                      the->unit_text, inside_text(twice, text));
+                      row_name(the), row_unit_text(the), fact ? fact->value : the->value)
+        : arena_print(scenario->arena, "%s_inside : %s\n    copy (test)\n    = %s\n", row_name(the),
+                      row_unit_text(the), inside_text(twice, text));
     if (!formulas_read(&scenario->formulas, "twice", text_of(rows), &error))
         fail_msg("%s: %s (%s)", rows, error.what, error.hint);
     return false;
@@ -160,12 +160,12 @@ static void fix_defaults(struct scenario *scenario)
 {
     struct facts facts = facts_copy(&scenario->facts);
     for (size_t i = 0; i < scenario->formulas.count; i++) {
-        const struct row *row = scenario->formulas.rows[i];
+        const struct row *row = formulas_row(&scenario->formulas, i);
         struct error error;
         double value;
-        if (row->input && row->expr && !row->table && !facts_find(&scenario->facts, row->name) &&
-            value_of(scenario, row->name, &value, &error))
-            facts_set(&facts, row->name, value, ORIGIN_DERIVED, "test");
+        if (row->input && row_expr(row) && !row_table(row) && !facts_find(&scenario->facts, row_name(row)) &&
+            value_of(scenario, row_name(row), &value, &error))
+            facts_set(&facts, row_name(row), value, ORIGIN_DERIVED, "test");
     }
     scenario->facts = facts;
 }
@@ -190,14 +190,14 @@ static double with_part(struct twice *twice, const char *output, int part, const
     double value;
     scenario.facts = facts_copy(&scenario.facts);
     for (size_t i = 0; i < twice->rows; i++) {
-        const struct row *row = scenario.formulas.rows[i];
-        if (row->part && twice->made[i] == 3)
-            facts_bind(&scenario.facts, row->name,
+        const struct row *row = formulas_row(&scenario.formulas, i);
+        if (row_part(row) && twice->made[i] == 3)
+            facts_bind(&scenario.facts, row_name(row),
                        arena_print(scenario.arena, "%s * %s_inside", (int)i == part ? times : "1",
-                                   row->name), ORIGIN_DERIVED, "test");
+                                   row_name(row)), ORIGIN_DERIVED, "test");
     }
     if (!value_of(&scenario, output, &value, &error))
-        fail_msg("%s of %s: %s (%s)", times, scenario.formulas.rows[part]->name, error.what,
+        fail_msg("%s of %s: %s (%s)", times, row_name(formulas_row(&scenario.formulas, part)), error.what,
                  error.hint);
     return value;
 }
@@ -274,7 +274,7 @@ static void as_rows_written_twice(void **state)
                                        with_part(&twice, outputs[output], part->row, "0");
                 if (!(fabs(part->saved - without) < 1e-9 * parts.whole))
                     fail_msg("%s: %s without %s saves %.12g, by hand %.12g", worlds[i].model,
-                             outputs[output], scenario.formulas.rows[part->row]->name, part->saved,
+                             outputs[output], row_name(formulas_row(&scenario.formulas, part->row)), part->saved,
                              without);
                 saved++;
                 if (!made_of_times(i, output))
@@ -284,7 +284,7 @@ static void as_rows_written_twice(void **state)
                                      2e-6;
                 if (!(fabs(part->value - slope) < 1e-7 * parts.whole))
                     fail_msg("%s: %s contributes %.12g to %s, by hand %.12g", worlds[i].model,
-                             scenario.formulas.rows[part->row]->name, part->value, outputs[output],
+                             row_name(formulas_row(&scenario.formulas, part->row)), part->value, outputs[output],
                              slope);
                 slopes++;
             }

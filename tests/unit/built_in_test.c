@@ -5,7 +5,7 @@
 #include "catalog/formats.h"
 #include "catalog/packed.h"
 #include "catalog/sheet.h"
-#include "rows/expr.h"
+#include "rows/draft.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -61,18 +61,18 @@ static bool same_row(const struct row *a, const struct row *b)
 {
     if (!a || !b)
         return a == b;
-    return same_string(a->name, b->name) && same_string(a->unit_text, b->unit_text) &&
-           same_string(a->symbol, b->symbol) && same_string(a->meaning, b->meaning) &&
-           same_string(a->source, b->source) && same_string(a->file, b->file) &&
-           same_string(a->table, b->table) && same_string(a->with, b->with) &&
-           same_string(a->fit, b->fit) && same_string(a->aliases, b->aliases) &&
-           same_string(a->was, b->was) && same_string(a->part, b->part) &&
-           same_string(a->words, b->words) && a->input == b->input &&
+    return same_string(row_name(a), row_name(b)) && same_string(row_unit_text(a), row_unit_text(b)) &&
+           same_string(row_symbol(a), row_symbol(b)) && same_string(row_meaning(a), row_meaning(b)) &&
+           same_string(row_source(a), row_source(b)) && same_string(row_file(a), row_file(b)) &&
+           same_string(row_table(a), row_table(b)) && same_string(row_with(a), row_with(b)) &&
+           same_string(row_fit(a), row_fit(b)) && same_string(row_aliases(a), row_aliases(b)) &&
+           same_string(row_was(a), row_was(b)) && same_string(row_part(a), row_part(b)) &&
+           same_string(row_words(a), row_words(b)) && a->input == b->input &&
            a->line == b->line && a->chapter == b->chapter && unit_same(a->unit, b->unit) &&
            same_number(a->value, b->value) && same_number(a->low, b->low) &&
            same_number(a->high, b->high) && same_number(a->likely_low, b->likely_low) &&
-           same_number(a->likely_high, b->likely_high) && same_text(a->text, b->text) &&
-           same_expr(a->expr, b->expr) && same_row(a->before, b->before);
+           same_number(a->likely_high, b->likely_high) && same_text(row_text(a), row_text(b)) &&
+           same_expr(row_expr(a), row_expr(b)) && same_row(row_before(a), row_before(b));
 }
 
 static bool same_heading(const struct chapter *a, const struct chapter *b)
@@ -102,9 +102,9 @@ static void same_formulas(const struct formulas *a, const struct formulas *b)
     assert_int_equal(a->alias_count, b->alias_count);
     assert_int_equal(a->conditions, b->conditions);
     for (size_t i = 0; i < b->count; i++) {
-        if (!same_row(a->rows[i], b->rows[i]))
-            fail_msg("conditions %u: %s differs", b->conditions, b->rows[i]->name);
-        assert_int_equal(formulas_find(a, b->rows[i]->name), i);
+        if (!same_row(formulas_row(a, i), formulas_row(b, i)))
+            fail_msg("conditions %u: %s differs", b->conditions, row_name(formulas_row(b, i)));
+        assert_int_equal(formulas_find(a, row_name(formulas_row(b, i))), i);
     }
     for (size_t i = 0; i < b->chapter_count; i++)
         if (!same_heading(&a->chapters[i], &b->chapters[i]))
@@ -144,15 +144,15 @@ static void own_rows_stay_in_a_copy(void **state)
     struct error error;
     (void)state;
     const int batch = formulas_find(built_in, "batch");
-    const double before = built_in->rows[batch]->value;
+    const double before = formulas_row(built_in, batch)->value;
     formulas_copy(&copy, &arena, built_in);
     copy.open = true;
     if (!formulas_read(&copy, "own.chalk", text_of(own), &error))
         fail_msg("%s", error.what);
-    assert_true(before != 7 && copy.rows[batch]->value == 7);
-    assert_ptr_equal(copy.rows[batch]->before, built_in->rows[batch]);
+    assert_true(before != 7 && formulas_row(&copy, batch)->value == 7);
+    assert_ptr_equal(row_before(formulas_row(&copy, batch)), formulas_row(built_in, batch));
     assert_int_equal(formulas_find(&copy, "batch_twice"), built_in->count);
-    assert_true(built_in->rows[batch]->value == before);
+    assert_true(formulas_row(built_in, batch)->value == before);
     assert_int_equal(formulas_find(built_in, "batch_twice"), -1);
     formulas_copy(&second, &arena, &copy);      /* of a copy that has rows of its own */
     assert_true(formulas_read(&second, "more.chalk", text_of("batch_thrice : 1\n    = 3 * batch\n"),

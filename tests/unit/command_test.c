@@ -197,7 +197,7 @@ static bool row_value_reads(const struct option *option, const char *text, struc
     struct quantity quantity;
     const struct expr *expr;
     formulas_copy(&formulas, &arena, formulas_built_in(FORMULAS_ALL));
-    const struct row *row = formulas.rows[formulas_find(&formulas, option->row)];
+    const struct row *row = formulas_row(&formulas, formulas_find(&formulas, option->row));
     bool reads = quantity_parse(text_of(text), row->unit, &quantity, error) ||
                  expr_parse(&formulas, "the example", 1, text_of(text), &expr, error);
     arena_free(&arena);

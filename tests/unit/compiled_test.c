@@ -43,7 +43,7 @@ static void draw_fixed(struct setting *setting, double *fixed, bool random)
     struct scenario *scenario = &setting->scenario;
     for (size_t i = 0; i < setting->compiled->fixed_count; i++) {
         const char *name = setting->compiled->fixed[i];
-        const struct row *row = scenario->formulas.rows[formulas_find(&scenario->formulas, name)];
+        const struct row *row = formulas_row(&scenario->formulas, formulas_find(&scenario->formulas, name));
         const struct fact *fact = facts_find(&scenario->facts, name);
         fixed[i] = random ? draw_near(row) : fact ? fact->value : row->value;
         facts_set(&scenario->facts, name, fixed[i], ORIGIN_GIVEN, "test");
@@ -61,13 +61,13 @@ static const struct compiled_table *lay_tables(struct setting *setting, struct a
         size_t entries = known ? known->entries : 1, count = 0;
         const double **columns = arena_array(arena, scenario->formulas.count, sizeof *columns);
         for (size_t r = 0; r < scenario->formulas.count; r++) {
-            const struct row *row = scenario->formulas.rows[r];
-            if (!row->table || row->expr || strcmp(row->table, compiled->tables[t]))
+            const struct row *row = formulas_row(&scenario->formulas, r);
+            if (!row_table(row) || row_expr(row) || strcmp(row_table(row), compiled->tables[t]))
                 continue;
             double *column = arena_array(arena, entries, sizeof *column);
             for (size_t i = 0; i < entries; i++) {
                 struct error error;
-                const char *text = arena_print(arena, "%s[%s]", row->name,
+                const char *text = arena_print(arena, "%s[%s]", row_name(row),
                                                known ? known->entry[i] : "default");
                 if (!value_of(scenario, text, &column[i], &error))
                     fail_msg("%s", error.what);
@@ -91,8 +91,8 @@ static size_t compare(struct setting *setting, struct arena *arena, const char *
     struct graph graph;
     struct error error;
     for (size_t i = 0; i < compiled->vary_count; i++) {
-        const struct row *row = scenario->formulas.rows[formulas_find(&scenario->formulas,
-                                                                      compiled->vary[i])];
+        const struct row *row = formulas_row(&scenario->formulas, formulas_find(&scenario->formulas,
+                                                                      compiled->vary[i]));
         double *column = arena_array(arena, POINTS, sizeof *column);
         for (size_t k = 0; k < POINTS; k++)
             column[k] = draw_near(row);

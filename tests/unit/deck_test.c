@@ -54,8 +54,8 @@ static bool may_read(struct line *lines, size_t count, const struct formulas *fo
 {
     const char *title = formulas->chapters[input->chapter].title;
     for (size_t i = 0; i < count; i++)
-        if (!strcmp(lines[i].name, lines[i].kind == ROW || lines[i].kind == PAPER ? input->name : title) &&
-            (lines[i].kind != OWN || !strcmp(row->file, input->file)) &&
+        if (!strcmp(lines[i].name, lines[i].kind == ROW || lines[i].kind == PAPER ? row_name(input) : title) &&
+            (lines[i].kind != OWN || !strcmp(row_file(row), row_file(input))) &&
             (lines[i].kind != PAPER || on_paper(formulas, row)))
             return lines[i].used = true;
     return false;
@@ -70,25 +70,25 @@ static size_t borrowed(struct scenario *scenario, const struct row *row, struct 
     struct error error;
     const struct expr *expr;
     size_t wrong = 0;
-    const struct fact_table *table = row->table ? facts_table_find(&scenario->facts, row->table) : NULL;
-    const char *text = !row->table ? row->name
-                     : arena_print(&arena, "%s[%s]", row->name, table ? table->entry[0] : "default");
+    const struct fact_table *table = row_table(row) ? facts_table_find(&scenario->facts, row_table(row)) : NULL;
+    const char *text = !row_table(row) ? row_name(row)
+                     : arena_print(&arena, "%s[%s]", row_name(row), table ? table->entry[0] : "default");
     assert_true(expr_parse(&scenario->formulas, NULL, 0, text_of(text), &expr, &error));
     if (!graph_build(&arena, &scenario->formulas, &scenario->facts, &expr, 1, &graph, &error))
-        fail_msg("%s: %s", row->name, error.what);
+        fail_msg("%s: %s", row_name(row), error.what);
     double *inputs = arena_array(&arena, graph.input_count + 1, sizeof *inputs);
     double *nodes = arena_array(&arena, graph.count + 1, sizeof *nodes);
     for (size_t i = 0; i < graph.input_count; i++)
         inputs[i] = graph.inputs[i].value;
     graph_value(&arena, &graph, inputs, nodes, NULL);
     for (size_t i = 0; i < graph.input_count; i++) {
-        const struct row *input = scenario->formulas.rows[graph.inputs[i].row];
+        const struct row *input = formulas_row(&scenario->formulas, graph.inputs[i].row);
         if (graph.inputs[i].source || input->low == input->high ||
             !graph_moves(&arena, &graph, nodes, i) ||
             may_read(lines, count, &scenario->formulas, row, input))
             continue;
         print_message("%s on %s: %s reads %s at its default (%s)\n", scenario->model,
-                      scenario->machine, row->name, input->name, input->source);
+                      scenario->machine, row_name(row), row_name(input), row_source(input));
         wrong++;
     }
     arena_free(&arena);
@@ -113,8 +113,8 @@ static void no_row_borrows_a_deck(void **unused)
         if (!scenario_open(&scenario, &arena, &command, subject, &error))
             fail_msg("%s (%s)", error.what, error.hint);
         for (size_t row = 0; row < scenario.formulas.count; row++)
-            if (scenario.formulas.rows[row]->expr)
-                wrong += borrowed(&scenario, scenario.formulas.rows[row], lines, count);
+            if (row_expr(formulas_row(&scenario.formulas, row)))
+                wrong += borrowed(&scenario, formulas_row(&scenario.formulas, row), lines, count);
         arena_free(&arena);
     }
     for (size_t i = 0; i < count; i++)

@@ -89,7 +89,7 @@ static size_t fit(const struct world *world, const char *y_name, bool rents, con
 static double row_default(const char *name)
 {
     const struct formulas *formulas = formulas_built_in(0);
-    return formulas->rows[formulas_find(formulas, name)]->value;
+    return formulas_row(formulas, formulas_find(formulas, name))->value;
 }
 
 static void constants_are_fitted(void **state)

@@ -64,12 +64,12 @@ static const struct fact_table *table_of(const struct world *world, const char *
 
 static void world_add(struct world *world, const struct row *row, size_t *count, size_t *room)
 {
-    const struct fact_table *table = table_of(world, row->table);
+    const struct fact_table *table = table_of(world, row_table(row));
     for (size_t i = 0; i < (table ? table->entries : 1); i++) {
         const char *entry = table ? table->entry[i] : "default";
         const char **name = arena_push(&world->arena, &world->names, count, room,
                                        sizeof *world->names);
-        *name = row->table ? arena_print(&world->arena, "%s[%s]", row->name, entry) : row->name;
+        *name = row_table(row) ? arena_print(&world->arena, "%s[%s]", row_name(row), entry) : row_name(row);
     }
 }
 
@@ -83,7 +83,7 @@ static void world_open(struct world *world)
                        &error))
         fail_msg("%s: %s (%s)", world_name(world), error.what, error.hint);
     for (size_t i = 0; i < formulas->count; i++)
-        world_add(world, formulas->rows[i], &count, &room);
+        world_add(world, formulas_row(formulas, i), &count, &room);
     const struct expr **wanted = arena_array(&world->arena, count, sizeof *wanted);
     for (size_t i = 0; i < count; i++)
         if (!expr_parse(formulas, "test", 1, text_of(world->names[i]), &wanted[i], &error))
@@ -116,7 +116,7 @@ static int teardown(void **state)
 
 static const struct row *input_row(const struct world *world, size_t input)
 {
-    return world->scenario.formulas.rows[world->graph.inputs[input].row];
+    return formulas_row(&world->scenario.formulas, world->graph.inputs[input].row);
 }
 
 static double clamp(double x, double low, double high)
@@ -168,13 +168,13 @@ static void sources_stand(void **state)
     const struct world *world = &worlds[COUNT(worlds) - 1];
     size_t expressions = 0, missing = 0;
     for (size_t i = 0; i < world->scenario.formulas.count; i++)
-        for (const struct row *row = world->scenario.formulas.rows[i]; row; row = row->before) {
-            expressions += row->expr != NULL;
-            if (!row->expr || (*row->source && *row->meaning))
+        for (const struct row *row = formulas_row(&world->scenario.formulas, i); row; row = row_before(row)) {
+            expressions += row_expr(row) != NULL;
+            if (!row_expr(row) || (*row_source(row) && *row_meaning(row)))
                 continue;
             missing++;
-            fprintf(stderr, "%s:%d: %s lacks its meaning or source\n", row->file, row->line,
-                    row->name);
+            fprintf(stderr, "%s:%d: %s lacks its meaning or source\n", row_file(row), row->line,
+                    row_name(row));
         }
     printf("%zu rows, %zu formulas\n", world->scenario.formulas.count, expressions);
     assert_int_equal(missing, 0);
@@ -228,18 +228,18 @@ static size_t reads_back(struct world *world, const struct row *row)
     const struct expr *both[2];
     struct graph graph;
     struct error error;
-    algebra_print(&printed, &how, row->expr);
-    const char *texts[2] = { printed.data, arena_copy(arena, row->text.data, row->text.size) };
+    algebra_print(&printed, &how, row_expr(row));
+    const char *texts[2] = { printed.data, arena_copy(arena, row_text(row).data, row_text(row).size) };
     for (int i = 0; i < 2; i++) {
-        const char *text = row->table ? arena_print(arena, "SUM(%s, %s)", row->table, texts[i])
+        const char *text = row_table(row) ? arena_print(arena, "SUM(%s, %s)", row_table(row), texts[i])
                                       : texts[i];
         if (!expr_parse(how.formulas, "printed", 1, text_of(text), &both[i], &error)) {
-            fprintf(stderr, "%s: %s: %s\n    %s\n", world_name(world), row->name, error.what, text);
+            fprintf(stderr, "%s: %s: %s\n    %s\n", world_name(world), row_name(row), error.what, text);
             return 1;
         }
     }
     if (!graph_build(arena, how.formulas, &world->scenario.facts, both, 2, &graph, &error)) {
-        fprintf(stderr, "%s: %s: %s\n", world_name(world), row->name, error.what);
+        fprintf(stderr, "%s: %s: %s\n", world_name(world), row_name(row), error.what);
         return 1;
     }
     double values[2], *inputs = arena_array(arena, graph.input_count + 1, sizeof *inputs);
@@ -248,7 +248,7 @@ static size_t reads_back(struct world *world, const struct row *row)
     graph_value(arena, &graph, inputs, NULL, values);
     if (same_bits(values[0], values[1]))
         return 0;
-    fprintf(stderr, "%s: %s is %.17g, read back %.17g\n    %s\n", world_name(world), row->name,
+    fprintf(stderr, "%s: %s is %.17g, read back %.17g\n    %s\n", world_name(world), row_name(row),
             values[1], values[0], printed.data);
     return 1;
 }
@@ -261,8 +261,8 @@ static void algebra_reads_back(void **state)
     for (size_t w = 0; w < COUNT(some); w++) {
         struct world *world = &worlds[some[w]];
         for (size_t i = 0; i < world->scenario.formulas.count; i++)
-            if (world->scenario.formulas.rows[i]->expr) {
-                wrong += reads_back(world, world->scenario.formulas.rows[i]);
+            if (row_expr(formulas_row(&world->scenario.formulas, i))) {
+                wrong += reads_back(world, formulas_row(&world->scenario.formulas, i));
                 read++;
             }
     }
@@ -488,7 +488,7 @@ static size_t corner_box(const struct formulas *formulas, const struct graph *gr
 {
     size_t count = 0;
     for (size_t i = 0; i < graph->input_count; i++) {
-        const struct row *row = formulas->rows[graph->inputs[i].row];
+        const struct row *row = formulas_row(formulas, graph->inputs[i].row);
         double x = graph->inputs[i].value;
         box[i] = (struct interval){ x, x };
         if (row->low == row->high || x == 0 || row->high < 3 || count == FREE)
@@ -912,10 +912,10 @@ static void rows_are_redefined(void **state)
     assert_true(formulas_read(&small.formulas, "mine.chalk", text_of("y : s\n    = 10 * x\n"),
                               &small.error));
     assert_true(small_value(&small, "z") == 22);
-    const struct row *row = small.formulas.rows[formulas_find(&small.formulas, "y")];
-    assert_string_equal(row->symbol, "Y");
-    assert_string_equal(row->meaning, "twice");
-    assert_string_equal(row->before->file, "small.chalk");
+    const struct row *row = formulas_row(&small.formulas, formulas_find(&small.formulas, "y"));
+    assert_string_equal(row_symbol(row), "Y");
+    assert_string_equal(row_meaning(row), "twice");
+    assert_string_equal(row_file(row_before(row)), "small.chalk");
     assert_true(formulas_read(&small.formulas, "more.chalk", text_of("y : s = 1ms in 0..1\n"),
                               &small.error));
     assert_true(small_value(&small, "z") == 2.001);

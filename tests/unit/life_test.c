@@ -237,9 +237,9 @@ static void rows_open(struct world *world, struct rows *rows)
         fail_msg("%s", world->error.what);
     for (size_t i = 0; i < COUNT(moved); i++)       /* a number stands for a formula too */
         facts_set(&rows->scenario.facts, moved[i], i < 1 ? 1.8 : i == 12 ? 1.95 :
-                  rows->scenario.formulas.rows[formulas_find(&rows->scenario.formulas, moved[i])]->expr
-                  ? 1e14 : rows->scenario.formulas.rows[formulas_find(&rows->scenario.formulas,
-                                                                      moved[i])]->value,
+                  row_expr(formulas_row(&rows->scenario.formulas, formulas_find(&rows->scenario.formulas, moved[i])))
+                  ? 1e14 : formulas_row(&rows->scenario.formulas, formulas_find(&rows->scenario.formulas,
+                                                                      moved[i]))->value,
                                                                       ORIGIN_GIVEN, "test");
     if (!values_of(&rows->scenario, asked, ASKED, &rows->values, &world->error))
         fail_msg("%s", world->error.what);
@@ -445,8 +445,8 @@ static void laws_are_facts(void **state)
         const double value = sheet_number(&sheet, name, fact);
         if (at < 0)
             fail_msg("%s is no row", fact);
-        const struct row *row = rows.scenario.formulas.rows[at];
-        assert_true(!row->expr && value >= row->low && value <= row->high);
+        const struct row *row = formulas_row(&rows.scenario.formulas, at);
+        assert_true(!row_expr(row) && value >= row->low && value <= row->high);
         if (!strcmp(name, first) || !strcmp(name, "llama-3"))
             near(row->value, value, 1e-15);
     }

@@ -130,7 +130,7 @@ static const struct row *row_of(const char *key)
     name[size] = 0;
     const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
     const int row = formulas_find(formulas, name);
-    return row < 0 ? NULL : formulas->rows[row];
+    return row < 0 ? NULL : formulas_row(formulas, row);
 }
 
 /* What `eval` calls the number of a key inside an object of another; NULL: it is no row. A row of a
@@ -138,11 +138,11 @@ static const struct row *row_of(const char *key)
 static const char *eval_name(struct arena *arena, const char *outer, const char *key)
 {
     const struct row *row = row_of(key), *around = outer ? row_of(outer) : NULL;
-    if (row && (!row->table || strchr(key, '[')))
+    if (row && (!row_table(row) || strchr(key, '[')))
         return key;
     if (row && outer)
         return arena_print(arena, "%s[%s]", key, outer);
-    return around && around->table ? arena_print(arena, "%s[%s]", outer, key) : NULL;
+    return around && row_table(around) ? arena_print(arena, "%s[%s]", outer, key) : NULL;
 }
 
 static void compare(struct run *run, const struct asked *asked, const struct doc *words)

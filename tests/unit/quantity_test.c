@@ -39,11 +39,11 @@ static size_t all_units(struct unit *units, size_t most)
     size_t count = 0;
     for (size_t i = 0; i < formulas->count; i++) {
         size_t k = 0;
-        while (k < count && !unit_same(units[k], formulas->rows[i]->unit))
+        while (k < count && !unit_same(units[k], formulas_row(formulas, i)->unit))
             k++;
         assert_true(count < most);
         if (k == count)
-            units[count++] = formulas->rows[i]->unit;
+            units[count++] = formulas_row(formulas, i)->unit;
     }
     assert_true(count + UNIT_COUNT + 20 <= most);
     for (int i = 0; i < UNIT_COUNT; i++)

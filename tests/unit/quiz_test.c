@@ -96,7 +96,7 @@ static double given_number(const struct problem *problem, const char *row, struc
     const struct formulas *formulas = formulas_built_in(0);
     struct quantity quantity;
     struct error error;
-    *unit = formulas->rows[formulas_find(formulas, row)]->unit;
+    *unit = formulas_row(formulas, formulas_find(formulas, row))->unit;
     for (size_t i = 0; i < problem->given_count; i++)
         if (!strcmp(problem->given[i].row, row)) {
             assert_true(quantity_parse(text_of(problem->given[i].text), *unit, &quantity, &error));
@@ -116,7 +116,7 @@ static void check_root(struct arena *arena, const struct problem *problem)
 {
     enum { POINTS = 240 };
     const struct formulas *formulas = formulas_built_in(0);
-    const struct row *row = formulas->rows[formulas_find(formulas, problem->asks)];
+    const struct row *row = formulas_row(formulas, formulas_find(formulas, problem->asks));
     struct unit unit;
     const double target = given_number(problem, problem->explain, &unit);
     const char *at = arena_print(arena, "%s=%.17g", problem->asks, problem->answer);

@@ -655,8 +655,8 @@ static size_t check_rows(const struct doc *schemas)
             if (index < 0 || !unit || doc_get(one, "x-row") || !strcmp(one->key, "prefill_chunk") ||
                 (!strcmp(one->key, "hosts") && !strcmp(schema->key, "Deduced")))
                 continue;
-            assert_string_equal(unit->string, formulas->rows[index]->unit_text);
-            assert_string_equal(doc_get(one, "description")->string, formulas->rows[index]->meaning);
+            assert_string_equal(unit->string, row_unit_text(formulas_row(formulas, index)));
+            assert_string_equal(doc_get(one, "description")->string, row_meaning(formulas_row(formulas, index)));
             count++;
         }
     }

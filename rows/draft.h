@@ -1,6 +1,7 @@
-/* expr -- an expression while it is made, before it is kept in one piece of memory. Private to rows. */
-#ifndef ROWS_EXPR_H
-#define ROWS_EXPR_H
+/* draft -- expressions and rows while they are made, before each is kept in one piece of memory with all
+ * its texts. Private to rows and the build. */
+#ifndef ROWS_DRAFT_H
+#define ROWS_DRAFT_H
 
 #include "rows/rows.h"
 
@@ -16,5 +17,14 @@ bool expr_has_name(enum op op);
 /* Copy the nodes, the text of the whole expression and the names into `arena`; returns the copy of `root`. */
 const struct expr *expr_keep(struct arena *arena, const struct expr_draft *draft, const struct expr *root,
                              struct text whole);
+
+struct row_draft {
+    struct row row;                 /* its numbers; row_keep sets all offsets */
+    const char *texts[ROW_TEXTS];   /* NULL: none */
+    const struct expr *expr;        /* kept as it is, and so is the row before */
+    const struct row *before;
+};
+
+const struct row *row_keep(struct arena *arena, const struct row_draft *draft);
 
 #endif
