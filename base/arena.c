@@ -27,7 +27,7 @@ static _Noreturn void arena_exhausted(struct arena *arena)
     abort();
 }
 
-static struct chunk *chunk_new(struct arena *arena, size_t size)
+static struct chunk *chunk_new(struct arena *arena, size_t size, bool zeroed)
 {
     struct chunk *last = arena->last;
     bool large = last && size > CHUNK_MOST / 4;
@@ -36,9 +36,10 @@ static struct chunk *chunk_new(struct arena *arena, size_t size)
     room = room > size && !large ? room : size;
     struct chunk *chunk = NULL;
     if (room < SIZE_MAX - sizeof *chunk)
-        chunk = calloc(1, sizeof *chunk + room);
+        chunk = zeroed ? calloc(1, sizeof *chunk + room) : malloc(sizeof *chunk + room);
     if (!chunk)
         arena_exhausted(arena);
+    chunk->used = 0;
     chunk->size = room;
     chunk->before = large ? last->before : last;
     if (large)
@@ -48,7 +49,8 @@ static struct chunk *chunk_new(struct arena *arena, size_t size)
     return chunk;
 }
 
-void *arena_align(struct arena *arena, size_t size, size_t alignment)
+/* Is there so much left? Counts it as taken. */
+static void arena_take(struct arena *arena, size_t size)
 {
     if (arena->fail_after && !--arena->fail_after)
         arena_exhausted(arena);
@@ -56,8 +58,16 @@ void *arena_align(struct arena *arena, size_t size, size_t alignment)
     if (size > SIZE_MAX / 2 || (arena->most && size > arena->most - arena->taken) ||
         (outer && outer->most && size > outer->most - outer->taken))
         arena_exhausted(arena);
+    arena->taken += size;
+    if (outer)
+        outer->taken += size;
+}
+
+void *arena_align(struct arena *arena, size_t size, size_t alignment)
+{
+    arena_take(arena, size);
     struct chunk *chunk = arena->last;
-    for (;; chunk = chunk_new(arena, size + alignment)) {
+    for (;; chunk = chunk_new(arena, size + alignment, true)) {
         if (!chunk)
             continue;
         size_t gap = -((uintptr_t)chunk->data + chunk->used) & (alignment - 1);
@@ -65,11 +75,18 @@ void *arena_align(struct arena *arena, size_t size, size_t alignment)
             continue;
         void *memory = chunk->data + chunk->used + gap;
         chunk->used += gap + size;
-        arena->taken += size;
-        if (outer)
-            outer->taken += size;
         return memory;
     }
+}
+
+void *arena_room(struct arena *arena, size_t size)
+{
+    if (!arena->last || size <= CHUNK_MOST / 4)
+        return arena_alloc(arena, size);
+    arena_take(arena, size);
+    struct chunk *chunk = chunk_new(arena, size, false);
+    chunk->used = size;
+    return chunk->data;
 }
 
 struct arena arena_beside(const struct arena *arena)

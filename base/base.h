@@ -46,6 +46,7 @@ struct arena arena_beside(const struct arena *arena);
 struct arena *arena_inner(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size);                    /* zeroed */
 void *arena_array(struct arena *arena, size_t count, size_t size);      /* zeroed, checked */
+void *arena_room(struct arena *arena, size_t size);     /* for much that is filled before it is read: not zeroed */
 void *arena_align(struct arena *arena, size_t size, size_t alignment);  /* zeroed */
 char *arena_print(struct arena *arena, const char *format, ...) BASE_PRINTF(2, 3);
 char *arena_copy(struct arena *arena, const char *data, size_t size);   /* adds a 0 */

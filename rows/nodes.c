@@ -37,11 +37,11 @@ static void grow(struct nodes *set)
     struct node *nodes = set->nodes;
     struct known *known = set->known;
     set->room = set->room ? 4 * set->room : 512;
-    set->nodes = arena_array(set->arena, set->room, sizeof *set->nodes);
-    set->known = arena_array(set->arena, set->room, sizeof *set->known);
+    set->nodes = arena_room(set->arena, set->room * sizeof *set->nodes);
+    set->known = arena_room(set->arena, set->room * sizeof *set->known);
     set->same_size = 2 * set->room;
     set->same = arena_array(set->arena, set->same_size, sizeof *set->same);
-    set->list = arena_array(set->arena, set->room, sizeof *set->list);
+    set->list = arena_room(set->arena, set->room * sizeof *set->list);
     for (size_t i = 0; i < set->count; i++) {
         size_t at = node_hash(&nodes[i]) & (set->same_size - 1);
         while (set->same[at])
