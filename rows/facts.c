@@ -8,19 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Most names differ in their first letter: strcmp is not called for them. */
-static bool same_name(const char *a, const char *b)
+/* FNV-1a; most names begin alike. */
+static unsigned hash_of(const char *name)
 {
-    return *a == *b && !strcmp(a, b);
+    unsigned hash = 2166136261u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash;
 }
 
-static struct fact *fact_place(struct facts *facts, const char *name)
+static struct fact *find(const struct facts *facts, const char *name, unsigned hash)
 {
     for (size_t i = 0; i < facts->scalar_count; i++)
-        if (same_name(facts->scalars[i].name, name))
+        if (facts->scalars[i].hash == hash && !strcmp(facts->scalars[i].name, name))
             return &facts->scalars[i];
-    return arena_push(facts->arena, &facts->scalars, &facts->scalar_count,
-                      &facts->scalar_room, sizeof *facts->scalars);
+    return NULL;
 }
 
 static const char *copy(struct facts *facts, const char *string)
@@ -40,43 +42,48 @@ struct facts facts_copy(const struct facts *facts)
     return copy;
 }
 
+/* A fact of this name becomes another, or is added. */
+static void set(struct facts *facts, const char *name, struct fact fact)
+{
+    fact.name = copy(facts, name);
+    fact.hash = hash_of(name);
+    struct fact *place = find(facts, name, fact.hash);
+    if (!place)
+        place = arena_push(facts->arena, &facts->scalars, &facts->scalar_count, &facts->scalar_room, sizeof *place);
+    *place = fact;
+}
+
 void facts_set_range(struct facts *facts, const char *name, double low, double high,
                      enum origin origin, const char *source)
 {
-    *fact_place(facts, name) = (struct fact){
-        .name = copy(facts, name), .value = low + (high - low) / 2, .low = low, .high = high,
-        .distribution = DISTRIBUTION_RANGE, .origin = origin, .source = copy(facts, source) };
+    set(facts, name, (struct fact){ .value = low + (high - low) / 2, .low = low, .high = high,
+                                    .distribution = DISTRIBUTION_RANGE, .origin = origin, .source = copy(facts, source) });
 }
 
 void facts_set(struct facts *facts, const char *name, double value, enum origin origin, const char *source)
 {
-    *fact_place(facts, name) = (struct fact){
-        .name = copy(facts, name), .value = value, .low = value, .high = value,
-        .distribution = DISTRIBUTION_NONE, .origin = origin, .source = copy(facts, source) };
+    set(facts, name, (struct fact){ .value = value, .low = value, .high = value, .origin = origin,
+                                    .source = copy(facts, source) });
 }
 
 void facts_bind(struct facts *facts, const char *name, const char *expression, enum origin origin, const char *source)
 {
-    *fact_place(facts, name) = (struct fact){
-        .name = copy(facts, name), .expression = copy(facts, expression),
-        .origin = origin, .source = copy(facts, source) };
+    set(facts, name, (struct fact){ .expression = copy(facts, expression), .origin = origin,
+                                    .source = copy(facts, source) });
 }
 
 void facts_remove(struct facts *facts, const char *name)
 {
     size_t kept = 0;
     for (size_t i = 0; i < facts->scalar_count; i++)
-        if (!same_name(facts->scalars[i].name, name))
+        if (strcmp(facts->scalars[i].name, name))
             facts->scalars[kept++] = facts->scalars[i];
     facts->scalar_count = kept;
 }
 
 const struct fact *facts_find(const struct facts *facts, const char *name)
 {
-    for (size_t i = 0; i < facts->scalar_count; i++)
-        if (same_name(facts->scalars[i].name, name))
-            return &facts->scalars[i];
-    return NULL;
+    return find(facts, name, hash_of(name));
 }
 
 bool fact_given(const struct fact *fact)
@@ -100,7 +107,7 @@ void facts_note(struct facts *facts, const char *format, ...)
 const struct fact_table *facts_table_find(const struct facts *facts, const char *name)
 {
     for (size_t i = 0; i < facts->table_count; i++)
-        if (same_name(facts->tables[i].name, name))
+        if (!strcmp(facts->tables[i].name, name))
             return &facts->tables[i];
     return NULL;
 }
@@ -108,7 +115,7 @@ const struct fact_table *facts_table_find(const struct facts *facts, const char 
 struct fact_table *facts_table(struct facts *facts, const char *name)
 {
     for (size_t i = 0; i < facts->table_count; i++)
-        if (same_name(facts->tables[i].name, name))
+        if (!strcmp(facts->tables[i].name, name))
             return &facts->tables[i];
     struct fact_table *table = arena_push(facts->arena, &facts->tables, &facts->table_count,
                                           &facts->table_room, sizeof *facts->tables);

@@ -33,6 +33,7 @@ enum distribution { DISTRIBUTION_NONE, DISTRIBUTION_RANGE, DISTRIBUTION_UNIFORM,
 
 struct fact {
     const char *name;       /* the row */
+    unsigned hash;          /* of the name; 0 of a cell */
     const char *given_as;   /* the alias of the row that the user wrote, or NULL */
     double value;
     double low, high;       /* equal to value, or what `distribution` says: bounds, mean and
