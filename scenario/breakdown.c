@@ -8,15 +8,17 @@
 #include <math.h>
 #include <string.h>
 
-struct breakdown breakdown_of(struct scenario *scenario, const struct values *values, size_t output,
-                      bool saved)
+bool breakdown_of(struct scenario *scenario, const char *text, bool saved, struct breakdown *parts, struct error *error)
 {
-    struct breakdown parts = { .whole = values->at[output] };
-    parts.at = graph_breakdown(scenario->arena, &scenario->formulas, &values->graph, output,
-                               values->nodes, &parts.count);
+    struct values values;
+    *parts = (struct breakdown){ 0 };
+    if (!values_of_parts(scenario, &text, 1, &values, error))
+        return false;
+    parts->whole = values.at[0];
+    parts->at = graph_breakdown(scenario->arena, &scenario->formulas, &values.graph, 0, values.nodes, &parts->count);
     if (saved)
-        graph_saved(&values->graph, output, values->nodes, parts.at, parts.count);
-    return parts;
+        graph_saved(&values.graph, 0, values.nodes, parts->at, parts->count);
+    return true;
 }
 
 double breakdown_other(const struct breakdown *parts)

@@ -197,7 +197,7 @@ struct values {
 void values_unpriced(const struct graph *graph, const double *inputs, double *at);
 bool values_of(struct scenario *scenario, const char *const *texts, size_t count,
                struct values *values, struct error *error);
-/* The same values, from a graph that breakdown_of can read (graph_build_parts). */
+/* The same values, from a graph with scale factors on parts (graph_build_parts). */
 bool values_of_parts(struct scenario *scenario, const char *const *texts, size_t count,
                      struct values *values, struct error *error);
 /* The same, but an output without a finite value is NAN instead of an error. */
@@ -254,9 +254,9 @@ struct breakdown {
     double whole;                   /* the output */
 };
 
-/* Break an output of values_of_parts into parts; with `saved`, also compute contribution.saved. */
-struct breakdown breakdown_of(struct scenario *scenario, const struct values *values, size_t output,
-                      bool saved);
+/* Break an expression into parts; with `saved`, also compute contribution.saved. */
+bool breakdown_of(struct scenario *scenario, const char *text, bool saved, struct breakdown *parts,
+                  struct error *error);
 /* The rest of the whole that no part explains: 0 except for rounding. */
 double breakdown_other(const struct breakdown *parts);
 /* "GEMMs 63 %, attention 28 %": the `most` largest parts; parts with the same label are added. */

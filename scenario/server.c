@@ -300,8 +300,8 @@ static void note_started(struct scenario *scenario, bool startable)
         facts_note(&scenario->facts, "%s", rule_text_of(scenario->arena, &started.broken[i]));
 }
 
-static bool open_as(struct server *server, const struct scenario *scenario,
-                    const char *const *more, size_t count, bool parts, struct error *error)
+bool server_open_with(struct server *server, const struct scenario *scenario,
+                      const char *const *more, size_t count, struct error *error)
 {
     const char **texts = arena_array(scenario->arena, SERVER_ROW_COUNT + count, sizeof *texts);
     memcpy(texts, server_rows, sizeof server_rows);
@@ -310,8 +310,7 @@ static bool open_as(struct server *server, const struct scenario *scenario,
     *server = (struct server){ .scenario = *scenario };
     server->scenario.facts = facts_copy(&scenario->facts);
     if (!scenario_choose(&server->scenario, texts, SERVER_ROW_COUNT + count, error) ||
-        !(parts ? values_of_parts : values_of)(&server->scenario, texts, SERVER_ROW_COUNT + count,
-                                               &server->values, error))
+        !values_of(&server->scenario, texts, SERVER_ROW_COUNT + count, &server->values, error))
         return false;
     server->row_count = server_at(server, SERVER_stable) > 0 ? SERVER_ROW_COUNT
                                                                     : SERVER_KNOWN;
@@ -323,20 +322,12 @@ static bool open_as(struct server *server, const struct scenario *scenario,
     return true;
 }
 
-bool server_open_with(struct server *server, const struct scenario *scenario,
-                      const char *const *more, size_t count, struct error *error)
-{
-    return open_as(server, scenario, more, count, false, error);
-}
-
 bool server_open_parts(struct server *server, const struct scenario *scenario,
                        const char *const *more, size_t count, struct error *error)
 {
-    if (!open_as(server, scenario, more, count, true, error))
-        return false;
-    if (!server_verdict(server))
-        server->parts = breakdown_of(&server->scenario, &server->values, SERVER_predicted_tpot, true);
-    return true;
+    return server_open_with(server, scenario, more, count, error) &&
+           (server_verdict(server) ||
+            breakdown_of(&server->scenario, NAME_predicted_tpot, true, &server->parts, error));
 }
 
 /* ---- single rows --------------------------------------------------------------------------- */

@@ -184,10 +184,9 @@ static bool add_breakdown(struct why *why, const char *name, const struct row *r
                           struct section *section)
 {
     struct scenario *scenario = why->scenario;
-    struct values values;
-    if (!values_of_parts(scenario, &name, 1, &values, why->error))
+    struct breakdown parts;
+    if (!breakdown_of(scenario, name, true, &parts, why->error))
         return false;
-    const struct breakdown parts = breakdown_of(scenario, &values, 0, true);
     const double rounding = 1e-9 * fabs(parts.whole), other = breakdown_other(&parts);
     if (!parts.count || !strcmp(row_name(formulas_row(&scenario->formulas, parts.at[0].row)), row_name(row)) ||
         other < -rounding || other > parts.whole - rounding)

@@ -204,13 +204,13 @@ static double with_part(struct twice *twice, const char *output, int part, const
 
 /* ---- the tests --------------------------------------------------------------------------------- */
 
-static struct breakdown parts_at(struct scenario *scenario, int output, struct values *values,
-                                 bool saved)
+static struct breakdown parts_at(struct scenario *scenario, int output, bool saved)
 {
     struct error error;
-    if (!values_of_parts(scenario, &outputs[output], 1, values, &error))
+    struct breakdown parts;
+    if (!breakdown_of(scenario, outputs[output], saved, &parts, &error))
         fail_msg("%s: %s (%s)", outputs[output], error.what, error.hint);
-    return breakdown_of(scenario, values, 0, saved);
+    return parts;
 }
 
 /* Rent does not follow from times where requests come at a rate. */
@@ -231,8 +231,10 @@ static void parts_add_up(void **state)
             struct error error;
             double plain;
             open_world(i, &arena, &command, &scenario);
-            const struct breakdown parts = parts_at(&scenario, output, &values, false);
-            assert_true(value_of(&scenario, outputs[output], &plain, &error));
+            const struct breakdown parts = parts_at(&scenario, output, false);
+            if (!value_of(&scenario, outputs[output], &plain, &error) ||
+                !values_of_parts(&scenario, &outputs[output], 1, &values, &error))
+                fail_msg("%s: %s (%s)", outputs[output], error.what, error.hint);
             assert_true(same_bits(plain, values.at[0]));
             assert_true(parts.count >= 4);
             if (made_of_times(i, output) &&
@@ -256,12 +258,11 @@ static void as_rows_written_twice(void **state)
             struct arena arena = { 0 };
             struct command command;
             struct scenario scenario;
-            struct values values;
             struct twice twice, held;
             struct error error;
             double running = 0;
             open_world(i, &arena, &command, &scenario);
-            const struct breakdown parts = parts_at(&scenario, output, &values, true);
+            const struct breakdown parts = parts_at(&scenario, output, true);
             write_all(&twice, &scenario, outputs[output]);
             if (output != TRAIN) {
                 assert_true(value_of(&scenario, "rank_running_mean", &running, &error));
@@ -346,11 +347,10 @@ static void as_the_lists_said(void **state)
         struct arena arena = { 0 };
         struct command command;
         struct scenario scenario;
-        struct values values;
         struct error error;
         open_world(i, &arena, &command, &scenario);
-        const struct breakdown of_step = parts_at(&scenario, TPOT, &values, false);
-        const struct breakdown of_train = parts_at(&scenario, TRAIN, &values, false);
+        const struct breakdown of_step = parts_at(&scenario, TPOT, false);
+        const struct breakdown of_train = parts_at(&scenario, TRAIN, false);
         /* the list gave all that overlaps to the links */
         const bool overlaps = facts_find(&scenario.facts, "comm_overlap_share") != NULL;
         for (size_t k = overlaps ? COUNT(steps) : 0; k < COUNT(steps) + COUNT(train); k++) {

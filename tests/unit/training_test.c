@@ -284,10 +284,8 @@ static void parts_add_up(void **unused)
             give(&world, "tensor_parallel", 1);
             for (size_t j = 0; j < COUNT(layouts[i]) && layouts[i][j].row; j++)
                 give(&world, layouts[i][j].row, layouts[i][j].value);
-            static const char *const step[] = { "train_step" };
-            struct values values;
-            assert_true(values_of_parts(&world.scenario, step, 1, &values, &error));
-            const struct breakdown parts = breakdown_of(&world.scenario, &values, 0, false);
+            struct breakdown parts;
+            assert_true(breakdown_of(&world.scenario, "train_step", false, &parts, &error));
             double sum = 0;
             for (size_t j = 0; j < parts.count; j++)
                 sum += parts.at[j].value;
