@@ -409,7 +409,8 @@ bool launch_print(struct launch *launch, struct answer *answer, struct error *er
     struct buffer out = { .arena = arena };
     if (!launch_runs(launch, "", error))
         return false;
-    struct doc *doc = doc_add(arena, answer->doc, "emit", DOC_OBJECT);
+    struct doc *doc = doc_new(arena, DOC_OBJECT);   /* the text is written from it, also where nobody prints it */
+    doc_put(answer->doc, "emit", doc);
     doc_add_string(arena, doc, "engine", launch->engine);
     doc_add_string(arena, doc, "version", launch_about(launch, "version", NULL)->value);
     doc_add_string(arena, doc, "deployment", launch->deployment->title);
