@@ -83,7 +83,8 @@ static int answer_question(struct arena *arena, const struct command *command)
 {
     const struct ranks *ranks = command->ranks;
     struct error error;
-    struct answer answer = { .doc = command_given(command, "json") ? doc_new(arena, DOC_OBJECT) : NULL,
+    const bool documented = command->verb->documented || command_given(command, "json");
+    struct answer answer = { .doc = documented ? doc_new(arena, DOC_OBJECT) : NULL,
                              .text.arena = arena, .text.columns = command->columns,
                              .csv.arena = command_given(command, "csv") ? arena : NULL };
     bool answered = command_answer(arena, command, &answer, &error);

@@ -67,6 +67,7 @@ struct verb {
     const char *examples[VERB_EXAMPLES];
     const struct option_group *groups[VERB_GROUPS];     /* NULL: no more */
     ask_function *ask;              /* NULL: a tool of the command line, which the API does not offer */
+    bool documented;                /* its text is written from its document */
     const char *also;               /* another name, or NULL */
     const char *key_title;          /* of help: what the keys describe */
     const struct instead *instead;  /* options of other verbs, and what to give here; NULL: none */
