@@ -115,8 +115,17 @@ static bool within_interval(const struct plan_point *better, const struct plan_p
            point->figures[PLAN_per_gpu];
 }
 
-/* The simplest deployment: the best of aggregated replicas without pipeline stages. It has a name of
- * its own in the answer where the best deployment is another one. */
+/* Show a deployment of the answer in the text as well, where the best one is another. */
+static void add_shown(struct plan *plan, struct section *section, const char *name, struct section *record,
+                      const struct plan_point *point)
+{
+    struct section *shown = section_add(section, name, SECTION_LIST);
+    shown->text_only = true;
+    section_share(shown, record);
+    section_word(record, "alike", within_interval(&plan->front[0], point) ? "~" : "")->text_only = true;
+}
+
+/* The simplest deployment: the best of aggregated replicas without pipeline stages. */
 static bool add_simplest(struct plan *plan, struct section *section)
 {
     const struct search_front *tops = &plan->result.tops;
@@ -132,18 +141,15 @@ static bool add_simplest(struct plan *plan, struct section *section)
         section_nothing(section, "simplest");
         return true;
     }
-    plan_record(plan, &point, section_add(section, "simplest", SECTION_RECORD));
-    if (point.at.space == best->at.space && point.at.setting == best->at.setting &&
-        point.at.load == best->at.load)
-        return true;
-    struct section *simpler = section_add(section, "simpler", SECTION_RECORD);
-    plan_record(plan, &point, simpler);
-    section_word(simpler, "alike", within_interval(best, &point) ? "~" : "")->text_only = true;
+    struct section *simplest = section_add(section, "simplest", SECTION_RECORD);
+    plan_record(plan, &point, simplest);
+    if (point.at.space != best->at.space || point.at.setting != best->at.setting ||
+        point.at.load != best->at.load)
+        add_shown(plan, section, "simpler", simplest, &point);
     return true;
 }
 
-/* The best deployment whose layouts published servers have, here or elsewhere; in the text where the best of
- * all is another one. */
+/* The best deployment whose layouts published servers have, here or elsewhere. */
 static bool add_known(struct plan *plan, struct section *section)
 {
     const struct search_front *tops = &plan->result.tops;
@@ -160,12 +166,8 @@ static bool add_known(struct plan *plan, struct section *section)
     }
     struct section *known = section_add(section, "measured", SECTION_RECORD);
     plan_record(plan, &point, known);
-    if (plan_input(plan, &plan->front[0].at, NAME_layout_distance) <= PUBLISHED_ELSEWHERE)
-        return true;
-    struct section *shown = section_add(section, "known", SECTION_LIST);
-    shown->text_only = true;
-    section_share(shown, known);
-    section_word(known, "alike", within_interval(&plan->front[0], &point) ? "~" : "")->text_only = true;
+    if (plan_input(plan, &plan->front[0].at, NAME_layout_distance) > PUBLISHED_ELSEWHERE)
+        add_shown(plan, section, "known", known, &point);
     return true;
 }
 
@@ -486,8 +488,6 @@ const struct record answer_plan = { "Plan", (const struct answer_field[]){
     { FIELD_TEXT, "measured_reason", .help = "why there is no measured one" },
     { FIELD_RECORD, "simplest", .help = "the best aggregated replicas without pipeline stages",
       .record = &plan_deployment_record, .null = true },
-    { FIELD_RECORD, "simpler", .help = "until the next version: simplest, where the best is another kind",
-      .record = &plan_deployment_record },
     { FIELD_RECORD, "limits", .help = "the limits that deployments had to keep", .record = &limits_record },
     { FIELD_LIST, "moves", .help = "the best deployment under each relaxed limit", .record = &move_record },
     { FIELD_LIST, "front", .help = "Pareto front of throughput per GPU over speed per user, the best first",
@@ -500,6 +500,7 @@ const struct record answer_plan = { "Plan", (const struct answer_field[]){
     { FIELD_LIST, "sweep", .help = "--sweep: the best deployment at each value", .record = &plan_swept },
     { FIELD_TEXT_ONLY, "shown", .record = &plan_deployment_record },
     { FIELD_TEXT_ONLY, "known", .record = &plan_deployment_record },
+    { FIELD_TEXT_ONLY, "simpler", .record = &plan_deployment_record },
     { FIELD_TEXT_ONLY, .count = 13, .names = (const char *const[]){
           "asked_front", "fastest", "scope", "swept", NAME_prompt_tokens, NAME_output_tokens, "ttft_missed", "by_demand", "worth",
           NAME_weights_stored, NAME_deployment_memory, "memory_share", "gpus_holding" } },
