@@ -1,9 +1,7 @@
-/* list: everything that has a name: models, machines, engines, tiers, prices, formats, rows, old
- * row names.
+/* list: everything that has a name: models, machines, engines, tiers, prices, formats, rows.
  *
  * Each list is a table for people, and a document with all facts. A row is listed with its
- * aliases, unit and meaning; `list renamed` has the rows whose name changed since the last
- * version. */
+ * aliases, unit and meaning. */
 #include "ask/ask.h"
 
 #include "catalog/meant.h"
@@ -64,13 +62,6 @@ static void list_catalog(struct arena *arena, const struct catalog *catalog,
     finish(arena, what, &table, answer);
 }
 
-/* All names by which a row is accepted beside its own. */
-static const char *names_of(struct arena *arena, const struct row *row)
-{
-    const char *also = row_aliases(row) ? row_aliases(row) : "", *was = row_was(row) ? row_was(row) : "";
-    return arena_print(arena, "%s%s%s", also, *also && *was ? " " : "", was);
-}
-
 static void list_rows(struct arena *arena, struct answer *answer)
 {
     const struct formulas *formulas = formulas_built_in(0);
@@ -83,24 +74,10 @@ static void list_rows(struct arena *arena, struct answer *answer)
         table_cell(&table, "%s", row_unit_text(formulas_row(formulas, i)));
         table_cell(&table, "%s", row_symbol(formulas_row(formulas, i)));
         table_cell(&table, "%s", row_meaning(formulas_row(formulas, i)));
-        table_cell(&table, "%s", names_of(arena, formulas_row(formulas, i)));
+        const char *also = row_aliases(formulas_row(formulas, i));
+        table_cell(&table, "%s", also ? also : "");
     }
     finish(arena, "rows", &table, answer);
-}
-
-/* Rows that have another name since the last version. */
-static void list_renamed(struct arena *arena, struct answer *answer)
-{
-    const struct formulas *formulas = formulas_built_in(0);
-    struct table table = { .arena = arena, .columns = 2, .left = "ll" };
-    table_cell(&table, "old");
-    table_cell(&table, "new");
-    for (size_t i = 0; i < formulas->alias_count; i++)
-        if (formulas->aliases[i].old) {
-            table_cell(&table, "%s", formulas->aliases[i].name);
-            table_cell(&table, "%s", row_name(formulas_row(formulas, formulas->aliases[i].row)));
-        }
-    finish(arena, "renamed", &table, answer);
 }
 
 static void list_formats(struct arena *arena, struct answer *answer)
@@ -118,7 +95,7 @@ static void list_formats(struct arena *arena, struct answer *answer)
     finish(arena, "formats", &table, answer);
 }
 
-static const char names[] = "models, hardware, tiers, prices, rows, renamed or formats";
+static const char names[] = "models, hardware, tiers, prices, rows or formats";
 
 bool ask_list(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
@@ -144,13 +121,10 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
         list_catalog(arena, catalog, CATALOG_PRICE, "prices", price, 3, answer);
     else if (!strcmp(what, "rows"))
         list_rows(arena, answer);
-    else if (!strcmp(what, "renamed"))
-        list_renamed(arena, answer);
     else if (!strcmp(what, "formats"))
         list_formats(arena, answer);
     else {
-        static const char *const lists[] = { "models", "hardware", "machines", "tiers", "prices", "rows", "renamed",
-                                             "formats" };
+        static const char *const lists[] = { "models", "hardware", "machines", "tiers", "prices", "rows", "formats" };
         const char *near = name_nearest(what, lists, sizeof lists / sizeof *lists);
         error_set(error, *what ? "unknown list '%.60s'" : "list needs a name", what);
         if (meant_explain("list", what, error))
@@ -162,6 +136,6 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
 }
 
 const struct verb verb_list = {
-    "list", "models | hardware | tiers | prices | rows | renamed | formats", "List models, hardware, tiers, prices, rows, old names or formats.",
+    "list", "models | hardware | tiers | prices | rows | formats", "List models, hardware, tiers, prices, rows or formats.",
     { "chalkline list hardware", "chalkline list rows --csv" },
     { &table_options, &output_options }, .ask = ask_list };

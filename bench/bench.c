@@ -134,21 +134,21 @@ static void measure(struct bench *bench, const struct set *set)
 
 /* What a search over servers asks of each point; hand it the columns that vary. */
 static const char *const point_rows[] = {
-    "steady_token_time", "attention_dp * running * one_token / steady_token_time / chips",
-    "chips * chip_price * steady_token_time / (attention_dp * running * one_token)",
-    "running / rank_slots" };
+    "steady_token_time", "attention_dp * rank_running * one_token / steady_token_time / chips",
+    "chips * chip_price * steady_token_time / (attention_dp * rank_running * one_token)",
+    "rank_running / rank_slots" };
 enum { POINT_ROWS = sizeof point_rows / sizeof *point_rows, VARY = 3,
        SETS = sizeof sets / sizeof *sets };
 
 static const struct {
     const char *model, *machine, *ranks, *what, *vary[VARY];
 } serving[] = {
-    { "llama-3.1-70b", "h100-sxm", "1", "running, context", { "running", "mean_context" } },
+    { "llama-3.1-70b", "h100-sxm", "1", "running, context", { "rank_running", "mean_context" } },
     { "llama-3.1-70b", "h100-sxm", "1", "running, prompt, output",
-      { "running", "prompt_tokens", "output_tokens" } },
-    { "deepseek-v3", "gb200-nvl72", "8", "running, context", { "running", "mean_context" } },
+      { "rank_running", "prompt_tokens", "output_tokens" } },
+    { "deepseek-v3", "gb200-nvl72", "8", "running, context", { "rank_running", "mean_context" } },
     { "deepseek-v3", "gb200-nvl72", "8", "running, prompt, output",
-      { "running", "prompt_tokens", "output_tokens" } },
+      { "rank_running", "prompt_tokens", "output_tokens" } },
 };
 
 struct points {

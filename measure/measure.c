@@ -618,7 +618,7 @@ static const struct option list[] = {
     { "vary", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 0.5, .otherwise = "none of --isl and --osl",
       .fallback = "0.3", .help = "standard deviation of both lengths over their means" },
     { "timeout", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 86400, .fallback = "1min",
-      .was = "patience", .help = "a request of which nothing comes for so long has failed" },
+      .help = "a request of which nothing comes for so long has failed" },
     { "seed", "N", OPTION_COUNT, .low = 0, .high = 1e9, .otherwise = "another each time, which the answer states",
       .help = "of prompts and arrivals" },
     { "key-file", "FILE", OPTION_FILE, .otherwise = "CHALKLINE_API_KEY", .help = "file with the key of the API" },

@@ -50,7 +50,7 @@ struct answer_field {
     const char *unit;               /* of numbers; NULL: "1"; "": not the same in every answer */
     const char *const *names;       /* [count]; NULL entries are skipped */
     size_t count;
-    const char *const *keys;        /* FIELD_ROWS: old names of the same rows, as additional keys */
+    const char *const *keys;        /* FIELD_ROWS: short names of the same rows, as additional keys */
     const struct record *record;
     bool aliases;                   /* FIELD_ROWS: each number also appears under its row's aliases */
     bool arrays;                    /* FIELD_OTHERS: an array may take the place of a record */

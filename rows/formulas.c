@@ -98,12 +98,6 @@ int formulas_find(const struct formulas *formulas, const char *name)
     return at < 0 ? formulas->aliases[-1 - at].row : at - 1;
 }
 
-const struct alias *formulas_alias(const struct formulas *formulas, const char *name)
-{
-    const int at = formulas->index[index_place(formulas, name)];
-    return at < 0 ? &formulas->aliases[-1 - at] : NULL;
-}
-
 const char *formulas_name(const struct formulas *formulas, struct arena *arena, const char *name)
 {
     const char *bracket = strchr(name, '[');
@@ -135,8 +129,7 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
         names[i] = row_name(formulas_row(formulas, i));
     size_t count = formulas->count;
     for (size_t i = 0; i < formulas->alias_count; i++)
-        if (!formulas->aliases[i].old)
-            names[count++] = formulas->aliases[i].name;
+        names[count++] = formulas->aliases[i].name;
     static const double exact = 2.5;                    /* what people call a row, word for word: latency, cost */
     struct match match;
     const bool found = formulas_lookup(formulas, name, NULL, &match, 1);
@@ -341,14 +334,13 @@ static const char *without_last(struct buffer *text)
     return text->data;
 }
 
-/* Lines under the head: meaning, source, what is fitted, other names, old names, the part of a
- * breakdown, then '=' and the expression. */
+/* Lines under the head: meaning, source, what is fitted, other names, the part of a breakdown, then
+ * '=' and the expression. */
 static void read_body(struct reader *reader, struct row_draft *draft, struct text *expression, int *expression_line)
 {
     struct buffer meaning = { .arena = reader->formulas->arena };
     struct buffer fit = { .arena = reader->formulas->arena };
     struct buffer aliases = { .arena = reader->formulas->arena };
-    struct buffer was = { .arena = reader->formulas->arena };
     struct buffer part = { .arena = reader->formulas->arena };
     struct buffer words = { .arena = reader->formulas->arena };
     struct text source = { "", 0 };
@@ -368,8 +360,7 @@ static void read_body(struct reader *reader, struct row_draft *draft, struct tex
             continue;
         }
         if (take_line(trimmed, "fit:", "\n", &fit) || take_line(trimmed, "alias:", " ", &aliases) ||
-            take_line(trimmed, "was:", " ", &was) || take_line(trimmed, "part:", "", &part) ||
-            take_line(trimmed, "words:", ", ", &words))
+            take_line(trimmed, "part:", "", &part) || take_line(trimmed, "words:", ", ", &words))
             continue;
         take_source(&trimmed, &source);
         if (trimmed.size)               /* not a line with the source alone */
@@ -384,7 +375,6 @@ static void read_body(struct reader *reader, struct row_draft *draft, struct tex
     if (words.size)
         draft->texts[TEXT_words] = words_of_phrases(&reader->synonyms, reader->formulas->arena, words.data);
     draft->texts[TEXT_aliases] = without_last(&aliases);
-    draft->texts[TEXT_was] = without_last(&was);
     draft->texts[TEXT_source] = copy(reader, source);
 }
 
@@ -413,10 +403,11 @@ static void index_add(struct formulas *formulas, int at)
     formulas_index(formulas, formulas->arena);
 }
 
-/* The names of a line "alias:" or "was:", each of which must be new. */
-static bool add_names(struct reader *reader, const struct row_draft *draft, const char *names, bool old, int of)
+/* The names of a line "alias:", each of which must be new. */
+static bool add_aliases(struct reader *reader, const struct row_draft *draft, int of)
 {
     struct formulas *formulas = reader->formulas;
+    const char *names = draft->texts[TEXT_aliases];
     struct text rest = text_of(names ? names : "");
     if (names && draft->texts[TEXT_with])
         return wrong(reader, draft->row.line, "an alias in a WITH chapter", "at the row's first place");
@@ -435,16 +426,10 @@ static bool add_names(struct reader *reader, const struct row_draft *draft, cons
         }
         *(struct alias *)arena_push(formulas->arena, &formulas->aliases, &formulas->alias_count,
                                     &formulas->alias_room, sizeof *formulas->aliases) =
-            (struct alias){ alias, of, old };
+            (struct alias){ alias, of };
         index_add(formulas, -(int)formulas->alias_count);
     }
     return true;
-}
-
-static bool add_aliases(struct reader *reader, const struct row_draft *draft, int of)
-{
-    return add_names(reader, draft, draft->texts[TEXT_aliases], false, of) &&
-           add_names(reader, draft, draft->texts[TEXT_was], true, of);
 }
 
 /* The names of a row and of the one that it redefines. */
@@ -521,7 +506,6 @@ static bool add_row(struct reader *reader, struct row_draft *draft)
     texts[TEXT_name] = row_name(old);
     texts[TEXT_table] = row_table(old);
     texts[TEXT_aliases] = both_names(formulas, texts[TEXT_aliases], row_aliases(old));
-    texts[TEXT_was] = both_names(formulas, texts[TEXT_was], row_was(old));
     if (!texts[TEXT_part])
         texts[TEXT_part] = row_part(old);
     if (!texts[TEXT_words])

@@ -30,8 +30,7 @@ struct lookup {
 
 static const char *names_text(struct arena *arena, const struct row *row)
 {
-    return arena_print(arena, "%s %s %s", row_name(row), row_aliases(row) ? row_aliases(row) : "",
-                       row_was(row) ? row_was(row) : "");
+    return arena_print(arena, "%s %s", row_name(row), row_aliases(row) ? row_aliases(row) : "");
 }
 
 /* What a row says in one field; "": nothing. */

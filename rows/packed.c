@@ -291,7 +291,7 @@ struct row_packer {
 };
 
 /* Texts that many rows lack, in one order for both directions. */
-static const enum row_text rare[] = { TEXT_fit, TEXT_aliases, TEXT_was, TEXT_part, TEXT_words };
+static const enum row_text rare[] = { TEXT_fit, TEXT_aliases, TEXT_part, TEXT_words };
 enum { RARE = sizeof rare / sizeof *rare };
 
 /* What a row is; most inputs have no plausible range. */
@@ -480,7 +480,7 @@ void pack_formulas(struct packer *packer, const struct formulas *sets)
     pack_places(packer, sets, &rows);
     pack_count(packer, PACK_COUNTS, sets->alias_count);
     for (size_t i = 0; i < sets->alias_count; i++) {
-        pack_count(packer, PACK_COUNTS, 2 * (size_t)sets->aliases[i].row + sets->aliases[i].old);
+        pack_count(packer, PACK_COUNTS, (size_t)sets->aliases[i].row);
         pack_text(packer, PACK_NAMES, sets->aliases[i].name);
     }
     pack_count(packer, PACK_COUNTS, sets->index_size);
@@ -491,8 +491,8 @@ static struct alias *unpack_aliases(struct unpacker *unpacker, size_t *count)
     *count = unpack_count(unpacker, PACK_COUNTS);
     struct alias *aliases = arena_array(unpacker->arena, *count + 1, sizeof *aliases);
     for (size_t i = 0; i < *count; i++) {
-        const size_t of = unpack_count(unpacker, PACK_COUNTS);
-        aliases[i] = (struct alias){ unpack_text(unpacker, PACK_NAMES), (int)(of / 2), of % 2 };
+        const int row = (int)unpack_count(unpacker, PACK_COUNTS);
+        aliases[i] = (struct alias){ unpack_text(unpacker, PACK_NAMES), row };
     }
     return aliases;
 }

@@ -172,7 +172,6 @@ struct chapter {
 struct alias {
     const char *name;
     int row;
-    bool old;                       /* from a line "was:": accepted for one version */
 };
 
 /* A set of rows. A row never changes after it was read: sets share rows, and redefining a row adds
@@ -215,9 +214,7 @@ bool formulas_read(struct formulas *formulas, const char *file, struct text text
 void formulas_index(struct formulas *formulas, struct arena *arena);
 /* The row of that name or alias; -1: none. */
 int formulas_find(const struct formulas *formulas, const char *name);
-/* The alias of that name, with the row it stands for; NULL: none. */
-const struct alias *formulas_alias(const struct formulas *formulas, const char *name);
-/* The present name of a row that `name` may call by an alias, with its [entry]; `name` itself if there
+/* The name of a row that `name` may call by an alias, with its [entry]; `name` itself if there
  * is no such row. */
 const char *formulas_name(const struct formulas *formulas, struct arena *arena, const char *name);
 /* The row `predicted_WORD`, such as predicted_tpot of "tpot"; NULL: there is none. */

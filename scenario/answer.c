@@ -13,6 +13,5 @@ bool command_answer(struct arena *arena, const struct command *command, struct a
     const char *path = command_text(command, "plot");
     if ((path && !plot_check(arena, path, error)) || !command->verb->ask(arena, command, answer, error))
         return false;
-    doc_add_old_names(arena, formulas_built_in(FORMULAS_ALL), answer->doc);
     return !path || !answer->picture || plot_write(answer->picture, path, error);
 }

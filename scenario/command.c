@@ -33,9 +33,6 @@ const struct option *verb_option(const struct verb *verb, const char *name)
     for (struct option_at at = { 0 }; (option = verb_next_option(verb, &at));)
         if (!strcmp(option->name, name))
             return option;
-    for (struct option_at at = { 0 }; (option = verb_next_option(verb, &at));)
-        if (option->was && !strcmp(option->was, name))
-            return option;
     return NULL;
 }
 
@@ -473,14 +470,6 @@ static bool option_unknown(const struct command *command, const char *word, stru
     return false;
 }
 
-/* Is it named "--was" or "--was=value"? */
-static bool old_name(const struct option *option, const char *word)
-{
-    const size_t size = option->was ? strlen(option->was) : 0;
-    return size && word[1] == '-' && !strncmp(word + 2, option->was, size) &&
-           (!word[2 + size] || word[2 + size] == '=');
-}
-
 static bool read_option(struct arena *arena, struct command *command, int count, char **words,
                         int *at, struct error *error)
 {
@@ -493,7 +482,7 @@ static bool read_option(struct arena *arena, struct command *command, int count,
         error_set(error, "--%s takes no value", option->name);
         return error_expected(error, "--%s alone", option->name);
     }
-    const char *word = words[*at], *ignored;
+    const char *ignored;
     const char *text = alone ? "" : value ? value : *at + 1 < count ? words[*at + 1] : NULL;
     if (!alone && (!text || (!*text && !option->many) ||
                    (!value && text[0] == '-' && text[1] == '-' && option_of(command->verb, text, &ignored)))) {
@@ -501,10 +490,7 @@ static bool read_option(struct arena *arena, struct command *command, int count,
         return error_expected(error, "--%s %s: %s", option->name, option->argument, option->help);
     }
     *at += !alone && !value;
-    if (!command_put(arena, command, option, text, error))
-        return false;
-    command->values[command->value_count - 1].old = old_name(option, word);
-    return true;
+    return command_put(arena, command, option, text, error);
 }
 
 /* The first word that is no option's value, where it is a verb; else the verb is implied. */

@@ -41,7 +41,6 @@ struct option {
     const char *help;               /* one line, without its default and range */
     bool many;                      /* may be given more than once */
     char letter;                    /* 'o' of -o; 0: none */
-    const char *was;                /* the name it had until the last version, still accepted */
     const char *twice;              /* what to do where it is given twice; NULL: give it once */
 };
 
@@ -81,7 +80,7 @@ struct option_at {
     size_t group, option;
 };
 const struct option *verb_next_option(const struct verb *verb, struct option_at *at);
-/* The option with this name or old name; NULL: none. */
+/* The option with this name; NULL: none. */
 const struct option *verb_option(const struct verb *verb, const char *name);
 /* In a list of verbs that NULL ends. */
 const struct verb *verb_named(const struct verb *const *verbs, const char *name);
@@ -106,7 +105,6 @@ const char *option_range(struct arena *arena, const struct option *option);
 /* The value of a given option. */
 struct value {
     const struct option *option;
-    bool old;                       /* the option was given by its old name */
     const char *text;               /* as it was given; a bare number with the unit that it is read in */
     const char *bare;               /* the number as it was given, if it got a unit; otherwise NULL */
     struct quantity quantity;       /* COUNT, QUANTITY */

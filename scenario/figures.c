@@ -207,7 +207,7 @@ void figures_row(struct section *section, const char *name, double value)
     const struct unit unit = formulas_row(formulas, row)->unit;
     section_number(section, name, value, unit);
     for (size_t i = 0; i < formulas->alias_count; i++)
-        if (formulas->aliases[i].row == row && !formulas->aliases[i].old)
+        if (formulas->aliases[i].row == row)
             section_number(section, formulas->aliases[i].name, value, unit);
 }
 

@@ -90,12 +90,12 @@ GROUP(limit_options, limit_title,
       .help = "limit of the time per output token" })
 GROUP(run_options, run_title,
     { "tokens", "N", OPTION_ROW, .row = NAME_training_tokens, TOKENS_MEANT, .help = "training tokens" },
-    { "global-batch", "N", OPTION_ROW, .row = NAME_training_sequences, .was = "sequences",
+    { "global-batch", "N", OPTION_ROW, .row = NAME_training_sequences,
       .help = "sequences per training step" },
-    { "seq-length", "N", OPTION_ROW, .row = NAME_sequence_length, .was = "length",
+    { "seq-length", "N", OPTION_ROW, .row = NAME_sequence_length,
       .help = "tokens per training sequence" })
 GROUP(served_options, run_title,
-    { "served", "N", OPTION_ROW, .row = NAME_served_tokens, .otherwise = "token_rate x lifetime",
+    { "served", "N", OPTION_ROW, .row = NAME_served_tokens, .otherwise = "token_rate x model_lifetime",
       .help = "tokens that a model serves over its lifetime" })
 GROUP(tier_options, point_title,
     { "tiers", "FILE", OPTION_FILE, .otherwise = "data/tiers.csv",

@@ -678,7 +678,6 @@ bool scenario_open(struct scenario *scenario, struct arena *arena, const struct 
 {
     if (!scenario_read(scenario, arena, command, subject, error))
         return false;
-    scenario_note_old_names(scenario);
     return scenario_layout_agrees(scenario, error) && scenario_drafts(scenario, error) &&
            scenario_images(scenario, error) && scenario_assume(scenario, error);
 }

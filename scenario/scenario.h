@@ -164,19 +164,14 @@ const char *engine_usual(struct arena *arena, const struct catalog *catalog, con
                          const char **why);
 /* A draft model of llama.cpp must be given whole; add a note on how often its tokens are taken as accepted. */
 bool scenario_drafts(struct scenario *scenario, struct error *error);
-/* Add a note with the new name for each name in the command that a row had until the last version. */
-void scenario_note_old_names(struct scenario *scenario);
 /* Without a model: of which server the predictions in these texts are, for the first line of an answer; NULL: a model is
  * named, or they predict no server. */
 const char *scenario_default_server(const struct scenario *scenario, const char *const *texts, size_t count);
 /* Add the note "--set chip_price=1 is read as 1 USD/s: 3,600 USD/h", if the value has no unit. */
 void scenario_note_bare(struct scenario *scenario, const char *option, const char *value, const char *unit_text);
-/* Answer the command with its verb, and write the picture that --plot asks for. The document has rows under
- * their old names too. */
+/* Answer the command with its verb, and write the picture that --plot asks for. */
 bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
                     struct error *error);
-/* Numbers of a document under the old names of their rows too. */
-void doc_add_old_names(struct arena *arena, const struct formulas *formulas, struct doc *doc);
 /* Read a user's tiers, --tiers FILE, in place of the built-in ones. */
 bool scenario_read_tiers(struct scenario *scenario, const char *path, struct error *error);
 /* Add what was assumed to the answer: lines of the text, and a list "assumed" in the document. */

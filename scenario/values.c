@@ -28,7 +28,7 @@ void doc_add_row(struct arena *arena, struct doc *doc, const char *name, double 
     const int row = formulas_find(formulas, name);
     doc_add_number(arena, doc, name, value);
     for (size_t i = 0; i < formulas->alias_count; i++)
-        if (formulas->aliases[i].row == row && !formulas->aliases[i].old)
+        if (formulas->aliases[i].row == row)
             doc_add_number(arena, doc, formulas->aliases[i].name, value);
 }
 

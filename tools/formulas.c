@@ -154,8 +154,7 @@ static void print_index(const struct formulas *formulas)
 {
     struct buffer out = { .arena = formulas->arena };
     for (size_t i = 0; i < formulas->alias_count; i++)
-        buffer_print(&out, "    { \"%s\", %d, %s },\n", formulas->aliases[i].name,
-                     formulas->aliases[i].row, formulas->aliases[i].old ? "true" : "false");
+        buffer_print(&out, "    { \"%s\", %d },\n", formulas->aliases[i].name, formulas->aliases[i].row);
     printf("static const struct alias aliases[] = {\n%s};\n", out.data);
     printf("static const int names[] = {");
     for (size_t i = 0; i < formulas->index_size; i++)

@@ -43,7 +43,7 @@ replay() {
     run=$1 ranks=$(setting "$meta" data_parallel_size)
     shift
     "$CHALKLINE" simulate "$file" --scheduler vllm-v1 --model "$(setting "$meta" model)" \
-        --on "$(setting "$meta" hardware)" --ranks "$ranks" \
+        --on "$(setting "$meta" hardware)" --dp "$ranks" \
         --gpus $((ranks * $(setting "$meta" tensor_parallel_size))) \
         --set max_num_seqs="$(setting "$meta" max_num_seqs)" \
         --set chunked_prefill_size="$(setting "$meta" max_num_batched_tokens)" \
@@ -89,7 +89,7 @@ one_experiment() {
     awk -f tools/simulated.awk -v what=trace -v experiment="$1" -v begin="$4" -v answer="$5" \
         "$load" >"$here/trace.csv"
     "$CHALKLINE" simulate "$here/trace.csv" --scheduler vllm-v1 --model "$2" --on h100-sxm --gpus "$3" \
-        --ranks 1 --set max_num_seqs=128 --set chunked_prefill_size=2048 --set gpu_memory_utilization=0.9 \
+        --dp 1 --set max_num_seqs=128 --set chunked_prefill_size=2048 --set gpu_memory_utilization=0.9 \
         --set host_hidden=1 --patience 300s --requests "$here/requests" >/dev/null
     awk -f tools/simulated.awk -v what=stages -v experiment="$1" -v name="${2##*/}" \
         -v patience=300 -v api="$("$CHALKLINE" eval api_time --engine vllm --model "$2" \

@@ -145,7 +145,7 @@ static struct doc *new_property(struct schemas *schemas, struct doc *properties,
     return doc_add(schemas->arena, properties, key, DOC_OBJECT);
 }
 
-/* A row under a key: its name, or one that is to be left. */
+/* A row under a key: its name, or another that the answer has for it. */
 static void add_row(struct schemas *schemas, struct doc *properties, struct doc *required,
                     const struct row *row, const char *key, bool always)
 {
@@ -153,10 +153,8 @@ static void add_row(struct schemas *schemas, struct doc *properties, struct doc 
     if (!one)
         return;
     add_number(schemas, one, row_unit_text(row), row_meaning(row), true);
-    if (strcmp(key, row_name(row))) {
+    if (strcmp(key, row_name(row)))
         doc_add_string(schemas->arena, one, "x-row", row_name(row));
-        doc_add_bool(schemas->arena, one, "deprecated", true);
-    }
 }
 
 static void add_rows(struct schemas *schemas, struct doc *properties, struct doc *required,
@@ -169,10 +167,10 @@ static void add_rows(struct schemas *schemas, struct doc *properties, struct doc
             continue;               /* an expression, which has no key of its own */
         add_row(schemas, properties, required, formulas_row(formulas, index),
                 field->keys ? field->keys[i] : field->names[i], field->always);
-        for (size_t k = 0; k < formulas->alias_count; k++)
-            if (formulas->aliases[k].row == index && (field->aliases || formulas->aliases[k].old))
+        for (size_t k = 0; field->aliases && k < formulas->alias_count; k++)
+            if (formulas->aliases[k].row == index)
                 add_row(schemas, properties, required, formulas_row(formulas, index), formulas->aliases[k].name,
-                        field->always && !formulas->aliases[k].old);
+                        field->always);
     }
 }
 

@@ -124,7 +124,7 @@ bool ask_life(struct arena *arena, const struct command *command, struct answer 
 static const struct option life_list[] = {
     { "tokens", "N", OPTION_ROW, .row = NAME_training_tokens, TOKENS_MEANT, .otherwise = "compute-optimal",
       .help = "tokens that the model was trained on" },
-    { "served", "N", OPTION_ROW, .row = NAME_served_tokens, .otherwise = "token_rate x lifetime",
+    { "served", "N", OPTION_ROW, .row = NAME_served_tokens, .otherwise = "token_rate x model_lifetime",
       .help = "tokens that the model serves over its lifetime" },
     { "budget", "FLOP", OPTION_ROW, .row = NAME_life_budget,
       .help = "lifetime compute; finds size and tokens of the lowest loss" },

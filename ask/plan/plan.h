@@ -23,8 +23,8 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };       /* aggregated, d
     X(prefill_pipeline_parallel, 1) X(disagg_prefill_time, 1) X(decode_workers, 2)                \
     X(prefill_workers, 2) X(layout_distance, 0)
 
-/* The figures of a point: X(name, row of an aggregated deployment, row of a disaggregated one). `cost`,
- * all rent over output tokens, will be removed in the next version. */
+/* The figures of a point: X(name, row of an aggregated deployment, row of a disaggregated one). The name is that of
+ * either kind, in JSON, CSV and the text; `cost` is all rent over output tokens. */
 #define PLAN_FIGURES(X)                                                                              \
     X(speed_per_user, NAME_speed_per_user, NAME_disagg_speed_per_user)                               \
     X(per_gpu, NAME_deployment_throughput_per_chip, NAME_disagg_throughput_per_chip)                 \

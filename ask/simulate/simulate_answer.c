@@ -28,7 +28,7 @@ static void add_counts(const struct simulate *simulate, const struct simulated *
         { "batch_tokens", (double)result->batch_tokens },
         { "preemptions", (double)result->preemptions },
         { "busy", result->busy / there },
-        { "utilisation", result->busy / there },        /* the name of one version */
+        { "utilisation", result->busy / there },        /* as searches and sweeps call it */
         { "queued", result->queued / there },
         { "waiting_at_last", result->waiting_at_last },
         { "requests_per_s", outcome->rate }, { "output_rate", outcome->output_rate },
@@ -257,7 +257,7 @@ static void add_settings(const struct simulated *outcome, struct section *sectio
                                                                         : server->batch_tokens_most;
     struct section *settings = section_add(section, "settings", SECTION_RECORD);
     section_word(settings, "scheduler", server->scheduler->name);
-    section_word(settings, "rules", server->scheduler->name);           /* the name of one version */
+    section_word(settings, "rules", server->scheduler->name);           /* a key that programs read */
     section_word(settings, "router", router_names[sim->router]);
     add_servers(server, sim->replicas, settings);
     section_number(settings, "block", (double)server->block, unit_one);

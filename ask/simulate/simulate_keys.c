@@ -76,7 +76,7 @@ static const struct record prompts_record = { "PromptPool", (const struct answer
 
 static const struct record settings_record = { "SimulatedServers", (const struct answer_field[]){
     { FIELD_TEXT, "scheduler", .help = "which requests enter a step", .always = true },
-    { FIELD_TEXT, "rules", .help = "until the next version: scheduler", .always = true },
+    { FIELD_TEXT, "rules", .help = "the same as scheduler", .always = true },
     { FIELD_TEXT, "router", .help = "where a request goes", .always = true },
     { FIELD_NUMBER, .help = "sizes of the servers", .names = sizes, .count = 6, .always = true },
     { FIELD_NUMBER, "block", .help = "tokens per KV block", .unit = "token", .always = true },
@@ -152,7 +152,7 @@ const struct record answer_simulate = { "Simulate", (const struct answer_field[]
     { FIELD_ROWS, .names = found_rows, .count = 1 },
     { FIELD_NUMBER, "makespan", .help = "from the first arrival to the last token", .unit = "s" },
     { FIELD_NUMBER, "busy", .help = "share of the time in which replicas ran" },
-    { FIELD_NUMBER, "utilisation", .help = "until the next version: busy",
+    { FIELD_NUMBER, "utilisation", .help = "the same as busy",
       .record = &repeated_record },
     { FIELD_NUMBER, "requests_per_s", .help = "requests that arrived per second", .unit = "1/s",
       .record = &repeated_record },

@@ -316,13 +316,13 @@ static void as_the_lists_said(void **state)
         { "launch overhead", "", "kernel_overhead_time" },
         { "communication", "", "comm_time" },
         { "host overhead", "", "host_exposed" },
-        { "prefill interference", "", "accepted * running * others * prefill_per_token" },
+        { "prefill interference", "", "acceptance_length * rank_running * other_prompts_share * prefill_per_token" },
     }, train[] = {
         { "GEMMs", "", "train_micro_batches * (gemm_forward + gemm_backward)" },
         { "attention", "", "train_micro_batches * (attention_forward + attention_backward)" },
         { "elementwise", "",
           "train_micro_batches * (elementwise_forward + elementwise_backward + quantise_forward"
-          " + quantise_backward + gaps + gaps)" },
+          " + quantise_backward + kernel_gap_time + kernel_gap_time)" },
         { "recomputation", "", "train_micro_batches * activation_recompute_time" },
         { "TP communication", "", "train_micro_batches * (tensor_forward + tensor_backward)" },
         { "CP communication", "", "train_micro_batches * 2 * ring_forward" },
@@ -360,7 +360,7 @@ static void as_the_lists_said(void **state)
             const char *beside = step ? steps[k].beside : train[k - COUNT(steps)].beside;
             const bool of_host = !strcmp(label, "host overhead") || !strcmp(label, "prefill interference");
             const char *text = step
-                ? arena_print(&arena, "AT((%s) * %s / accepted, running = beside, context = mean_context,"
+                ? arena_print(&arena, "AT((%s) * %s / acceptance_length, rank_running = rank_running_seen, context = mean_context,"
                               " prefill_chunk = 0)", steps[k].text, of_host ? "1" : "stage_unevenness")
                 : arena_print(&arena, "(%s) / pipeline_parallel", train[k - COUNT(steps)].text);
             double sum = 0, said;

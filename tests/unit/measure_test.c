@@ -198,7 +198,7 @@ static void test_manners(void **state)
         }
         close(listener);
         snprintf(words, sizeof words, "measure http://127.0.0.1:%u --loads 1,2 --isl 16 --osl 2 --budget 2s "
-                 "--patience 1s -o %s", port, path);
+                 "--timeout 1s -o %s", port, path);
         const int status = run(words, out, sizeof out);
         kill(server, SIGKILL);
         waitpid(server, NULL, 0);

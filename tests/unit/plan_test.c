@@ -79,7 +79,7 @@ static void closed_loop(struct plan *plan, const struct plan_point *point)
         point->figures[PLAN_rate] / point->figures[PLAN_replicas]);
     if (!values_of(&scenario, rows, COUNT(rows), &values, plan->error))
         fail_msg("%s", plan->error->what);
-    const double held = plan_input(plan, &point->at, "held");
+    const double held = plan_input(plan, &point->at, "rank_running_target");
     assert_float_equal(values.at[0], held, 5e-3 * held);    /* the rate is told to four digits */
     assert_float_equal(values.at[1], point->figures[PLAN_tpot], 1e-6 * values.at[1]);
     assert_float_equal(values.at[2], point->figures[PLAN_ttft], 1e-5 * values.at[2]);
@@ -299,7 +299,7 @@ enum { POOL_INPUTS = 10, POOLS_MOST = 1 << 20 };
 static const char *const pool_inputs[POOL_INPUTS] = {
     "chips", "attention_dp", "pipeline_parallel", "expert_parallel", "prefill_chips",
     "prefill_attention_dp", "prefill_pipeline_parallel", "decode_workers", "prefill_workers",
-    "held" };
+    "rank_running_target" };
 
 struct pools {
     double *at[POOL_INPUTS];
@@ -383,7 +383,7 @@ static void check_pools(struct plan *plan, const struct scenario *variant)
         set(&scenario, pool_inputs[i], 1);
     }
     set(&scenario, "deployment_chips", plan->gpus);
-    facts_bind(&scenario.facts, "disagg_rank_running", "held", ORIGIN_GIVEN, "test");
+    facts_bind(&scenario.facts, "disagg_rank_running", "rank_running_target", ORIGIN_GIVEN, "test");
     const struct fact *sparse = facts_find(&scenario.facts, "moe_layers");
     all_pools(plan->gpus, sparse && sparse->value > 0, &pools);
     run_pools(plan, &scenario, &pools, out);

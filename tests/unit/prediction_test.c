@@ -146,7 +146,7 @@ static void experts_and_latent_by_hand(void **state)
     double bytes = touched * 3 * 7168 * 2048 * 58 * (1 + 4.0 / (128 * 128));
     assert_true(near(value(&world, "SUM(operator, operator_routed * operator_sustained_read_time)"),
                      bytes / (8 * bandwidth * value(&world, "bandwidth_efficiency_moe")), 1e-9));
-    double seen = value(&world, "accepted");
+    double seen = value(&world, "acceptance_length");
     assert_true(seen == 1);
     assert_true(near(value(&world, "AT(acceptance_length, draft_tokens = 2, acceptance_rate = 0.5)"), 1.75, 1e-12));
     assert_true(near(value(&world, "AT(acceptance_length, draft_tokens = 2, acceptance_rate = 1)"), 3, 1e-12));
@@ -222,7 +222,7 @@ static void loops_agree(void **state)
     world_open(&world, "llama-3.1-70b", "h100-sxm");
     facts_set(&world.scenario.facts, "prompt_tokens", 2000, ORIGIN_GIVEN, "test");
     facts_set(&world.scenario.facts, "output_tokens", 500, ORIGIN_GIVEN, "test");
-    facts_set(&world.scenario.facts, "others", 1, ORIGIN_GIVEN, "test");
+    facts_set(&world.scenario.facts, "other_prompts_share", 1, ORIGIN_GIVEN, "test");
     double running = value(&world, "rank_running_mean"), tpot = value(&world, "predicted_tpot");
     assert_true(running > 0 && running < 64);
     facts_set(&world.scenario.facts, "arrival_rate", running / (499 * tpot), ORIGIN_GIVEN, "test");
@@ -256,7 +256,7 @@ static void pools_balance(void **state)
     facts_set(&world.scenario.facts, "prefill_workers", 1, ORIGIN_GIVEN, "test");
     facts_set(&world.scenario.facts, "prefill_chips", 1, ORIGIN_GIVEN, "test");
     facts_set(&world.scenario.facts, "batch", 512, ORIGIN_GIVEN, "test");
-    double load = value(&world, "AT(disagg_prefill_utilization, running = disagg_rank_running)");
+    double load = value(&world, "AT(disagg_prefill_utilization, rank_running = disagg_rank_running)");
     assert_true(load > 0.9 && load < 1);
     arena_free(&world.arena);
 }
@@ -297,7 +297,7 @@ static void prompts_fit_in_time(void **state)
     facts_set(&world.scenario.facts, "arrival_rate", 0.5, ORIGIN_GIVEN, "test");
     for (int equal = 0; equal < 2; equal++) {
         facts_set(&world.scenario.facts, "fixed_lengths", equal, ORIGIN_GIVEN, "test");
-        assert_true(value(&world, "prefill_queue_time") > 0 && value(&world, "interference") == 1);
+        assert_true(value(&world, "prefill_queue_time") > 0 && value(&world, "prefill_interference") == 1);
         }
     arena_free(&world.arena);
 }
@@ -355,7 +355,7 @@ static void blocks_as_vllm_counts(void **state)
     double blocks = value(&world, "kv_capacity_per_chip / (kv_per_token * kv_block_tokens)");
     assert_true(near(blocks, 2588, 0.03));
     double seats = value(&world, "AT(kv_slots, kv_blocks_reported = 2588)");
-    assert_true(near(value(&world, "seats"), seats, 0.03));
+    assert_true(near(value(&world, "kv_slots"), seats, 0.03));
     arena_free(&world.arena);
 }
 

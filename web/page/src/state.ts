@@ -71,8 +71,7 @@ const OPTION_OF: Readonly<Record<string, string>> = {
 };
 /* Options of a training run: serving verbs do not take them, but every verb takes --set. */
 const ROW_OF: Readonly<Record<string, string>> = {
-  tokens: "training_tokens", "global-batch": "training_sequences", sequences: "training_sequences",
-  "seq-length": "sequence_length", length: "sequence_length",
+  tokens: "training_tokens", "global-batch": "training_sequences", "seq-length": "sequence_length",
 };
 
 const without = (of: Readonly<Record<string, string>>, name: string): Record<string, string> => {
