@@ -33,7 +33,7 @@ BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c report_live.c \
               worker.c http_server.c listen.c serve_options.c)
 # Every room of the library; score/fit is a program of its own.
-ROOMS    := report catalog search infer reverse import scenario lecture score $(shell find sim ask -type d)
+ROOMS    := report catalog search infer reverse import command scenario deploy lecture score $(shell find sim ask -type d)
 # Rooms that only the command line has: the page neither listens nor calls.
 WIRE     := $(wildcard live/*.c watch/*.c) $(filter-out measure/kernels_set.c,$(wildcard measure/*.c))
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB) $(WIRE)

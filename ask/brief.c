@@ -10,8 +10,8 @@
 #include "report/picture.h"
 #include "build/row_names.h"
 #include "lecture/statements.h"
-#include "scenario/server.h"
-#include "scenario/waterfall.h"
+#include "deploy/server.h"
+#include "deploy/waterfall.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static const char *const figure_names[] = {
 #undef X
 };
 
-/* Rows of the operating point, besides those of scenario/server.h. */
+/* Rows of the operating point, besides those of deploy/server.h. */
 static const char *const point_rows[] = {
     NAME_bound_step, NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_memory,
     NAME_bound_cost_per_token, NAME_chips, NAME_context, NAME_tpot_over_bound };

@@ -2,13 +2,13 @@
  * time of a deployment and where that time goes. step.template is its text.
  *
  * Every number is a row, read from one graph at the scenario's point: rows of the bound, rows of
- * the prediction (scenario/server.c), the waterfall between them, and two times of each operator.
+ * the prediction (deploy/server.c), the waterfall between them, and two times of each operator.
  * Parts of TPOT below one per cent are shown together. With --emit the text is what starts the replica. */
 #include "ask/ask.h"
 #include "ask/launch/launch.h"
 #include "build/row_names.h"
-#include "scenario/server.h"
-#include "scenario/waterfall.h"
+#include "deploy/server.h"
+#include "deploy/waterfall.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The layout and the load of a replica as they were given. The number of its GPUs is TP x DP x PP, so that each of the
  * four follows from the others. If all four are given, they must agree; if a size is then not a whole
  * number, server_verdict says so. */
-#include "scenario/servers.h"
+#include "scenario/scenario.h"
 
 #include "build/row_names.h"
 

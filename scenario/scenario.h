@@ -13,8 +13,8 @@
 #include "report/figures.h"
 #include "report/template.h"
 #include "rows/rows.h"
-#include "scenario/command.h"
-#include "scenario/options.h"
+#include "command/command.h"
+#include "command/options.h"
 
 /* ---- scenario ------------------------------------------------------------------------- */
 
@@ -201,6 +201,8 @@ bool values_known(struct scenario *scenario, const char *const *texts, size_t co
 bool value_of(struct scenario *scenario, const char *text, double *value, struct error *error);
 /* The same; NAN where the expression has no value, or is empty. */
 double value_or_nan(struct scenario *scenario, const char *text);
+/* Read the number that the user gave for a row, perhaps as an expression; false if none was given. */
+bool given_number(const struct scenario *scenario, const char *row, double *value);
 /* Which branch of a select the scenario takes, 1 or 2; 0: its condition has no value there. */
 int select_branch(struct scenario *scenario, const struct expr *select);
 /* The expression that selects come to; NULL where a condition has no value. */

@@ -191,6 +191,17 @@ bool value_of(struct scenario *scenario, const char *text, double *value, struct
     return true;
 }
 
+bool given_number(const struct scenario *scenario, const char *row, double *value)
+{
+    const struct fact *fact = facts_find(&scenario->facts, row);
+    struct scenario same = *scenario;
+    struct error ignored;
+    if (!fact_given(fact))
+        return false;
+    *value = fact->value;
+    return !fact->expression || value_of(&same, row, value, &ignored);
+}
+
 double value_or_nan(struct scenario *scenario, const char *text)
 {
     struct error ignored;

@@ -1,7 +1,7 @@
 /* What the options of a command give for a benchmark's file (benchmark.h). */
 #include "score/benchmark.h"
 
-#include "scenario/command.h"
+#include "command/command.h"
 
 #include <string.h>
 

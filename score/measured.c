@@ -3,7 +3,7 @@
 #include "score/measured.h"
 
 #include "build/row_names.h"
-#include "scenario/options.h"
+#include "command/options.h"
 #include "rows/rows.h"
 #include "score/layout.h"
 

@@ -8,7 +8,7 @@
  * number given. */
 #include "web/web.h"
 
-#include "scenario/server.h"
+#include "deploy/server.h"
 
 #include "build/row_names.h"
 

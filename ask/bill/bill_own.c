@@ -8,7 +8,7 @@
  * bisection. The engine's cache has blocks of its own size, includes outputs, and is not billed. */
 #include "ask/bill/bill.h"
 #include "build/row_names.h"
-#include "scenario/server.h"
+#include "deploy/server.h"
 
 #include <math.h>
 #include <string.h>

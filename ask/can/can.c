@@ -8,7 +8,7 @@
 #include "build/row_names.h"
 #include "import/import.h"
 #include "scenario/calibrated.h"
-#include "scenario/server.h"
+#include "deploy/server.h"
 
 #include <math.h>
 #include <string.h>

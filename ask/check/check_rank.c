@@ -7,7 +7,7 @@
 #include "ask/check/check.h"
 
 #include "build/row_names.h"
-#include "scenario/published.h"
+#include "deploy/published.h"
 
 #include <math.h>
 #include <string.h>

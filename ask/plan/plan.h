@@ -9,7 +9,7 @@
 
 #include "ask/shards/shards.h"
 #include "scenario/rules.h"
-#include "scenario/servers.h"
+#include "deploy/servers.h"
 #include "scenario/sweep.h"
 
 #include "build/row_names.h"

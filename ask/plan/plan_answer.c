@@ -10,8 +10,8 @@
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"
-#include "scenario/published.h"
-#include "scenario/server.h"
+#include "deploy/published.h"
+#include "deploy/server.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "build/row_names.h"
 #include "scenario/calibrated.h"
 #include "scenario/rules.h"
-#include "scenario/server.h"
+#include "deploy/server.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"
-#include "scenario/published.h"
+#include "deploy/published.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  * it, for requests of the trace's mean lengths, so that simulation and prediction describe the
  * same deployment. Quantities that the trace or the scheduler determines cannot be set as rows
  * too, since the run would not follow them. */
-#include "scenario/server.h"
+#include "deploy/server.h"
 #include "build/row_names.h"
 #include "ask/simulate/simulate.h"
 #include "scenario/calibrated.h"

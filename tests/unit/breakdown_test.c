@@ -9,7 +9,7 @@
 #include "commands.h"
 
 #include "ask/ask.h"
-#include "scenario/waterfall.h"
+#include "deploy/waterfall.h"
 
 #include <math.h>
 

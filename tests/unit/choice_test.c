@@ -12,7 +12,7 @@
 
 #include "ask/ask.h"
 #include "build/row_names.h"
-#include "scenario/servers.h"
+#include "deploy/servers.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 
 #include "ask/ask.h"
 #include "build/row_names.h"
-#include "scenario/server.h"
+#include "deploy/server.h"
 
 #include <math.h>
 

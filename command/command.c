@@ -4,7 +4,7 @@
  *    depend on the verb; a test holds all declarations of one name to that.
  * 2. Put each option of the verb into the command, parsed by its kind.
  * 3. See whether they go together. */
-#include "scenario/command.h"
+#include "command/command.h"
 
 #include "build/row_names.h"
 #include "catalog/meant.h"

@@ -3,7 +3,7 @@
  *
  * The gaps and the bound add up to the prediction. A gap below a small share of the prediction has
  * no line of its own; such gaps are added up in one. All times are rows. */
-#include "scenario/waterfall.h"
+#include "deploy/waterfall.h"
 
 #include "build/row_names.h"
 

@@ -88,8 +88,6 @@ bool layouts_rows(struct scenario *scenario, const struct layouts *layouts,
 /* Write the possible sizes of expert parallelism, 1 (every expert is split over all chips) and all chips
  * of a stage, and return how many of them apply. */
 size_t layout_experts(const struct scenario *scenario, const struct layout *layout, double ways[2]);
-/* Read the number that the user gave for a row, perhaps as an expression; false if none was given. */
-bool given_number(const struct scenario *scenario, const char *row, double *value);
 
 /* Build the graph of some expressions in which only the named inputs, and the load, can vary. */
 bool servers_list(struct arena *arena, struct scenario *scenario,

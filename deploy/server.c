@@ -6,7 +6,7 @@
  * the layout and load that choice.c chose. A deployment that does not fit or cannot keep up with
  * its arrivals is an answer with a verdict, not an error. The records declare its keys for the
  * API. */
-#include "scenario/server.h"
+#include "deploy/server.h"
 #include "scenario/rules.h"
 
 #include "build/row_names.h"

@@ -15,7 +15,7 @@
  * 3. Limits and worth are not quite monotonic: they have ripples of a few parts in a thousand along the
  *    load, where a prompt needs one more chunk or a GEMM one more tile. So evaluate the settings that
  *    are within such a ripple of the best at every load, and take the best of these points. */
-#include "scenario/choice.h"
+#include "deploy/choice.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Layouts that were published, read once for an engine and a machine, and looked through for each layout. */
-#include "scenario/published.h"
+#include "deploy/published.h"
 
 #include "build/row_names.h"
 #include "catalog/sheet.h"

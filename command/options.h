@@ -3,7 +3,7 @@
 #ifndef SCENARIO_OPTIONS_H
 #define SCENARIO_OPTIONS_H
 
-#include "scenario/command.h"
+#include "command/command.h"
 
 /* What a person means by these quantities: the unit of a number without one, and the numbers that are plausible. */
 #define TTFT_MEANT  .bare = "ms", .plausible = "1ms..10min"

@@ -9,7 +9,7 @@
 #ifndef SCENARIO_CHOICE_H
 #define SCENARIO_CHOICE_H
 
-#include "scenario/servers.h"
+#include "deploy/servers.h"
 
 /* The inputs of a setting that make its layout: chips, attention_dp, pipeline_parallel and
  * expert_parallel. They are the first of servers_inputs. */

@@ -6,8 +6,8 @@
  * engine runs; layout_startable, those settings that none starts. Loads are the decoding sequences of a rank, from less than one in steps of a
  * quarter to what fits. `plan` and the choice of a deployment for `step` search the same space.
  * What the user gave excludes other settings. */
-#include "scenario/servers.h"
-#include "scenario/published.h"
+#include "deploy/servers.h"
+#include "deploy/published.h"
 
 #include "build/row_names.h"
 
@@ -21,17 +21,6 @@ const struct setting_input servers_inputs[SERVERS_INPUTS] = {
     [SETTING_PIPELINE_PARALLEL] = { NAME_pipeline_parallel, 0, 1 },
     [SETTING_EXPERT_PARALLEL] = { NAME_expert_parallel, 0, 1 }, [SETTING_DRAFT] = { NAME_draft_tokens, 1, 0 },
     [SETTING_CHUNK] = { NAME_chunked_prefill_size, 2, 1 }, [SETTING_DISTANCE] = { NAME_layout_distance, 0, 0 } };
-
-bool given_number(const struct scenario *scenario, const char *row, double *value)
-{
-    const struct fact *fact = facts_find(&scenario->facts, row);
-    struct scenario same = *scenario;
-    struct error ignored;
-    if (!fact_given(fact))
-        return false;
-    *value = fact->value;
-    return !fact->expression || value_of(&same, row, value, &ignored);
-}
 
 void servers_open_loop(struct facts *facts, const char *source)
 {

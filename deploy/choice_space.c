@@ -6,7 +6,7 @@
  * A known load is part of the facts, so that each setting is one point. A number of users is divided
  * over replicas whose number is chosen too. That number is the load axis of the search: it falls from
  * one user in each replica to a single replica. Above EACH_TO replicas the numbers are 0.5 % apart. */
-#include "scenario/choice.h"
+#include "deploy/choice.h"
 
 #include "build/row_names.h"
 

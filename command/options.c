@@ -1,7 +1,7 @@
 /* The options that several verbs share, in the groups under which help lists them. An option that sets a
  * row names it, so that its range and unit are those of the row; a default that is no number is in
  * words (`otherwise`). Options of a single verb stand beside the verb. */
-#include "scenario/options.h"
+#include "command/options.h"
 
 #include "build/row_names.h"
 

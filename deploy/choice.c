@@ -12,11 +12,11 @@
  *    otherwise take the layout that misses the limits by the least.
  * 5. The chosen values become facts of origin CHOSEN whose source is the rule, so that answers and `why`
  *    can say why they were chosen. */
-#include "scenario/choice.h"
+#include "deploy/choice.h"
 
 #include "build/row_names.h"
 #include "scenario/calibrated.h"
-#include "scenario/published.h"
+#include "deploy/published.h"
 
 #include <math.h>
 #include <string.h>
