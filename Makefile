@@ -22,7 +22,7 @@ JOBS      = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
 TABLES   := $(sort $(wildcard data/*.csv))
 # Built in as they are: what is read with the same readers as a user's, and the layouts of answers.
-TEXTS    := data/prices.csv data/families.csv data/file_types.csv data/tensor_classes.csv $(sort $(wildcard data/workloads/*.workload data/layouts/*.layout) $(shell find ask -name '*.template' -o -name '*.report'))
+TEXTS    := data/prices.csv data/families.csv data/file_types.csv data/tensor_classes.csv $(sort $(wildcard data/workloads/*.workload data/layouts/*.layout) $(shell find ask deploy lecture meter lab -name '*.template' -o -name '*.report'))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 # X_page.c stands in the place of X.c in the page.
@@ -30,14 +30,14 @@ sources   = $(filter-out %_page.c,$(wildcard $(1)/*.c))
 ROWS     := $(filter-out rows/run_set.c,$(wildcard rows/*.c))
 BASE     := $(filter-out base/ranks_mpi.c,$(call sources,base))
 # The server's; the page has files of its own in web/.
-WEB      := $(addprefix web/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c report_live.c \
+WEB      := $(addprefix serve/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c report_live.c \
               worker.c http_server.c listen.c serve_options.c)
-# Every room of the library; score/fit is a program of its own.
-ROOMS    := report catalog search infer reverse import command scenario deploy lecture score $(shell find sim ask -type d)
+# Every room of the library; lab/fit is a program of its own.
+ROOMS    := report catalog search infer import command scenario score $(shell find sim ask deploy lecture -type d) meter/calibrate lab/check
 # Rooms that only the command line has: the page neither listens nor calls.
-WIRE     := $(wildcard live/*.c watch/*.c) $(filter-out measure/kernels_set.c,$(wildcard measure/*.c))
+WIRE     := $(wildcard serve/live/*.c meter/watch/*.c) $(filter-out meter/measure/kernels_set.c,$(wildcard meter/measure/*.c))
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB) $(WIRE)
-OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) $(LANES:%=$(B)/measure/kernels_%.o) \
+OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) $(LANES:%=$(B)/meter/measure/kernels_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o $(B)/embedded_words.o
 CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
@@ -79,8 +79,8 @@ $(B)/%.o: %.c $(B)/flags | build/row_names.h
 $(B)/commit: always
 	@mkdir -p $(@D)
 	@git rev-parse --short HEAD 2>/dev/null | cmp -s - $@ || git rev-parse --short HEAD > $@ 2>/dev/null || :
-$(B)/web/report.o: $(B)/commit
-$(B)/web/report.o: FLAGS += -DCHALKLINE_COMMIT='"$(shell git rev-parse --short HEAD 2>/dev/null)"'
+$(B)/serve/report.o: $(B)/commit
+$(B)/serve/report.o: FLAGS += -DCHALKLINE_COMMIT='"$(shell git rev-parse --short HEAD 2>/dev/null)"'
 
 # ---- once per instruction set: the interpreter's inner loops, and compiled rows -------------
 set_scalar   := -DSCALAR
@@ -92,7 +92,7 @@ $(SETS:%=$(B)/rows/run_%.o): $(B)/rows/run_%.o: rows/run_set.c $(B)/flags
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD -MP $(set_$*) -DSET=$* -c $< -o $@
 
 # What `measure` times; fused operations are what is measured here.
-$(LANES:%=$(B)/measure/kernels_%.o): $(B)/measure/kernels_%.o: measure/kernels_set.c $(B)/flags
+$(LANES:%=$(B)/meter/measure/kernels_%.o): $(B)/meter/measure/kernels_%.o: meter/measure/kernels_set.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -ffp-contract=fast -MMD -MP $(set_$*) $(if $(filter avx%,$*),-mfma) -DSET=$* -c $< -o $@
 
@@ -256,7 +256,7 @@ clean:                          ## remove what was built
 help:                           ## this list
 	@cat Makefile $(PARTS) | sed -n 's/^\([a-z-]*\):.*## /\1|/p' | while IFS='|' read -r n t; do printf '  make %-11s %s\n' "$$n" "$$t"; done
 
-PARTS := tests/fuzz/Makefile score/fit/Makefile web/page/Makefile
+PARTS := tests/fuzz/Makefile lab/fit/Makefile web/page/Makefile
 include $(PARTS)
 -include $(shell find build -name '*.d' 2>/dev/null)
 .PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh asan fuzz bench instructions docs install clean help

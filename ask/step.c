@@ -5,7 +5,7 @@
  * the prediction (deploy/server.c), the waterfall between them, and two times of each operator.
  * Parts of TPOT below one per cent are shown together. With --emit the text is what starts the replica. */
 #include "ask/ask.h"
-#include "ask/launch/launch.h"
+#include "deploy/launch/launch.h"
 #include "build/row_names.h"
 #include "deploy/server.h"
 #include "deploy/waterfall.h"

@@ -6,8 +6,8 @@
  * everything else the first rank answers. Escape sequences in names of others do not reach the
  * terminal, and lines are fitted to its columns (report/fit.h). A progress bar appears for answers that take longer than a second. */
 #include "cli/cli.h"
-#include "live/live.h"
-#include "measure/measure.h"
+#include "serve/live/live.h"
+#include "meter/measure/measure.h"
 #include "report/fit.h"
 
 #include <stdio.h>

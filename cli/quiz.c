@@ -1,6 +1,6 @@
 /* The quiz on a terminal: one problem after another, each answer graded before the next.
  *
- * The questions themselves are the verb's (ask/quiz): this file asks for problems, reads lines, and
+ * The questions themselves are the verb's (lecture/quiz): this file asks for problems, reads lines, and
  * hands them back as --grade. It also says where answers are remembered: below $XDG_STATE_HOME or
  * ~/.local/state, since only the command line knows the user's environment. */
 #include "cli/cli.h"

@@ -1,9 +1,9 @@
 /* What the command line does with questions: serve them, write one as a report. */
 #include "base/embedded.h"
 #include "cli/cli.h"
-#include "live/live.h"
-#include "watch/watch.h"
-#include "web/web.h"
+#include "serve/live/live.h"
+#include "meter/watch/watch.h"
+#include "serve/web.h"
 
 #include <stdio.h>
 #include <string.h>

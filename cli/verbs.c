@@ -1,8 +1,8 @@
 /* verbs: all that the command line takes: the questions, and its own tools. */
 #include "cli/cli.h"
-#include "measure/measure.h"
-#include "watch/watch.h"
-#include "web/web.h"
+#include "meter/measure/measure.h"
+#include "meter/watch/watch.h"
+#include "serve/web.h"
 
 const struct verb *const cli_verbs[] = {
 #define VERB(name, ...) &verb_##name,

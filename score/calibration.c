@@ -230,7 +230,7 @@ static bool is_fitted(const struct calibration_point *point, int i)
 
 static bool near_load(const struct posterior_value *a, const struct posterior_value *b)
 {
-    const double near[POSTERIOR_AXES] = { 0.15, 0.25, 0.25 };       /* ln of the load and of lengths, as watch/fit.c */
+    const double near[POSTERIOR_AXES] = { 0.15, 0.25, 0.25 };       /* ln of the load and of lengths, as meter/watch/fit.c */
     bool all = a->kind == b->kind;
     for (int i = 0; i < POSTERIOR_AXES; i++)
         all = all && fabs(a->at[i] - b->at[i]) < near[i];

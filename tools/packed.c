@@ -1,6 +1,6 @@
 /* packed FILE.csv... [--without FILE.chalk]... -- write C that holds the formulas, the tables and the
  * catalog as the build has read them, packed for the page (rows/packed.h). The order is that in which
- * web/library.c unpacks: formulas; the number of tables, each table; each sheet of the catalog. The
+ * serve/library.c unpacks: formulas; the number of tables, each table; each sheet of the catalog. The
  * chapters of each FILE.chalk, which must be the last that are read, in that order, stay out of the page,
  * and so do notes. */
 #include "catalog/devices.h"

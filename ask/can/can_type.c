@@ -2,7 +2,7 @@
  * point. The prompt fills half of the context, so that the answer starts where a chat usually is. */
 #include "ask/can/can.h"
 
-#include "ask/launch/launch.h"
+#include "deploy/launch/launch.h"
 #include "build/row_names.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
  * Spaces are listed in plan_space.c, points evaluated in plan_point.c, and told in plan_answer.c;
  * processes that search together agree here on what goes wrong before the search begins. */
 #include "ask/ask.h"
-#include "ask/launch/launch.h"
+#include "deploy/launch/launch.h"
 #include "ask/plan/plan.h"
 #include "build/row_names.h"
 

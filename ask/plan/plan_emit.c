@@ -1,10 +1,10 @@
-/* plan --emit: chooses a point of the front and makes the scenario from which ask/launch writes
+/* plan --emit: chooses a point of the front and makes the scenario from which deploy/launch writes
  * commands or manifests.
  *
  * The point is the best one, or the one whose speed is closest to --pick. If the engine cannot run
  * it, the answer names the nearest point that it can. Where nothing is feasible the text becomes
  * comments, since it may be piped into a shell. */
-#include "ask/launch/launch.h"
+#include "deploy/launch/launch.h"
 #include "ask/plan/plan.h"
 
 #include "build/row_names.h"

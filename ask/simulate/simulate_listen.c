@@ -1,5 +1,5 @@
 /* The options of `simulate --listen`, which the page does not have: it has no sockets. What listens is
- * the room live/. */
+ * the room serve/live. */
 #include "ask/simulate/simulate.h"
 
 static const char *const clocks[] = { "wall", "virtual", NULL };

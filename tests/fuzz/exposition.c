@@ -1,6 +1,6 @@
 /* Any bytes as a scrape of /metrics: a load or an error, never a crash, a leak or a wait. What is read is
  * finite or has a reason. */
-#include "watch/load.h"
+#include "meter/watch/load.h"
 
 #include <assert.h>
 #include <math.h>

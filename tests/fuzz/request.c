@@ -1,7 +1,7 @@
 /* Any bytes as a request: a command or an error that says what it read. What is read asks for the
  * verb of its route, with options of that verb and numbers within their bounds. Light verbs answer too:
  * in JSON that reads back, touching no file but the request's own. */
-#include "web/http_server.h"
+#include "serve/http_server.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Any bytes as a text, at each place that text leaves by: what was quoted reads back as the text, and
  * no byte stands there that a terminal, a shell, gnuplot, YAML or a page acts on. */
-#include "ask/launch/launch.h"
+#include "deploy/launch/launch.h"
 #include "report/plot.h"
-#include "web/web.h"
+#include "serve/web.h"
 
 #include <assert.h>
 #include <string.h>

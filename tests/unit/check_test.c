@@ -5,7 +5,7 @@
 
 #include "report/picture.h"
 #include "ask/ask.h"
-#include "ask/check/check.h"
+#include "lab/check/check.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "test.h"
 
 #include "ask/ask.h"
-#include "web/web.h"
+#include "serve/web.h"
 
 #include <math.h>
 

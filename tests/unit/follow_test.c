@@ -4,7 +4,7 @@
 #include "tests/unit/emit_readers.h"
 
 #include "base/base.h"
-#include "watch/watch.h"
+#include "meter/watch/watch.h"
 
 #include <arpa/inet.h>
 #include <math.h>

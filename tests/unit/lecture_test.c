@@ -4,7 +4,7 @@
 #include "test.h"
 #include "lines.h"
 
-#include "ask/lecture/lecture.h"
+#include "lecture/tell/lecture.h"
 #include "scenario/equation.h"
 
 #include <math.h>

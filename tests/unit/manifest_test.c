@@ -4,7 +4,7 @@
 #include "tests/unit/emit_readers.h"
 
 #include "ask/ask.h"
-#include "ask/launch/launch.h"
+#include "deploy/launch/launch.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include "test.h"
 #include "lines.h"
 
-#include "ask/quiz/quiz.h"
+#include "lecture/quiz/quiz.h"
 #include "catalog/sheet.h"
 
 #include <math.h>

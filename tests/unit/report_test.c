@@ -4,7 +4,7 @@
 
 #include "ask/ask.h"
 #include "report/document.h"
-#include "web/web.h"
+#include "serve/web.h"
 
 enum { WORDS_MOST = 24, PATHS_MOST = 3 };
 

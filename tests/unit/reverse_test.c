@@ -3,8 +3,8 @@
  * differences of its loss, and training taken back to the bit. */
 #include "test.h"
 
-#include "reverse/feistel.h"
-#include "reverse/net.h"
+#include "lecture/reverse/feistel.h"
+#include "lecture/reverse/net.h"
 
 #include <math.h>
 #include <stdlib.h>

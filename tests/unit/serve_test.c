@@ -1,7 +1,7 @@
 /* `chalkline serve` over the loopback: the numbers of the command line, refusals, limits. Then the page
  * and reports, with a page of the test's. */
 #include "served.h"
-#include "web/http_server.h"
+#include "serve/http_server.h"
 
 #include <poll.h>
 #include <signal.h>

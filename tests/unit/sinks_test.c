@@ -7,12 +7,12 @@
 
 #include "emit_readers.h"
 
-#include "ask/launch/launch.h"
+#include "deploy/launch/launch.h"
 #include "report/plot.h"
 #include "catalog/catalog.h"
 #include "import/import.h"
 #include "import/prices.h"
-#include "web/web.h"
+#include "serve/web.h"
 
 #include <fcntl.h>
 #include <spawn.h>

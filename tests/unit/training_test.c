@@ -3,7 +3,7 @@
 #include "training_world.h"
 
 #include "ask/ask.h"
-#include "ask/check/check.h"
+#include "lab/check/check.h"
 #include "ask/train/train.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-/* watch/: the text format, and what it says of a load. The scrapes of tests/fixtures/metrics are of our own
+/* meter/watch: the text format, and what it says of a load. The scrapes of tests/fixtures/metrics are of our own
  * endpoint, before and after `measure` with 32 clients, prompts of 1,000 tokens and answers of 200; published
  * ones are compared too where CHALKLINE_SHARED is set. */
 #include "test.h"
 
-#include "watch/load.h"
+#include "meter/watch/load.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,21 @@
+/* In a page, in the place of launch_manifest.c: it starts nothing on a cluster. */
+#include "deploy/launch/launch.h"
+
+bool launch_target_open(struct launch *launch, struct error *error)
+{
+    error_set(error, "--emit %s: a page writes no manifests", launch->target);
+    return error_expected(error, "the command line");
+}
+
+const char *launch_target_bars(const struct launch *launch, const char **way_out)
+{
+    (void)launch, (void)way_out;
+    return NULL;
+}
+
+bool launch_manifest(const struct launch *launch, const char *family, struct buffer *out, struct doc *doc,
+                     struct error *error)
+{
+    (void)launch, (void)family, (void)out, (void)doc, (void)error;
+    return false;
+}

@@ -1,0 +1,146 @@
+/* The document around an engine: rows of data/targets.csv.
+ *
+ * A row without an engine is a fact of the document, such as its apiVersion. A row with engines stands in the
+ * place of theirs in data/flags.csv: one of the form `own` removes the flags of its name, which the target
+ * gives itself, and every other row is added. A target that has a router of its own has none of the engine's
+ * flags of routers. */
+#include "deploy/launch/launch.h"
+
+#include "build/row_names.h"
+#include "catalog/sheet.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FILE_NAME "data/targets.csv"
+
+/* The machine as the catalog calls it. */
+static const char *machine_name(const struct launch *launch)
+{
+    const struct deployment *deployment = launch->deployment;
+    const struct catalog_entry *entry = deployment->machine
+        ? catalog_find(&deployment->scenario.catalog, CATALOG_MACHINE, deployment->machine, NULL) : NULL;
+    return entry ? entry->name : NULL;
+}
+
+const struct launch_flag *launch_target_about(const struct launch *launch, const char *name)
+{
+    const char *machine = machine_name(launch);
+    for (size_t i = 0; i < launch->fact_count; i++) {
+        const struct launch_flag *fact = &launch->facts[i];
+        const char *takes = fact->takes;
+        if (!strcmp(fact->name, name) && (!*takes || (machine && text_has_word(takes, machine))))
+            return fact;
+    }
+    return NULL;
+}
+
+/* ---- flags ------------------------------------------------------------------------------- */
+
+static bool is_demand(const struct launch_flag *flag)
+{
+    return !strcmp(flag->form, "need") || !strcmp(flag->form, "bar");
+}
+
+/* Does a row of the target take this flag of the engine away? "--a" takes "--a.b" too. */
+static bool takes_away(const struct launch_flag *row, const struct launch_flag *flag)
+{
+    const size_t size = strlen(row->name);
+    if (!strcmp(flag->form, "about"))
+        return !strcmp(row->form, "about") && !strcmp(row->name, flag->name);
+    if (!strcmp(row->form, "about"))
+        return !strcmp(row->name, "router") && !strcmp(flag->role, "router");
+    return !strcmp(row->form, "own") && !is_demand(flag) && !strncmp(flag->name, row->name, size) &&
+           (!flag->name[size] || (size && flag->name[size] == '.'));
+}
+
+static bool is_taken(const struct launch_flag *rows, size_t count, const struct launch_flag *flag)
+{
+    size_t at = 0;
+    while (at < count && !takes_away(&rows[at], flag))
+        at++;
+    return at < count;
+}
+
+/* What a command begins with; further flags follow the engine's. */
+static bool begins(const struct launch_flag *row)
+{
+    return !strcmp(row->form, "about") || !strcmp(row->takes, "model");
+}
+
+static void put_flags(struct launch *launch, const struct launch_flag *rows, size_t count)
+{
+    const struct launch_flag *flags = launch->flags;
+    const size_t flag_count = launch->flag_count;
+    launch->flags = NULL;
+    launch->flag_count = launch->flag_room = 0;
+    for (size_t i = 0; i < count; i++)
+        if (begins(&rows[i]))
+            launch_add_flag(launch, &rows[i]);
+    for (size_t i = 0; i < flag_count; i++)
+        if (!is_taken(rows, count, &flags[i]))
+            launch_add_flag(launch, &flags[i]);
+    for (size_t i = 0; i < count; i++)
+        if (!begins(&rows[i]) && strcmp(rows[i].form, "own"))
+            launch_add_flag(launch, &rows[i]);
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+static bool engine_known(const struct launch *launch, struct error *error)
+{
+    const struct launch_flag *engines = launch_target_about(launch, "engines");
+    if (!engines || text_has_word(engines->value, launch->engine))
+        return true;
+    error_set(error, "--emit %s: its document for %s is not known", launch->target, launch->title);
+    return error_expected(error, "--engine %s; or --emit k8s", engines->value);
+}
+
+bool launch_target_open(struct launch *launch, struct error *error)
+{
+    const struct csv *csv = csv_built_in(FILE_NAME);
+    const int target = csv_column(csv, "target"), engine = csv_column(csv, "engine");
+    struct launch_flag *rows = NULL;
+    size_t count = 0, room = 0;
+    for (size_t r = 0; r < csv->rows; r++) {
+        const char *engines = csv_cell(csv, r, engine);
+        if (strcmp(csv_cell(csv, r, target), launch->target))
+            continue;
+        if (!*engines)
+            *(struct launch_flag *)arena_push(launch->arena, &launch->facts, &launch->fact_count,
+                                              &launch->fact_room, sizeof *rows) = launch_flag_at(csv, r);
+        else if (text_has_word(engines, launch->engine))
+            *(struct launch_flag *)arena_push(launch->arena, &rows, &count, &room, sizeof *rows) =
+                launch_flag_at(csv, r);
+    }
+    launch->pods = strcmp(launch->target, "slurm");
+    put_flags(launch, rows, count);
+    return engine_known(launch, error);
+}
+
+/* ---- what a target cannot start ---------------------------------------------------------- */
+
+static bool spans_hosts(const struct launch *launch, const struct launch_pool *pool)
+{
+    return pool->count > 0 && pool->chips > launch->host_chips;
+}
+
+/* KServe's template of several hosts gives each some whole attention ranks. */
+static bool ranks_on_hosts(const struct launch *launch, const struct launch_pool *pool)
+{
+    const double ranks = launch->host_chips / pool->rank_chips;
+    return ranks >= 1 && ranks == floor(ranks) && fmod(pool->ranks, ranks) == 0;
+}
+
+const char *launch_target_bars(const struct launch *launch, const char **way_out)
+{
+    for (int role = 0; launch->target && role < LAUNCH_ROUTER; role++) {
+        const struct launch_pool *pool = &launch->pool[role];
+        *way_out = "--emit k8s";
+        if (!strcmp(launch->target, "kserve") && spans_hosts(launch, pool) && !ranks_on_hosts(launch, pool))
+            return "its template joins hosts by whole attention ranks only";
+        if (!strcmp(launch->target, "ray") && launch->pools && pool->count > 0 && pool->ranks > 1)
+            return "Ray Serve's application of two pools has no documented attention ranks";
+    }
+    return NULL;
+}

@@ -1,0 +1,313 @@
+/* check: predicted against measured, scored.
+ *
+ *     files -> points -> outcomes -> scores, tables, lines, picture
+ *
+ * Every point is predicted by the rows of its machine, model and engine (score/predictor.h), or
+ * refused with a reason: a row of which one value cannot be predicted is refused as a whole, so that
+ * rows are those scored and those refused. Points are grouped by model, hardware or publisher, under
+ * one name for all spellings. Scores are computed in score/, told in check_answer.c. */
+#include "ask/ask.h"
+#include "lab/check/check.h"
+
+#include "build/row_names.h"
+#include "catalog/sheet.h"
+#include "score/benchmark.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- points ------------------------------------------------------------------------------ */
+
+/* Who published a point; without a column that says so the first word of its source:
+ * "NVIDIA/TensorRT-LLM". */
+static const char *publisher_of(struct check *check, const struct measured *point)
+{
+    const size_t size = strcspn(point->source, " ,;");
+    if (*point->publisher)
+        return point->publisher;
+    return size ? arena_copy(check->arena, point->source, size) : "no source stated";
+}
+
+static bool read_points(struct check *check)
+{
+    enum { LIMIT = 64 << 20 };
+    const struct command *command = check->command;
+    const char *const *files;
+    const size_t count = command_texts(check->arena, command, "measured", &files);
+    struct benchmark_facts given;
+    struct text text;
+    struct csv csv;
+    benchmark_given(command, &given);
+    if (!count && given.count) {
+        error_set(check->error, "--%s without a file", given.facts[0].option);
+        return error_expected(check->error, "a file of measurements, as in `chalkline check runs.csv`");
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!file_read(check->arena, files[i], LIMIT, &text, check->error) ||
+            !benchmark_open(check->arena, files[i], text, &given, &csv, check->error) ||
+            !measured_read(check->arena, &csv, &check->points, check->error))
+            return false;
+    return count || measured_read(check->arena, csv_built_in("data/measured.csv"), &check->points,
+                                  check->error);
+}
+
+/* ---- groups ------------------------------------------------------------------------------ */
+
+/* Files spell one machine in several ways ("h100_sxm", "H100-SXM"): one group, named as
+ * it was met first. */
+const char *check_label(struct check *check, enum catalog_kind kind, const char *spelling)
+{
+    for (size_t i = 0; i < check->label_count; i++)
+        if (!strcmp(check->labels[i].spelling, spelling))
+            return check->labels[i].label;
+    const struct catalog_entry *entry = catalog_find(&check->catalog, kind, spelling, NULL);
+    const char *label = spelling;
+    for (size_t i = check->label_count; entry && i-- > 0;)
+        if (check->labels[i].entry == entry)
+            label = check->labels[i].label;
+    *(struct label *)arena_push(check->arena, &check->labels, &check->label_count,
+                                &check->label_room, sizeof(struct label)) =
+        (struct label){ spelling, label, entry };
+    return label;
+}
+
+static const char *group_of(struct check *check, size_t i)
+{
+    const struct measured *point = &check->points.points[i];
+    if (check->by == BY_HARDWARE)
+        return check_label(check, CATALOG_MACHINE, point->machine);
+    if (check->by == BY_MODEL && point->model)
+        return check_label(check, CATALOG_MODEL, point->model);
+    if (check->by == BY_SOURCE)
+        return publisher_of(check, point);
+    return point->kind;
+}
+
+/* ---- outcomes ---------------------------------------------------------------------------- */
+
+static struct outcome *add_outcome(struct check *check, const struct measured *point)
+{
+    struct outcome *outcome = arena_push(check->arena, &check->outcomes, &check->outcome_count,
+                                         &check->outcome_room, sizeof *outcome);
+    *outcome = (struct outcome){ .point = point };
+    return outcome;
+}
+
+void check_refuse(struct check *check, const struct measured *point, const char *reason)
+{
+    add_outcome(check, point)->refused = reason;
+    check->refused++;
+    /* what follows a colon is this point's own */
+    reason = arena_copy(check->arena, reason, strcspn(reason, ":"));
+    for (size_t i = 0; i < check->refusal_count; i++)
+        if (!strcmp(check->refusals[i].reason, reason)) {
+            check->refusals[i].count++;
+            return;
+        }
+    struct refusal *refusal = arena_push(check->arena, &check->refusals, &check->refusal_count,
+                                         &check->refusal_room, sizeof *refusal);
+    *refusal = (struct refusal){ reason, 1, check->refusal_count };
+}
+
+/* Why a row has no prediction, or NULL. One of its values without a prediction refuses the
+ * row, so that rows are those scored and those refused. */
+const char *check_predict(struct check *check, const struct measured *point,
+                          struct prediction predictions[MEASURED_VALUES])
+{
+    if (point->refused)
+        return point->refused;
+    if (check->stated && point->inferred)
+        return "one of its inputs is inferred";
+    const char *refused = physics_refuse(&check->physics, point);
+    if (refused)
+        return refused;
+    const struct setup *setup = predictor_find(&check->predictor, point);
+    if (setup->refused)
+        return setup->refused;
+    if (!point->value_count)
+        return "nothing measured";
+    double *inputs = arena_array(check->arena, setup->graph.input_count + 1, sizeof *inputs);
+    predictor_inputs(setup, point, inputs);
+    predictor_predict(check->arena, setup, point, inputs, predictions);
+    for (int i = 0; i < point->value_count; i++)
+        if (!(predictions[i].value > 0) || !isfinite(predictions[i].value) ||
+            !(predictions[i].measured > 0) || !isfinite(predictions[i].measured))
+            return arena_print(check->arena, "no finite prediction of %s",
+                               metric_names[point->values[i].metric]);
+    return NULL;
+}
+
+void check_outcomes(struct check *check, size_t at, const struct prediction *predictions)
+{
+    const struct measured *point = &check->points.points[at];
+    for (int i = 0; i < point->value_count; i++) {
+        struct outcome *outcome = add_outcome(check, point);
+        int metric = (int)point->values[i].metric;
+        outcome->group = group_of(check, at);
+        struct measured_value *measured = arena_alloc(check->arena, sizeof *measured);
+        *measured = point->values[i];
+        measured->value = predictions[i].measured;
+        outcome->measured = measured;
+        outcome->predicted = predictions[i];
+        outcome->error = scalar_log(predictions[i].value / measured->value);
+        score_add(&check->all, "total", -1, outcome);
+        score_add(&check->metrics, "total", metric, outcome);
+        score_add(&check->groups, outcome->group, metric, outcome);
+    }
+    if (check->peers)
+        peers_score(check, point, &check->outcomes[check->outcome_count - (size_t)point->value_count]);
+}
+
+static void check_point(struct check *check, size_t at)
+{
+    const struct measured *point = &check->points.points[at];
+    struct prediction predictions[MEASURED_VALUES];
+    const char *refused = check_predict(check, point, predictions);
+    if (refused)
+        check_refuse(check, point, refused);
+    else
+        check_outcomes(check, at, predictions);
+}
+
+/* ---- all of it --------------------------------------------------------------------------- */
+
+/* Words and options, before anything is read; --set and --rows are wrong here, or nowhere. */
+static bool read_question(struct check *check)
+{
+    const struct command *command = check->command;
+    struct scenario *scenario = arena_alloc(check->arena, sizeof *scenario);
+    const struct command *rest = benchmark_rest(check->arena, command);
+    const char *const *rows;
+    const size_t row_count = command_texts(check->arena, command, "rows", &rows);
+    for (size_t i = 0; i < row_count; i++)
+        if (!strcmp(rows[i], "-")) {
+            error_set(check->error, "check reads --rows again for every model, and standard input only once");
+            return error_expected(check->error, "the path of a file");
+        }
+    catalog_open(&check->catalog, check->arena);
+    check->by = (enum grouping)command_choice(command, "by");
+    return scenario_read(scenario, check->arena, rest, command_no_subject(rest),
+                         check->error);
+}
+
+/* Of a report: which measurements these are. */
+static void note_files(struct check *check)
+{
+    const char *const *files;
+    const size_t count = command_texts(check->arena, check->command, "measured", &files);
+    for (size_t i = 0; i < count; i++)
+        figures_noted(check->section, arena_print(check->arena, "measurements: %s", files[i]));
+    if (!count)
+        figures_noted(check->section, "measurements: data/measured.csv, each with its source and date");
+    figures_noted(check->section, "machines: data/hardware.csv; models: data/models.csv; constants: "
+                                  "data/efficiency.csv");
+}
+
+/* The worst predictions, the choices by them, and a line of CSV for each. */
+static bool tell_values(struct check *check, size_t worst, struct buffer *csv)
+{
+    if (worst)
+        check_worst(check, worst);
+    if (command_text(check->command, "rank"))
+        return check_rank(check, csv);
+    check_csv(check, csv);
+    return true;
+}
+
+/* What holds for all predictions, and why there are none. */
+static void check_assumed(struct check *check, const struct command *rest)
+{
+    const char *chunk = predictor_chunk_note(check->arena, rest, &check->points);
+    struct section *assumed = section_add(check->section, "assumed", SECTION_TEXTS);
+    if (chunk)
+        section_word(assumed, NULL, chunk);
+    if (!check->all.count && check->refusal_count)
+        section_word(check->section, "nothing", check->refusals[0].reason)->text_only = true;
+}
+
+bool ask_check(struct arena *arena, const struct command *command, struct answer *answer,
+               struct error *error)
+{
+    const struct command *rest = benchmark_rest(arena, command);
+    struct check check = { .arena = arena, .command = command, .section = section_new(arena),
+                           .error = error,
+                           .predictor = { .arena = arena, .command = rest },
+                           .all.arena = arena, .metrics.arena = arena, .groups.arena = arena };
+    const size_t worst = command_count(command, "worst");
+    physics_open(&check.physics, arena, rest);
+    check.stated = command_given(command, "stated");
+    if (!read_question(&check) || !read_points(&check))
+        return false;
+    if (command_given(command, "to") && !command_given(command, "calibrate")) {
+        error_set(error, "--to without --calibrate");
+        return error_expected(error, "--calibrate N, how many points of each server are given");
+    }
+    if (command_given(command, "peers") && !peers_open(&check))
+        return false;
+    if (command_given(command, "calibrate"))
+        check_calibrate(&check, command_count(command, "calibrate"));
+    for (size_t i = 0; i < check.points.count && !command_given(command, "calibrate"); i++)
+        check_point(&check, i);
+    scores_sort(&check.metrics);
+    scores_sort(&check.groups);
+    check_scores(&check);
+    check_counts(&check);
+    check_assumed(&check, rest);
+    if (check.peers)
+        check_peers(&check);
+    if (!(command_given(command, "explain") ? check_explain(&check, worst, &answer->csv)
+                                            : tell_values(&check, worst, &answer->csv)))
+        return false;
+    answer->status = !check.all.count;
+    section_document(check.section, answer->doc);
+    template_print(template_built_in(arena, "lab/check/check.template"), check.section, &answer->text);
+    answer->section = check.section;
+    if (command->report)
+        note_files(&check);
+    if (!command_draws(command))
+        return true;
+    answer->picture = scatter_picture(arena, check.outcomes, check.outcome_count);
+    if (answer->picture || command->report)
+        return true;
+    error_set(error, "--plot: no value was scored");
+    return error_suggest(error, "without --plot, `check` says why");
+}
+
+static const char *const groupings[] = { [BY_MODEL] = "model", [BY_HARDWARE] = "hardware",
+                                         [BY_SOURCE] = "source", NULL };
+static const struct option check_list[] = {
+    { "measured", "FILE", OPTION_FILE, .many = true, .otherwise = "data/measured.csv, built in",
+      .help = "measurements to score, as FILE without the option" },
+    { "by", "WHAT", OPTION_CHOICE, .choices = groupings, .fallback = "model",
+      .help = "group by model, hardware or source" },
+    { "stated", NULL, OPTION_SWITCH, .help = "leave out rows with an inferred input" },
+    { "calibrate", "N", OPTION_COUNT, .low = 0, .high = 100,
+      .help = "calibrate each series to N of its points, score the others" },
+    { "to", "WHAT", OPTION_CHOICE, .choices = check_to, .otherwise = "other loads of the same server",
+      .help = "with --calibrate, score other servers of its source instead" },
+    { "worst", "N", OPTION_COUNT, .low = 1, .high = 10000,
+      .help = "also list the N worst predictions, with file and line" },
+    { "explain", NULL, OPTION_SWITCH,
+      .help = "also tell what each row reveals; with --worst, of N rows" },
+    { "peers", NULL, OPTION_SWITCH,
+      .help = "also score formulas of others, over the same values" },
+    { "rank", NULL, OPTION_SWITCH,
+      .help = "also score the layout that the prediction ranks first" },
+    { 0 } };
+static const struct option_group check_options = { "Measurements", check_list };
+/* What a benchmark's file leaves out. */
+static const struct option said_list[] = {
+    { "precision", "FORMAT", OPTION_TEXT, .otherwise = "the checkpoint's",
+      .help = "format of the weights: bf16, fp8, fp4, int4, ..." },
+    { "concurrency", "N", OPTION_ROW, .row = NAME_concurrency,
+      .help = "requests in flight in one replica" },
+    { 0 } };
+static const struct option_group said_options = { "Model and machine", said_list };
+
+const struct verb verb_check = {
+    "check", "[FILE...]", "Score the predictions against measurements.",
+    { "chalkline check --by hardware", "chalkline check points.csv --worst 10" },
+    { &check_options, &calibration_options, &model_options, &machine_options, &said_options, &cache_options,
+      &engine_options, &chip_options, &layout_options, &rank_options, &length_options, &assume_options,
+      &row_options, &table_options, &plot_options, &output_options },
+    .words_are = "measured", .ask = ask_check };

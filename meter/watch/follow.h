@@ -1,0 +1,15 @@
+/* follow -- readings again and again, until SIGINT. */
+#ifndef WATCH_FOLLOW_H
+#define WATCH_FOLLOW_H
+
+#include "meter/watch/parts.h"
+#include "meter/watch/source.h"
+
+/* In watch.c: a reading, read beside the one before it, or NULL. */
+bool watch_answer(struct watch *watch, const struct exposition *now, const struct exposition *since, double span,
+                  struct answer *answer, struct error *error);
+/* Everything that a recording has, or a Prometheus server of the last hour: the last answer. */
+bool follow_once(struct arena *arena, const struct command *command, struct source *source, struct history *history,
+                 struct answer *answer, struct error *error);
+
+#endif

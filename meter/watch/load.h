@@ -1,0 +1,60 @@
+/* load -- what an engine's metrics say of its load. */
+#ifndef WATCH_LOAD_H
+#define WATCH_LOAD_H
+
+#include "meter/watch/exposition.h"
+
+/* The metrics of an engine, by what they mean; alternatives are separated by '|'; NULL: it has none. A
+ * histogram is named without _sum and _count. */
+struct engine {
+    const char *name, *mark;        /* the name that an answer has; how its metrics begin */
+    const char *predicted;          /* the engine of a prediction; NULL: it is a router */
+    const char *running, *waiting, *running_label, *waiting_label;
+    const char *finished, *prompt_tokens, *output_tokens;           /* counters */
+    const char *prompt_lengths, *output_lengths, *ttft, *gaps;      /* histograms */
+    const char *gap_time, *gap_count;                               /* counters in the place of a histogram */
+    const char *prompt_time;        /* a counter of seconds from a slot to the first token */
+    const char *queried, *hits, *hit_share;                         /* tokens; a gauge in their place */
+    const char *preempted, *drafted, *accepted, *cache_used;
+    const char *info;               /* a sample whose labels have the settings of the cache */
+};
+
+/* A quantity that was read; value NAN: `source` says why there is none. */
+struct seen {
+    double value;
+    const char *source;
+};
+enum load_quantity {
+    LOAD_ARRIVAL_RATE, LOAD_PROMPT, LOAD_OUTPUT, LOAD_RUNNING, LOAD_WAITING, LOAD_HIT_SHARE, LOAD_PREEMPTION_RATE,
+    LOAD_ACCEPTANCE, LOAD_TTFT, LOAD_ITL, LOAD_CACHE_USED, LOAD_COUNT
+};
+struct load {
+    const struct engine *engine;
+    const char *version, *model;    /* "" where no label has it */
+    double span;                    /* s between the scrapes, or since the start; NAN: not known */
+    bool restarted;                 /* a counter fell: the sums since the start were taken */
+    size_t replicas;                /* values of the label `engine`, or one */
+    bool scaled;                    /* there were more or fewer of them before */
+    size_t left_out;                /* further replicas that report what no server can have, ... */
+    const char *left_out_why;       /* ... and the first such value; NULL: there are none */
+    bool impossible;                /* load_read failed for such a value */
+    double memory_share, block_tokens, blocks, tensor_parallel;     /* as labels tell; NAN: none does */
+    double requests;                /* finished in the span */
+    bool requests_derived;          /* from tokens, not counted */
+    double prompt_tokens, output_tokens, prompt_seconds;    /* in the span; NAN: they are not counted */
+    double in_flight;               /* requests with the engine on average, by Little's law of their times to the
+                                       first token and of the gaps after it; NAN: not two scrapes */
+    double tokens_per_gap;          /* of accepted draft tokens more than 1 */
+    double in_flight_growth;        /* requests in flight more than before; NAN: not two scrapes */
+    struct seen seen[LOAD_COUNT];
+};
+
+/* `since` NULL: one scrape; then `span` is the time since the start of the server, or NAN. False: metrics of
+ * an engine that is not known, or a value that no server can have and that is not of one replica of several. */
+bool load_read(struct arena *arena, const char *file, const struct exposition *now,
+               const struct exposition *since, double span, struct load *load, struct error *error);
+/* Of an engine that counts tokens and no requests, given the lengths (NAN: unknown): requests and
+ * arrivals by the output tokens, and the time to the first token. */
+void load_assume_lengths(struct load *load, double prompt, double output);
+
+#endif

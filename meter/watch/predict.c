@@ -1,0 +1,321 @@
+/* What follows for the load that was read: times, the rate at which the server saturates, what its flags would
+ * change, the replicas that its arrivals want. The prediction is that of every verb, calibrated by the intervals
+ * seen so far (fit.h). */
+#include "meter/watch/parts.h"
+
+#include "build/row_names.h"
+#include "infer/posterior.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The rows that what is open is chosen for. */
+static const char *const predicted[] = { NAME_own_rate_most, NAME_predicted_ttft, NAME_predicted_tpot,
+                                         NAME_saturated_throughput };
+
+/* ---- what the labels say ------------------------------------------------------------------------- */
+
+/* "meta-llama/Llama-3.1-8B-Instruct" is Llama-3.1-8B: trained further, of the same sizes. What the name says of
+ * the weights stays in it: the whole name is the model. */
+static const char *known_model(struct arena *arena, const char *label)
+{
+    const char *precision;
+    return *label && catalog_model_called(arena, catalog_built_in(), label, &precision) ? label : NULL;
+}
+
+/* The label names a known model, and --model another one. */
+static bool other_model(const struct watch *watch, const char *said)
+{
+    const char *precision;
+    const struct catalog_entry *served = catalog_model_called(watch->arena, catalog_built_in(), watch->load.model,
+                                                                      &precision);
+    const struct catalog_entry *stated = catalog_model_called(watch->arena, catalog_built_in(), said, &precision);
+    return served && stated && served != stated;
+}
+
+static void find_subject(struct watch *watch, struct subject *subject)
+{
+    *subject = command_subject(watch->command);
+    watch->model = subject->model;
+    watch->model_from = "--model";
+    if (!subject->model) {
+        subject->model = watch->model = known_model(watch->arena, watch->load.model);
+        watch->model_from = "the label model_name";
+    } else {
+        watch->other_model = other_model(watch, subject->model);
+    }
+    if (!subject->engine)
+        subject->engine = watch->load.engine->predicted;
+}
+
+static void set_row(struct facts *facts, const char *row, double value)
+{
+    if (isfinite(value) && !fact_given(facts_find(facts, row)))
+        facts_set(facts, row, value, ORIGIN_AXIS, "/metrics");
+}
+
+/* Lengths, hits, arrivals and settings of one replica, where the command does not say otherwise. */
+static void set_load(const struct watch *watch, struct facts *facts)
+{
+    const struct load *load = &watch->load;
+    const struct seen *seen = load->seen;
+    const double now = seen[LOAD_ARRIVAL_RATE].value > 0 ? seen[LOAD_ARRIVAL_RATE].value : watch->now.rate.value;
+    const double rate = now / (double)load->replicas;
+    set_row(facts, NAME_prompt_tokens, fmax(1, watch->prompt));
+    set_row(facts, NAME_output_tokens, fmax(1, watch->output));
+    set_row(facts, NAME_prefix_hit_share, seen[LOAD_HIT_SHARE].value);
+    set_row(facts, NAME_acceptance_rate, seen[LOAD_ACCEPTANCE].value);
+    set_row(facts, NAME_arrival_rate, rate > 0 ? rate : NAN);
+    set_row(facts, NAME_gpu_memory_utilization, load->memory_share);
+    set_row(facts, NAME_kv_block_tokens, load->block_tokens);
+    set_row(facts, NAME_kv_blocks_reported, load->blocks);
+    set_row(facts, NAME_tensor_parallel, load->tensor_parallel);
+}
+
+/* ---- the prediction ------------------------------------------------------------------------------ */
+
+/* Those that are stated; else of the intervals so far; of one scrape alone those since the server started. */
+static void find_lengths(struct watch *watch)
+{
+    history_lengths(watch->history, &watch->prompt, &watch->output);
+    if (isnan(watch->prompt) || isnan(watch->output)) {
+        watch->prompt = watch->load.seen[LOAD_PROMPT].value;
+        watch->output = watch->load.seen[LOAD_OUTPUT].value;
+    }
+    if (command_given(watch->command, "isl"))
+        watch->prompt = command_number(watch->command, "isl");
+    if (command_given(watch->command, "osl"))
+        watch->output = command_number(watch->command, "osl");
+}
+
+static bool can_predict(struct watch *watch, const struct subject *subject)
+{
+    if (!subject->model)
+        watch->not_predicted = subject->machine ? "--model is needed: no metric names one of the catalog"
+                                                : "--model and --on are needed: metrics tell neither";
+    else if (!subject->machine)
+        watch->not_predicted = "--on is needed: metrics do not tell the machine";
+    else if (!isfinite(watch->prompt) || !isfinite(watch->output))
+        watch->not_predicted = "the lengths of requests are not known: --isl and --osl";
+    return !watch->not_predicted;
+}
+
+/* Again only when points have come, or changed by a quarter: most intervals say what the last one said. */
+static bool calibrate(struct watch *watch, struct error *error)
+{
+    const double enough = 0.25;
+    struct history *history = watch->history;
+    struct fitted *fitted = &history->fitted;
+    if (history->fit.changed >= enough) {
+        fit_make(watch->arena, &history->fit, &watch->scenario, watch->command, watch->source, fitted);
+        fitted->text.data = arena_copy(&history->arena, fitted->text.data ? fitted->text.data : "", fitted->text.size);
+        if (fitted->refused)
+            fitted->refused = arena_copy(&history->arena, fitted->refused, strlen(fitted->refused));
+        if (fitted->left_out_why)
+            fitted->left_out_why = arena_copy(&history->arena, fitted->left_out_why, strlen(fitted->left_out_why));
+        history->fit.changed = 0;
+    }
+    return fit_use(&watch->scenario, watch->source, fitted, error);
+}
+
+static void assume(struct watch *watch, const char *row, double value)
+{
+    struct facts *facts = &watch->scenario.facts;
+    if (fact_given(facts_find(facts, row)) || !isfinite(value))
+        return;
+    facts_set(facts, row, value, ORIGIN_GIVEN, "what engines take unless told");
+    watch->assumed[watch->assumed_count++] = row;
+}
+
+/* A server that runs has some prefill chunk, and no metric says which: it is that of a measurement which states none
+ * (score/predictor.h), not the best one for its load. It has as many slots as its engine takes unless told. */
+static void assume_settings(struct watch *watch)
+{
+    const char *engine = watch->load.engine->predicted;
+    watch->assumed_count = 0;
+    assume(watch, NAME_chunked_prefill_size, value_or_nan(&watch->scenario, NAME_chunked_prefill_size));
+    assume(watch, NAME_max_num_seqs, engine ? watch_default_slots(engine) : NAN);
+}
+
+static const char *const layout_rows[LAYOUT_ROWS] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
+                                                      NAME_pipeline_parallel, NAME_expert_parallel,
+                                                      NAME_chunked_prefill_size };
+
+static void set_layout(struct watch *watch)
+{
+    struct facts *facts = &watch->scenario.facts;
+    const double *layout = watch->history->layout;
+    for (int i = 0; i < LAYOUT_ROWS; i++)
+        if (isfinite(layout[i]) && !fact_given(facts_find(facts, layout_rows[i])))
+            facts_set(facts, layout_rows[i], layout[i], ORIGIN_GIVEN, "chosen for the first reading");
+}
+
+/* A server has one layout: what was chosen for the first reading stays, a setting like those that are given. */
+static bool choose(struct watch *watch, struct error *error)
+{
+    struct history *history = watch->history;
+    assume_settings(watch);
+    if (history->laid_out)
+        set_layout(watch);
+    if (!scenario_assume(&watch->scenario, error) ||
+        !scenario_choose(&watch->scenario, predicted, sizeof predicted / sizeof *predicted, error))
+        return false;
+    for (int i = 0; i < LAYOUT_ROWS && !history->laid_out; i++)
+        history->layout[i] = value_or_nan(&watch->scenario, layout_rows[i]);
+    history->laid_out = true;
+    set_layout(watch);
+    return true;
+}
+
+/* The highest arrival rate of a replica that keeps its limits, by halving. */
+static void find_replica_rate(struct watch *watch)
+{
+    enum { ROUNDS = 15 };
+    static const char *const rows[] = { NAME_own_keeps_limits, NAME_own_rate_least, NAME_own_rate_most };
+    struct scenario trial = watch->scenario;
+    struct values values;
+    struct error ignored;
+    double at[3];
+    watch->replica_rate = NAN;
+    watch->ttft_limit = value_or_nan(&watch->scenario, NAME_ttft_limit);
+    watch->tpot_limit = value_or_nan(&watch->scenario, NAME_tpot_limit);
+    trial.facts = facts_copy(&watch->scenario.facts);
+    facts_set(&trial.facts, NAME_arrival_rate, 1, ORIGIN_AXIS, "/metrics");
+    if (!values_known(&trial, rows, 3, &values, &ignored))
+        return;
+    const int input = graph_input(&values.graph, NAME_arrival_rate);
+    double low = 2 * values.at[1], high = values.at[2];
+    if (input < 0 || !(low > 0) || !(low < high))
+        return;
+    for (int round = 0; round < ROUNDS; round++) {
+        const double rate = round ? sqrt(low * high) : low;
+        struct arena scratch = arena_beside(watch->arena);
+        values.inputs[input] = rate;
+        graph_value(&scratch, &values.graph, values.inputs, NULL, at);
+        arena_free(&scratch);
+        const bool keeps = at[0] > 0;
+        if (!round && !keeps)
+            return;
+        if (keeps)
+            low = rate;
+        else
+            high = rate;
+    }
+    watch->replica_rate = low;
+}
+
+/* ---- arrivals and replicas ----------------------------------------------------------------------- */
+
+static double replicas_for(struct watch *watch, double rate)
+{
+    struct scenario trial = watch->scenario;
+    double wanted;
+    struct error ignored;
+    if (!(watch->replica_rate > 0) || !isfinite(rate))
+        return NAN;
+    trial.facts = facts_copy(&watch->scenario.facts);
+    facts_set(&trial.facts, NAME_own_request_rate, watch->replica_rate, ORIGIN_AXIS, "/metrics");
+    facts_set(&trial.facts, NAME_request_demand, fmax(rate, 1e-6), ORIGIN_AXIS, "/metrics");
+    return value_of(&trial, NAME_replicas_wanted, &wanted, &ignored) ? wanted : NAN;
+}
+
+static void want_replicas(struct watch *watch, struct expected *expected)
+{
+    const struct interval_of *rate = &expected->rate;
+    expected->replicas = (struct interval_of){ replicas_for(watch, rate->value), replicas_for(watch, rate->low),
+                                               replicas_for(watch, rate->high) };
+}
+
+/* The trend of the arrivals of the last `window` seconds, read `ahead` seconds from now. */
+static struct interval_of trend(struct watch *watch, double window, double ahead, size_t *intervals)
+{
+    static const char *const rows[] = { NAME_trend_rate, NAME_trend_low, NAME_trend_high };
+    static const double end = 0.9;
+    struct scenario *scenario = arena_alloc(watch->arena, sizeof *scenario);
+    struct interval_of rate = { NAN, NAN, NAN };
+    struct values values;
+    struct error ignored;
+    *scenario = (struct scenario){ .arena = watch->arena, .command = watch->command, .facts.arena = watch->arena };
+    formulas_copy(&scenario->formulas, watch->arena, formulas_built_in(0));
+    scenario->formats = *formats_built_in();
+    *intervals = history_facts(watch->history, watch->at, window, &scenario->facts);
+    facts_set(&scenario->facts, NAME_trend_ahead, ahead, ORIGIN_AXIS, "watch");
+    if (*intervals > 2)
+        facts_set(&scenario->facts, NAME_trend_width, student_quantile(end, (double)*intervals - 2), ORIGIN_AXIS,
+                  "watch");
+    if (*intervals > 2 && values_known(scenario, rows, 3, &values, &ignored))
+        rate = (struct interval_of){ values.at[0], values.at[1], values.at[2] };
+    return rate;
+}
+
+/* An hour ahead is no more than some times as far as what was seen. */
+static void look_ahead(struct watch *watch)
+{
+    const double hour = 3600, far = 4;
+    const struct history *history = watch->history;
+    size_t intervals = 0;
+    watch->ahead.rate = (struct interval_of){ NAN, NAN, NAN };
+    const double seen = history->rate_count ? watch->at - history->rates[0].from : 0;
+    if (!(seen * far >= hour)) {
+        watch->ahead.unknown = "a trend over an hour needs a quarter of an hour of intervals";
+        return;
+    }
+    watch->ahead.rate = trend(watch, history->window, hour, &intervals);
+    if (!isfinite(watch->ahead.rate.value))
+        watch->ahead.unknown = "a trend needs three intervals";
+}
+
+/* Now is the last minute, or the trend of the last minutes where a new replica needs some to start. */
+static void look_now(struct watch *watch)
+{
+    const double start_up = command_number(watch->command, "start-up");
+    const double now = history_rate(watch->history);
+    size_t intervals = 0;
+    watch->now.rate = (struct interval_of){ now, NAN, NAN };
+    if (isnan(now)) {
+        watch->now.rate.value = watch->load.seen[LOAD_ARRIVAL_RATE].value;
+        watch->now.unknown = isnan(watch->now.rate.value) ? watch->load.seen[LOAD_ARRIVAL_RATE].source : NULL;
+    } else if (start_up > 0) {
+        const struct interval_of then = trend(watch, fmax(600, 4 * start_up), start_up, &intervals);
+        if (then.value > now)
+            watch->now.rate = then;
+    }
+}
+
+bool watch_predict(struct watch *watch, struct error *error)
+{
+    struct subject subject;
+    struct outlook outlook;
+    struct interval_of figures[OUTLOOK_COUNT];
+    const struct interval_of none = { NAN, NAN, NAN };
+    watch->saturation = watch->throughput = watch->tpot = watch->ttft = watch->now.replicas = watch->ahead.replicas = none;
+    find_subject(watch, &subject);
+    find_lengths(watch);
+    look_now(watch);
+    look_ahead(watch);
+    watch->replica_rate = NAN;
+    if (!can_predict(watch, &subject))
+        return true;
+    if (!scenario_read(&watch->scenario, watch->arena, watch->command, subject, error))
+        return false;
+    set_load(watch, &watch->scenario.facts);
+    if (!choose(watch, error) || !calibrate(watch, error) ||
+        !outlook_open(&watch->scenario, &outlook, error))
+        return false;
+    outlook_read(&outlook, NULL, 0, figures);
+    watch->predicted = isfinite(figures[OUTLOOK_RATE].value) && figures[OUTLOOK_RATE].value > 0;
+    watch->not_predicted = watch->predicted ? NULL : "the prediction has no value for this load";
+    if (!watch->predicted)
+        return true;
+    watch->saturation = interval_scaled(figures[OUTLOOK_RATE], (double)watch->load.replicas);
+    watch->throughput = interval_scaled(figures[OUTLOOK_THROUGHPUT], (double)watch->load.replicas);
+    watch->tpot = figures[OUTLOOK_TPOT];
+    watch->ttft = figures[OUTLOOK_TTFT];
+    find_replica_rate(watch);
+    if (!watch->brief)
+        watch_flags(watch, &outlook);
+    want_replicas(watch, &watch->now);
+    want_replicas(watch, &watch->ahead);
+    return true;
+}

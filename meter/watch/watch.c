@@ -1,0 +1,132 @@
+/* watch: a server's /metrics, and what follows from them (parts.h).
+ *
+ * Once, of one reading or two; or again and again (follow.c). */
+#include "meter/watch/follow.h"
+#include "meter/watch/source.h"
+#include "meter/watch/watch.h"
+
+#include "build/row_names.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -o FILE: as every verb takes it. */
+static bool write_calibration(const struct watch *watch, struct error *error)
+{
+    const char *path = command_text(watch->command, "output");
+    const struct fitted *fitted = &watch->history->fitted;
+    if (!path || fitted->refused || !watch->predicted)
+        return true;
+    return file_write(watch->arena, "-o", path, fitted->text, error);
+}
+
+bool watch_answer(struct watch *watch, const struct exposition *now, const struct exposition *since, double span,
+                  struct answer *answer, struct error *error)
+{
+    watch->single = !since;
+    if (!load_read(watch->arena, watch->source, now, since, span, &watch->load, error))
+        return false;
+    load_assume_lengths(&watch->load, command_number(watch->command, "isl"), command_number(watch->command, "osl"));
+    watch->no_point = "one scrape has no interval";
+    if (since)
+        watch->no_point = history_add(watch->history, &watch->load, watch->at);
+    if (!watch_predict(watch, error) || !write_calibration(watch, error))
+        return false;
+    watch_json(watch, answer->doc);
+    watch_text(watch, &answer->text);
+    return true;
+}
+
+/* Since when a server that answers now has been there; NAN: it does not tell, or a file does. */
+static double lifetime(const struct source *source, double at, const struct exposition *now)
+{
+    const double began = exposition_least(now, "process_start_time_seconds");
+    return source->kind == SOURCE_URL ? at - began : NAN;
+}
+
+static bool answer_once(struct arena *arena, const struct command *command, struct source *source,
+                        struct history *history, struct answer *answer, struct error *error)
+{
+    struct watch *watch = arena_alloc(arena, sizeof *watch);
+    struct exposition now, earlier;
+    struct scrape scrape;
+    const char *since = command_text(command, "since");
+    size_t bad;
+    *watch = (struct watch){ .arena = arena, .command = command, .source = source->name, .history = history };
+    if (!source_read(source, arena, &scrape, error) ||
+        !exposition_read(arena, source->name, scrape.text, &now, &watch->bad_lines, error))
+        return false;
+    double span = command_number(command, "seconds");
+    if (since) {
+        struct text text;
+        watch->at = span;
+        if (!file_read(arena, since, SCRAPE_MOST, &text, error) ||
+            !exposition_read(arena, since, text, &earlier, &bad, error))
+            return false;
+    }
+    const bool good = watch_answer(watch, &now, since ? &earlier : NULL,
+                                   since ? span : lifetime(source, scrape.at, &now), answer, error);
+    return good;
+}
+
+static bool ask_watch(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
+{
+    struct source source;
+    struct history *history = arena_alloc(arena, sizeof *history);
+    if (command_given(command, "since") != command_given(command, "seconds")) {
+        error_set(error, "--since and --seconds go together");
+        return error_expected(error, "--since FILE.prom --seconds 600: an earlier scrape, and how long ago it was");
+    }
+    if (!source_open(arena, command, &source, error))
+        return false;
+    history_open(history, arena, command_number(command, "window"));
+    const bool good = source.kind == SOURCE_RECORDING || source.kind == SOURCE_PROMETHEUS
+                      ? follow_once(arena, command, &source, history, answer, error)
+                      : answer_once(arena, command, &source, history, answer, error);
+    source_close(&source);
+    history_close(history);
+    return good;
+}
+
+static const struct option list[] = {
+    { "once", NULL, OPTION_SWITCH, .help = "answer once, of what is there now" },
+    { "since", "FILE", OPTION_FILE, .help = "an earlier scrape of the same server" },
+    { "seconds", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-3, .high = 1e9,
+      .help = "time between the two scrapes" },
+    { "every", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 86400, .fallback = "15s",
+      .help = "time from one reading to the next" },
+    { "window", "TIME", OPTION_QUANTITY, .unit = "s", .low = 60, .high = 1e7, .fallback = "1h",
+      .help = "arrivals that the trend is of" },
+    { "start-up", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0, .high = 86400, .fallback = "0s",
+      .help = "until a new replica answers: as early replicas are wanted" },
+    { "ttft", "TIME", OPTION_ROW, .row = NAME_ttft_limit, TTFT_MEANT, .help = "limit of the mean time to first token" },
+    { "tpot", "TIME", OPTION_ROW, .row = NAME_tpot_limit, TPOT_MEANT, .help = "limit of the mean time per output token" },
+    { "isl", "N", OPTION_COUNT, .low = 1, .high = 1e7, .otherwise = "as the metrics count them",
+      .help = "prompt tokens of a request" },
+    { "osl", "N", OPTION_COUNT, .low = 1, .high = 1e7, .otherwise = "as the metrics count them",
+      .help = "output tokens of a request" },
+    { "job", "NAME", OPTION_TEXT, .otherwise = "all of the server's series",
+      .help = "of a Prometheus server: the series with this label job" },
+    { "output", "FILE", OPTION_FILE, .letter = 'o', .otherwise = "nothing is written",
+      .help = "the calibration by what was read, as --calibration takes it" },
+    { "record", "FILE", OPTION_FILE, .otherwise = "nothing is written",
+      .help = "keep every reading in a file that `watch` reads again" },
+    { "listen", "PORT", OPTION_COUNT, .low = 0, .high = 65535, .otherwise = "nobody is answered",
+      .help = "serve what is found as metrics; 0: any free port" },
+    { "bind", "ADDRESS", OPTION_TEXT, .otherwise = "127.0.0.1", .help = "the address at which --listen listens" },
+    { "patience", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 3600, .fallback = "10s",
+      .help = "longest wait for an answer" },
+    { 0 } };
+static const struct option_group watch_options = { "Metrics", list };
+
+const struct verb verb_watch = {
+    "watch", "URL | FILE", "Read a server's /metrics: its load, what binds, where it saturates.",
+    { "chalkline watch http://127.0.0.1:8000/metrics --once",
+      "chalkline watch http://127.0.0.1:8000 --model llama-3.1-8b --on h100-sxm --gpus 1",
+      "chalkline watch http://prometheus:9090 --job vllm --on h100-sxm --listen 9464" },
+    { &watch_options, &model_options, &machine_options, &chip_options, &layout_options, &rank_options,
+      &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options, &row_options,
+      &output_options },
+    .ask = ask_watch, .documented = true };

@@ -1,0 +1,123 @@
+/* http_server -- serve the page and the API over HTTP.
+ *
+ *   HTTP -> route -+-> page, openapi, metrics ------------------------> response
+ *                  +-> asked (whole body) -> worker: a process --pipe--> response
+ *
+ * A single thread polls the file descriptors of libmicrohttpd and of the workers together. Each
+ * question is answered in a child process of its own with limits of time and memory and without access
+ * to files. Untrusted input is parsed only there, so that at worst a child process crashes. */
+#ifndef WEB_HTTP_SERVER_H
+#define WEB_HTTP_SERVER_H
+
+#include "base/embedded.h"
+#include "serve/web.h"
+
+#include <sys/types.h>
+
+/* How a request ended, with its HTTP status. */
+enum outcome {
+#define OUTCOME(key, status, reason, meaning) OUTCOME_##key,
+#include "serve/outcome.def"
+#undef OUTCOME
+    OUTCOME_COUNT
+};
+
+struct outcome_row {
+    int status;
+    const char *reason, *meaning;
+};
+extern const struct outcome_row outcomes[OUTCOME_COUNT];
+
+/* ---- request: an HTTP request as a command -------------------------------------------------- */
+
+struct pair {
+    const char *name, *value;       /* of ?name=value; value "" if there is none */
+};
+
+struct request {
+    const struct verb *verb;
+    bool posted;                    /* POST: the body has the options; GET: the pairs have them */
+    struct text body;
+    struct pair *pairs;
+    size_t pair_count, pair_room;
+};
+
+struct request_command {
+    struct command command;
+    struct shelf shelf;             /* the files of the request */
+};
+
+/* Members of a request besides the options of its verb. */
+enum member { MEMBER_WORDS, MEMBER_CONFIG, MEMBER_FILES, MEMBER_COUNT };
+struct member_row {
+    const char *name, *help;
+};
+extern const struct member_row request_members[MEMBER_COUNT];
+
+bool request_has(const struct option *option);      /* is it a member? not --json, --help, --version */
+bool request_read(struct arena *arena, const struct request *request,
+                  struct request_command *asked, struct error *error);
+/* Answer a request: OUTCOME_ANSWERED or OUTCOME_BAD. The arena's files become those of the request. */
+enum outcome request_answer(struct arena *arena, const struct request *request,
+                            struct buffer *json);
+
+/* ---- OpenAPI document, routes, page, metrics ------------------------------------------------ */
+
+void openapi_print(struct arena *arena, struct buffer *json);
+/* Add the schemas of a record and of the records inside it to `all`. */
+void schema_add(struct arena *arena, struct doc *all, const struct formulas *formulas,
+                const struct record *record);
+
+/* Routes: a few fixed ones, then one for each verb that the API answers. */
+enum route { ROUTE_PAGE, ROUTE_OPENAPI, ROUTE_METRICS, ROUTE_NONE, ROUTE_VERBS };
+enum { ROUTES_MOST = ROUTE_VERBS + 32 };
+size_t route_count(void);
+const char *route_path(size_t route);               /* "/v1/step"; "other" for ROUTE_NONE */
+const struct verb *route_verb(size_t route);        /* NULL: a fixed route */
+size_t route_find(const char *path);                /* ROUTE_NONE: no such path */
+bool route_unknown(const char *path, struct error *error);
+/* Does this Host header (or Origin, with a scheme) name a server that listens at `address`? Others are
+ * refused, against DNS rebinding and requests from other sites. */
+bool route_own_host(const char *host, const char *address);
+
+bool handout_there(const struct embedded *page, struct text *packed, struct error *error);
+bool handout_unpack(struct arena *arena, struct text packed, struct text *html,
+                    struct error *error);
+bool handout_takes_gzip(const char *accepted);      /* of an Accept-Encoding, or NULL */
+
+enum { METRICS_BINS = 8 };
+/* Counters for Prometheus. */
+struct metrics {
+    size_t requests[ROUTES_MOST][OUTCOME_COUNT];
+    size_t bins[ROUTES_MOST][METRICS_BINS + 1];     /* histogram of response times, not cumulative; the
+                                                       last bin has the longest */
+    double seconds[ROUTES_MOST];                    /* sum of response times, s */
+    size_t running, waiting, connections;           /* at present */
+};
+void metrics_count(struct metrics *metrics, size_t route, enum outcome outcome, double seconds);
+void metrics_print(const struct metrics *metrics, struct buffer *out);
+
+/* ---- worker: a process that answers one question ------------------------------------------- */
+
+struct worker {
+    pid_t process;                  /* 0: none */
+    int pipe;                       /* from which its answer is read */
+    struct buffer answer;           /* what was read: the outcome, then the JSON */
+    double until;                   /* time at which it is killed, s */
+};
+
+/* Limits of a worker. */
+struct worker_limits {
+    double seconds;
+    size_t memory, running;         /* bytes; workers at once, which share the processors */
+};
+
+bool worker_start(struct worker *worker, struct arena *arena, const struct request *request,
+                  const struct worker_limits *limits, double now);
+/* Read what is in the pipe; true when the worker has ended. */
+bool worker_read(struct worker *worker);
+/* Kill the worker if it still runs (`late`: its time is up), and return its answer or an error. */
+enum outcome worker_end(struct worker *worker, const struct worker_limits *limits, bool late,
+                        struct text *json);
+
+#endif

@@ -1,0 +1,74 @@
+/* Where a request may go, and under which names. */
+#include "serve/http_server.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const char *const own_paths[ROUTE_VERBS] = {
+    [ROUTE_PAGE] = "/", [ROUTE_OPENAPI] = "/v1/openapi.json", [ROUTE_METRICS] = "/metrics",
+    [ROUTE_NONE] = "other",
+};
+
+/* One verb that is a question, one route. */
+static const struct {
+    const char *path;
+    const struct verb *verb;
+} asked[] = {
+#define VERB(name, ...) { "/v1/" #name, &verb_##name },
+#include "ask/verbs.def"
+#undef VERB
+};
+enum { ASKED = sizeof asked / sizeof *asked };
+_Static_assert(ROUTE_VERBS + ASKED <= ROUTES_MOST, "metrics have a line for each route");
+
+size_t route_count(void)
+{
+    return ROUTE_VERBS + ASKED;
+}
+
+const char *route_path(size_t route)
+{
+    return route < ROUTE_VERBS ? own_paths[route] : asked[route - ROUTE_VERBS].path;
+}
+
+const struct verb *route_verb(size_t route)
+{
+    return route < ROUTE_VERBS ? NULL : asked[route - ROUTE_VERBS].verb;
+}
+
+size_t route_find(const char *path)
+{
+    for (size_t i = 0; i < route_count(); i++)
+        if (i != ROUTE_NONE && !strcmp(route_path(i), path))
+            return i;
+    return ROUTE_NONE;
+}
+
+bool route_unknown(const char *path, struct error *error)
+{
+    const char *paths[ROUTES_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < route_count(); i++)
+        if (i != ROUTE_NONE)
+            paths[count++] = route_path(i);
+    const char *near = name_nearest(path, paths, count);
+    error_set(error, "nothing is at %.100s", path);
+    return error_suggest(error, "%s%s%s%s lists all paths", near ? "did you mean " : "",
+                         near ? near : "", near ? "? " : "", route_path(ROUTE_OPENAPI));
+}
+
+/* A page of a stranger's site may have its own name lead to this machine (DNS rebinding); the
+ * browser then sends that name. */
+bool route_own_host(const char *host, const char *address)
+{
+    const char *const names[] = { "localhost", "127.0.0.1", "[::1]", address };
+    const char *scheme = strstr(host, "://");
+    if (scheme)
+        host = scheme + 3;
+    size_t size = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == size && !strncasecmp(names[i], host, size) &&
+            (!host[size] || host[size] == ':'))
+            return true;
+    return false;
+}
