@@ -39,26 +39,32 @@ WIRE     := $(wildcard serve/live/*.c meter/watch/*.c) $(filter-out meter/measur
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB) $(WIRE)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) $(LANES:%=$(B)/meter/measure/kernels_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o $(B)/embedded_words.o
-CLI      := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
+# The command line, twice: without and with what listens or calls.
+BOTH     := $(patsubst %.c,$(B)/%.o,$(filter-out cli/companion.c cli/net.c,$(wildcard cli/*.c)))
+CLI      := $(BOTH) $(B)/cli/companion.o
+NET      := $(BOTH) $(B)/cli/net.o
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
 BENCH    := $(B)/bench/bench
 
 all: chalkline tools/convert    ## build ./chalkline (CC=clang: the other compiler; MPI=1: for mpirun too)
 
 # A new file takes the place of the old one, which may be running.
-chalkline: $(B)/chalkline$(MPI:1=-mpi)
+chalkline: $(B)/chalkline$(MPI:1=-mpi) $(B)/chalkline-net
 	@cp $< $@.new && mv -f $@.new $@
+	@cp $(B)/chalkline-net $@-net.new && mv -f $@-net.new $@-net
 
 # A sheet of measurements in other columns, written in ours: tools/convert FILE > OUT.csv
 tools/convert: $(B)/tools/convert.o $(B)/libchalkline.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
-$(B)/chalkline: $(CLI) $(B)/libchalkline.a
+$(B)/chalkline: $(CLI) $(B)/libchalkline.a | $(B)/chalkline-net
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
+$(B)/chalkline-net: $(NET) $(B)/libchalkline.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(CLIENT) $(LIBS)
 
 # Ranks of mpirun (MPI=1): one object in the place of the archive's.
 $(B)/chalkline-mpi: $(CLI) $(B)/base/ranks_mpi.o $(B)/libchalkline.a
-	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(CLIENT) $(LIBS) $$(mpicc --showme:link)
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS) $$(mpicc --showme:link)
 $(B)/base/ranks_mpi.o: base/ranks_mpi.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) $$(mpicc --showme:compile) -MMD -MP -c $< -o $@
@@ -241,6 +247,7 @@ docs: chalkline                 ## build/docs: the reference of all rows, the ma
 HEADERS   = $(filter %.h %.def,$(shell $(CC) -I. -MM ask/ask.h))
 install: chalkline docs         ## binary, man page, completion, library, headers, pkg-config (PREFIX, DESTDIR)
 	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline
+	install -D -m 755 chalkline-net $(DESTDIR)$(PREFIX)/bin/chalkline-net
 	install -D -m 644 build/docs/chalkline.1 $(DESTDIR)$(PREFIX)/share/man/man1/chalkline.1
 	install -D -m 644 build/docs/reference.md $(DESTDIR)$(PREFIX)/share/doc/chalkline/reference.md
 	for to in bash-completion/completions/chalkline zsh/site-functions/_chalkline fish/vendor_completions.d/chalkline.fish; do \

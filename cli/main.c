@@ -6,8 +6,6 @@
  * everything else the first rank answers. Escape sequences in names of others do not reach the
  * terminal, and lines are fitted to its columns (report/fit.h). A progress bar appears for answers that take longer than a second. */
 #include "cli/cli.h"
-#include "serve/live/live.h"
-#include "meter/measure/measure.h"
 #include "report/fit.h"
 
 #include <stdio.h>
@@ -170,11 +168,8 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
     }
     if (!command_read(arena, count, words, &command, &error))
         return report(ranks, &error);
-    const char *note;
-    if (!measure_this(arena, &command, &note, &error))
+    if (!net_begins(arena, &command, &error))
         return report(ranks, &error);
-    if (note && !ranks->rank)
-        fprintf(stderr, "%s\n", note);
     if (!takes_part(ranks, &command))
         return EXIT_ANSWER;
     quiz_keep(arena, &command);
@@ -187,14 +182,16 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
     return answer_question(arena, &command);
 }
 
+char **program_words;
+
 int main(int count, char **words)
 {
     static struct arena arena;
     static struct ranks ranks;
+    program_words = words;
     ranks_open(&ranks);
     if (ranks.rank && !freopen("/dev/null", "w", stdout))       /* only the first rank prints */
         ranks_abort(&ranks, EXIT_USAGE);
-    live_attaches();
     arena.exhausted = memory_gone;
     arena.context = &ranks;
     const char *fail_after = getenv("CHALKLINE_FAIL_AFTER");    /* the harsh tests */

@@ -1,41 +1,13 @@
-/* What the command line does with questions: serve them, write one as a report. */
+/* What the command line does with questions: write one as a report. */
 #include "base/embedded.h"
 #include "cli/cli.h"
-#include "serve/live/live.h"
-#include "meter/watch/watch.h"
 #include "serve/web.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void say_where(const char *url)
+bool tool_misplaced(const struct command *command, struct error *error)
 {
-    printf("%s\n", url);
-    fflush(stdout);
-}
-
-/* Where the answers themselves are printed. */
-static void say_where_aside(const char *url)
-{
-    fprintf(stderr, "%s\n", url);
-}
-
-bool tool_asked_for(const struct command *command)
-{
-    return !command->verb->ask || live_asked_for(command) || watch_follows(command);
-}
-
-bool tool_run(struct arena *arena, const struct command *command, struct error *error)
-{
-    struct serve_options terms;
-    if (live_asked_for(command))
-        return live_serve(arena, command, say_where, error);
-    if (watch_follows(command))
-        return watch_follow(arena, command, say_where_aside, error);
-    if (command->verb == &verb_serve) {
-        serve_read(command, &terms);
-        return serve(&terms, say_where, error);
-    }
     error_set(error, "'%s' must be the first word", command->verb->name);
     return error_expected(error, "%s", command->verb->examples[0]);
 }

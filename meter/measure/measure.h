@@ -10,6 +10,7 @@
 #include "ask/ask.h"
 
 extern const struct verb verb_measure;
+ask_function ask_measure;
 
 /* `--on this` of any verb becomes the file of this machine, which is timed if it has not been: *note says
  * which it is, NULL where the command does not ask for it. */

@@ -9,6 +9,7 @@
 #include "ask/ask.h"
 
 extern const struct verb verb_watch;
+ask_function ask_watch;
 
 /* Is this command `watch` of a server or a recording, without --once? */
 bool watch_follows(const struct command *command);

@@ -1,0 +1,71 @@
+/* Of chalkline: what listens or calls is a program of its own, so that a question starts without the libraries of HTTP.
+ * It stands beside this one, and takes its place with the same words. */
+#include "cli/cli.h"
+#include "meter/measure/measure.h"
+#include "meter/watch/watch.h"
+#include "serve/web.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char name[] = "chalkline-net";
+
+/* Returns only if it cannot be run. */
+static bool companion_run(struct error *error)
+{
+    char path[4096] = "";
+    const ssize_t size = readlink("/proc/self/exe", path, sizeof path - sizeof name);
+    char *slash = size > 0 ? strrchr(path, '/') : NULL;
+    strcpy(slash ? slash + 1 : path, name);
+    execv(path, program_words);
+    error_set(error, "%s: %s", path, strerror(errno));
+    return error_expected(error, "%s beside chalkline: it has serve, measure, watch, --listen and --on this", name);
+}
+
+static bool is_given(const struct command *command, const char *option)
+{
+    return verb_option(command->verb, option) && command_given(command, option);
+}
+
+/* Does the command listen, call or time this machine, or follow what `watch` would see? */
+static bool is_net(const struct command *command)
+{
+    static const char *const options[] = { "listen", "metrics", "scale-by" };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (is_given(command, options[i]))
+            return true;
+    for (size_t i = 0; i < command->value_count; i++)
+        if (!strcmp(command->values[i].option->name, "on") && !strcmp(command->values[i].text, "this"))
+            return true;
+    return command->verb == &verb_serve || command->verb == &verb_measure || command->verb == &verb_watch;
+}
+
+bool net_begins(struct arena *arena, struct command *command, struct error *error)
+{
+    (void)arena;
+    return !is_net(command) || companion_run(error);
+}
+
+bool ask_measure(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
+{
+    (void)arena, (void)command, (void)answer;
+    return companion_run(error);
+}
+
+bool ask_watch(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
+{
+    (void)arena, (void)command, (void)answer;
+    return companion_run(error);
+}
+
+bool tool_asked_for(const struct command *command)
+{
+    return !command->verb->ask;
+}
+
+bool tool_run(struct arena *arena, const struct command *command, struct error *error)
+{
+    (void)arena;
+    return tool_misplaced(command, error);
+}

@@ -1,0 +1,49 @@
+/* Of chalkline-net: what listens or calls. */
+#include "cli/cli.h"
+#include "meter/measure/measure.h"
+#include "meter/watch/watch.h"
+#include "serve/live/live.h"
+#include "serve/web.h"
+
+#include <stdio.h>
+
+static void say_where(const char *url)
+{
+    printf("%s\n", url);
+    fflush(stdout);
+}
+
+/* Where the answers themselves are printed. */
+static void say_where_aside(const char *url)
+{
+    fprintf(stderr, "%s\n", url);
+}
+
+bool net_begins(struct arena *arena, struct command *command, struct error *error)
+{
+    const char *note;
+    live_attaches();
+    if (!measure_this(arena, command, &note, error))
+        return false;
+    if (note && !command->ranks->rank)
+        fprintf(stderr, "%s\n", note);
+    return true;
+}
+
+bool tool_asked_for(const struct command *command)
+{
+    return !command->verb->ask || live_asked_for(command) || watch_follows(command);
+}
+
+bool tool_run(struct arena *arena, const struct command *command, struct error *error)
+{
+    struct serve_options terms;
+    if (live_asked_for(command))
+        return live_serve(arena, command, say_where, error);
+    if (watch_follows(command))
+        return watch_follow(arena, command, say_where_aside, error);
+    if (command->verb != &verb_serve)
+        return tool_misplaced(command, error);
+    serve_read(command, &terms);
+    return serve(&terms, say_where, error);
+}
