@@ -21,7 +21,7 @@ cp tests/unit/sample_scheduler.c "$tree/sim/schedulers/fcfs.c"      # the file o
 make -s -C "$tree" B="$build" WERROR=-Werror "$build/chalkline" "$build/tests/command_test" >/dev/null
 
 mkdir "$tree/bin"
-cp "$tree/$build/chalkline" "$tree/bin"
+cp "$tree/$build/chalkline" "$tree/$build/chalkline-net" "$tree/bin"
 PATH=$tree/bin:$PATH
 bad=0 count=0
 for patch in tests/fixtures/additions/*.patch; do

@@ -9,7 +9,7 @@ CHALKLINE=${CHALKLINE:-./chalkline}
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
 mkdir "$here/bin"
-cp "$CHALKLINE" "$here/bin/chalkline"
+cp "$CHALKLINE" "$here/bin/chalkline"; cp "$CHALKLINE-net" "$here/bin/chalkline-net"
 PATH=$here/bin:$PATH
 TMPDIR=$here
 XDG_STATE_HOME=$here
