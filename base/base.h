@@ -87,6 +87,7 @@ struct text {
 struct text text_of(const char *string);
 struct text text_trim(struct text text);
 struct text text_line(struct text *rest);       /* removes and returns the first line, without its end */
+struct text text_until(struct text *rest, char mark);   /* the same of what is before a mark, or of all */
 bool text_is(struct text text, const char *string);
 bool starts_with(const char *string, const char *start);
 bool text_starts_with(struct text text, const char *start);

@@ -32,13 +32,19 @@ struct text text_trim(struct text text)
     return text;
 }
 
-struct text text_line(struct text *rest)
+struct text text_until(struct text *rest, char mark)
 {
-    const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;
-    struct text line = { rest->data, end ? (size_t)(end - rest->data) : rest->size };
-    size_t taken = line.size + (end != NULL);
+    const char *end = rest->size ? memchr(rest->data, mark, rest->size) : NULL;
+    struct text head = { rest->data, end ? (size_t)(end - rest->data) : rest->size };
+    size_t taken = head.size + (end != NULL);
     rest->data += taken;
     rest->size -= taken;
+    return head;
+}
+
+struct text text_line(struct text *rest)
+{
+    struct text line = text_until(rest, '\n');
     if (line.size && line.data[line.size - 1] == '\r')
         line.size--;
     return line;

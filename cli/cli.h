@@ -5,7 +5,7 @@
 #include "ask/ask.h"
 
 /* Questions and tools, then NULL. */
-extern const struct verb *const cli_verbs[];
+const struct verb *const *cli_verbs(void);
 extern const struct verb verb_report;
 
 /* help, -h, --help, --version, completion, man: true when it answered, with `error` filled when

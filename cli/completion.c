@@ -65,7 +65,7 @@ static void print_choices(struct buffer *out, const struct option *option)
 
 static void print_verbs(struct buffer *out)
 {
-    for (const struct verb *const *verb = cli_verbs; *verb; verb++)
+    for (const struct verb *const *verb = cli_verbs(); *verb; verb++)
         buffer_print(out, "%s ", (*verb)->name);
     buffer_print(out, ALONE);
 }
@@ -85,7 +85,7 @@ static void print_options(struct buffer *out, const struct verb *verb, bool swit
 
 static void print_switches(struct buffer *out)
 {
-    for (const struct verb *const *verb = cli_verbs; *verb; verb++)
+    for (const struct verb *const *verb = cli_verbs(); *verb; verb++)
         print_options(out, *verb, true);
 }
 
@@ -152,13 +152,13 @@ static void print_bash(struct buffer *out)
                  "        esac\n    done\n"
                  "    if [[ $before == -?* && $switches != *\" $before \"* ]]; then\n"
                  "        case ${verb:-brief}:$before in\n");
-    for (const struct verb *const *verb = cli_verbs; *verb; verb++)
+    for (const struct verb *const *verb = cli_verbs(); *verb; verb++)
         bash_values(out, *verb);
     buffer_print(out, "        esac\n        [[ $files ]] || compopt +o default\n"
                  "        COMPREPLY=($(compgen -W \"$values\" -- \"$word\"))\n        return\n    fi\n"
                  "    case ${verb:-brief} in\n        help) values=$known;;\n"
                  "        completion) values=\"" SHELLS "\";;\n        man|reference) compopt +o default;;\n");
-    for (const struct verb *const *verb = cli_verbs; *verb; verb++)
+    for (const struct verb *const *verb = cli_verbs(); *verb; verb++)
         bash_verb(out, *verb);
     buffer_print(out, "    esac\n    if [[ $word == -* ]]; then\n"
                  "        values=\"$options ${report:+--output -o}\"\n"
@@ -254,7 +254,7 @@ static void print_zsh(struct buffer *out)
     zsh_options(out, &verb_report);
     buffer_print(out, ")\n    if [[ ! $verb && $words[CURRENT] != -* ]] && ((i <= CURRENT)); then\n"
                  "        local -a verbs=(\n");
-    for (const struct verb *const *verb = cli_verbs; *verb; verb++) {
+    for (const struct verb *const *verb = cli_verbs(); *verb; verb++) {
         buffer_print(out, "            '%s:", (*verb)->name);
         zsh_text(out, (*verb)->summary);
         buffer_print(out, "'\n");
@@ -264,7 +264,7 @@ static void print_zsh(struct buffer *out)
                  "        return\n    fi\n    case ${verb:-brief} in\n"
                  "        help) compadd -- $known;;\n        completion) compadd -- " SHELLS ";;\n"
                  "        man|reference) ;;\n");
-    for (const struct verb *const *verb = cli_verbs; *verb; verb++)
+    for (const struct verb *const *verb = cli_verbs(); *verb; verb++)
         zsh_verb(out, *verb);
     /* From a folder of fpath it is the function's first call; by `source` nothing is completed yet. */
     buffer_print(out, "    esac\n}\nif [[ $funcstack[1] == _chalkline ]]; then\n    _chalkline \"$@\"\n"
@@ -347,7 +347,7 @@ static void print_fish(struct buffer *out)
     print_verbs(out);
     buffer_print(out, "'\ncomplete -c chalkline -n '__chalkline_is completion' -f -a '" SHELLS "'\n"
                  "complete -c chalkline -n '__chalkline_is man reference' -f\n");
-    for (const struct verb *const *verb = cli_verbs; *verb; verb++)
+    for (const struct verb *const *verb = cli_verbs(); *verb; verb++)
         fish_verb(out, *verb);
 }
 

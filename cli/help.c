@@ -252,7 +252,7 @@ static void man_print(struct arena *arena, struct buffer *out)
                  "cost of serving and training large language models\n"
                  ".SH SYNOPSIS\n.B chalkline\nMODEL \\-\\-on HARDWARE\n.br\n.B chalkline\n"
                  "VERB [WORDS] [OPTIONS]\n.SH VERBS\n");
-    for (const struct verb *const *verb = cli_verbs; *verb; verb++) {
+    for (const struct verb *const *verb = cli_verbs(); *verb; verb++) {
         const struct option *option;
         buffer_print(out, ".SS %s %s\n%s Example:\n.PP\n%s\n", (*verb)->name, (*verb)->words,
                      (*verb)->summary, (*verb)->examples[0]);
@@ -287,7 +287,7 @@ static bool no_verb(struct arena *arena, const char *name, struct error *error)
     struct buffer all = { .arena = arena };
     const char **names = NULL;
     size_t count = 0, room = 0;
-    for (const struct verb *const *verb = cli_verbs; *verb; verb++) {
+    for (const struct verb *const *verb = cli_verbs(); *verb; verb++) {
         buffer_print(&all, "%s%s", all.size ? ", " : "", (*verb)->name);
         *(const char **)arena_push(arena, &names, &count, &room, sizeof *names) = (*verb)->name;
     }
@@ -319,7 +319,7 @@ static bool help_asked(int count, char **words, bool *whole, const struct verb *
             *whole = words[i][1] == '-';
             asked = true;
         } else if (!*verb) {
-            *verb = verb_named(cli_verbs, words[i]);
+            *verb = verb_named(cli_verbs(), words[i]);
         }
     }
     return asked;
@@ -330,7 +330,7 @@ bool help_answers(struct arena *arena, int count, char **words, struct buffer *o
 {
     const char *first = count > 1 ? words[1] : "help";
     const char *second = count > 2 ? words[2] : NULL;
-    const struct verb *verb = second ? verb_named(cli_verbs, second) : NULL;
+    const struct verb *verb = second ? verb_named(cli_verbs(), second) : NULL;
     bool whole = true;
     const char *tool = second ? tool_explained(second) : NULL;
     if (!strcmp(first, "help") && count == 3 && tool) {

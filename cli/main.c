@@ -146,7 +146,7 @@ static bool takes_part(const struct ranks *ranks, const struct command *command)
 
 static int run(struct arena *arena, const struct ranks *ranks, int count, char **words)
 {
-    struct command command = { .verbs = cli_verbs, .ranks = ranks, .columns = terminal_columns(STDOUT_FILENO) };
+    struct command command = { .verbs = cli_verbs(), .ranks = ranks, .columns = terminal_columns(STDOUT_FILENO) };
     struct error error = { .what = "" };
     struct buffer text = { .arena = arena };
     if (count == 2 && !strcmp(words[1], "reference")) {

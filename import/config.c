@@ -289,3 +289,10 @@ void config_plain(struct config *config, const char *key, const char *string)
         config_expected(config, "%s", error.hint);
     }
 }
+
+bool model_rule(struct model *model, struct rule rule)
+{
+    if (!rule.key)
+        return rule.absent;
+    return config_flag(model->config, rule.key, rule.absent) != rule.denied;
+}

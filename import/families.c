@@ -17,20 +17,11 @@ enum column { NAME, CLASS, ATTENTION, STATE, QKV_BIAS, OUTPUT_BIAS, QK_NORM, FFN
 
 /* ---- the sheet ----------------------------------------------------------------------- */
 
-static struct text cut(struct text *rest, char mark)
-{
-    const char *end = rest->size ? memchr(rest->data, mark, rest->size) : NULL;
-    struct text head = { rest->data, end ? (size_t)(end - rest->data) : rest->size };
-    size_t taken = head.size + (end != NULL);
-    *rest = (struct text){ rest->data + taken, rest->size - taken };
-    return head;
-}
-
 /* The next row of the sheet that is no remark and not the names of its columns. */
 static bool next_row(struct text *rest, struct text *row)
 {
     while (rest->size) {
-        *row = cut(rest, '\n');
+        *row = text_until(rest, '\n');
         if (row->size && *row->data != '#' && strncmp(row->data, "name,", 5))
             return true;
     }
@@ -44,7 +35,7 @@ static struct rule rule_read(struct arena *arena, struct text cell)
 {
     struct rule rule = { .denied = cell.size && *cell.data == '!' };
     struct text rest = { cell.data + rule.denied, cell.size - rule.denied };
-    struct text key = cut(&rest, '(');
+    struct text key = text_until(&rest, '(');
     rule.absent = rest.size ? *rest.data == '1' : text_is(key, "1");
     if (rest.size)
         rule.key = arena_copy(arena, key.data, key.size);
@@ -94,7 +85,7 @@ static uint64_t traits_read(struct text cell)
     };
     uint64_t traits = 0;
     while (cell.size) {
-        struct text word = cut(&cell, ' ');
+        struct text word = text_until(&cell, ' ');
         for (int i = 0; i < TRAIT_COUNT; i++)
             if (text_is(word, names[i]))
                 traits |= (uint64_t)1 << i;
@@ -116,7 +107,7 @@ static const struct family *row_read(struct arena *arena, struct text row)
 {
     struct text cell[COLUMNS];
     for (int i = 0; i < COLUMNS; i++)
-        cell[i] = cut(&row, ',');
+        cell[i] = text_until(&row, ',');
     struct family *family = arena_array(arena, 1, sizeof *family);
     *family = (struct family){
         .name = arena_copy(arena, cell[NAME].data, cell[NAME].size),
@@ -130,29 +121,6 @@ static const struct family *row_read(struct arena *arena, struct text row)
     builders(cell[ATTENTION], cell[STATE], family);
     window_read(cell[WINDOW], family);
     return family;
-}
-
-bool model_has(const struct model *model, uint64_t trait)
-{
-    return (model->family->traits & trait) != 0;
-}
-
-bool model_rule(struct model *model, struct rule rule)
-{
-    if (!rule.key)
-        return rule.absent;
-    return config_flag(model->config, rule.key, rule.absent) != rule.denied;
-}
-
-bool family_default(const struct family *family, const char *field, double *value)
-{
-    struct text rest = family->defaults;
-    while (rest.size) {
-        struct text pair = cut(&rest, ' '), name = cut(&pair, '=');
-        if (text_is(name, field))
-            return text_number(pair, value);
-    }
-    return false;
 }
 
 /* ---- which row ----------------------------------------------------------------------- */
@@ -173,7 +141,7 @@ static const struct family *by_type(struct arena *arena, const char *type)
     struct text rest = text_built_in(SHEET), row;
     while (type && *type && next_row(&rest, &row)) {
         struct text cells = row;
-        if (type_matches(cut(&cells, ','), type))
+        if (type_matches(text_until(&cells, ','), type))
             return row_read(arena, row);
     }
     return NULL;
@@ -188,8 +156,8 @@ static const struct family *by_class(struct arena *arena, const struct doc *list
         struct text rest = text_built_in(SHEET), row;
         while (item->kind == DOC_STRING && next_row(&rest, &row)) {
             struct text cells = row;
-            cut(&cells, ',');
-            struct text prefix = cut(&cells, ',');
+            text_until(&cells, ',');
+            struct text prefix = text_until(&cells, ',');
             if (prefix.size > longest && !strncmp(item->string, prefix.data, prefix.size)) {
                 best = row;
                 longest = prefix.size;
@@ -224,7 +192,7 @@ static const struct family *unknown(struct config *config, const char *type)
     struct text rest = text_built_in(SHEET), row;
     struct buffer all = { .arena = config->arena };
     while (next_row(&rest, &row)) {
-        struct text name = cut(&row, ',');
+        struct text name = text_until(&row, ',');
         const char **place = arena_push(config->arena, &names, &count, &room, sizeof *names);
         *place = arena_copy(config->arena, name.data, name.size);
         if (all.size < 400)

@@ -9,12 +9,9 @@ static const char *const own_paths[ROUTE_VERBS] = {
     [ROUTE_NONE] = "other",
 };
 
-/* One verb that is a question, one route. */
-static const struct {
-    const char *path;
-    const struct verb *verb;
-} asked[] = {
-#define VERB(name, ...) { "/v1/" #name, &verb_##name },
+/* One question of verbs[], one route, in the same order. */
+static const char *const asked[] = {
+#define VERB(name, ...) "/v1/" #name,
 #include "ask/verbs.def"
 #undef VERB
 };
@@ -28,12 +25,12 @@ size_t route_count(void)
 
 const char *route_path(size_t route)
 {
-    return route < ROUTE_VERBS ? own_paths[route] : asked[route - ROUTE_VERBS].path;
+    return route < ROUTE_VERBS ? own_paths[route] : asked[route - ROUTE_VERBS];
 }
 
 const struct verb *route_verb(size_t route)
 {
-    return route < ROUTE_VERBS ? NULL : asked[route - ROUTE_VERBS].verb;
+    return route < ROUTE_VERBS ? NULL : verbs[route - ROUTE_VERBS];
 }
 
 size_t route_find(const char *path)

@@ -44,12 +44,12 @@ static void say_number(struct question *question, struct scenario *scenario, con
 }
 
 /* The options that both verbs have, but for what bill means otherwise. */
-static void say_options(struct question *question, const struct command *command)
+static void say_options(struct question *question, const struct verb *plan, const struct command *command)
 {
     static const char *const other[] = { "model", "own", "json", "csv", "plot" };
     for (size_t i = 0; i < command->value_count; i++) {
         const struct option *option = command->values[i].option;
-        bool same = verb_option(&verb_plan, option->name) != NULL;
+        bool same = verb_option(plan, option->name) != NULL;
         for (size_t k = 0; k < sizeof other / sizeof *other; k++)
             same &= strcmp(option->name, other[k]) != 0;
         if (same)
@@ -92,7 +92,7 @@ static bool layout_given(const struct scenario *scenario)
 
 bool bill_plan(struct bill *bill, struct scenario *scenario)
 {
-    static const struct verb *const planning[] = { &verb_plan, NULL };
+    const struct verb *const plan = verb_named(bill->command->verbs, "plan"), *const planning[] = { plan, NULL };
     struct arena *arena = bill->arena;
     struct question question = { .arena = arena, .words = { "chalkline", "plan" }, .count = 2 };
     struct buffer rate = { .arena = arena };
@@ -103,7 +103,7 @@ bool bill_plan(struct bill *bill, struct scenario *scenario)
     if (layout_given(scenario))
         return false;
     question.words[question.count++] = command_text(bill->command, "own");
-    say_options(&question, bill->command);
+    say_options(&question, plan, bill->command);
     say_number(&question, scenario, "isl", NAME_prompt_tokens);
     say_number(&question, scenario, "osl", NAME_output_tokens);
     say_number(&question, scenario, "prefix-hit", NAME_prefix_hit_share);
@@ -113,7 +113,7 @@ bool bill_plan(struct bill *bill, struct scenario *scenario)
     for (int i = 0; i < question.count; i++)
         words[i] = arena_copy(arena, question.words[i], strlen(question.words[i]));
     if (!command_read(arena, question.count, words, &command, &ignored) ||
-        !verb_plan.ask(arena, &command, &answer, &ignored))
+        !plan->ask(arena, &command, &answer, &ignored))
         return false;
     const struct doc *best = doc_get(answer.doc, "best"), *alike = doc_get(answer.doc, "simplest");
     if (!best || best->kind != DOC_OBJECT)

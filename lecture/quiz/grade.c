@@ -132,9 +132,10 @@ static const struct doc *why_of(struct quiz *quiz, const struct problem *problem
     struct command *command = arena_alloc(arena, sizeof *command);
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
     struct error ignored;
-    *command = (struct command){ .verb = &verb_why, .verbs = verbs, .ranks = quiz->command->ranks };
+    const struct verb *const why = verb_named(quiz->command->verbs, "why");
+    *command = (struct command){ .verb = why, .verbs = quiz->command->verbs, .ranks = quiz->command->ranks };
     command_put_word(arena, command, problem->explain);
-    const struct option *set = verb_option(&verb_why, "set");
+    const struct option *set = verb_option(why, "set");
     for (size_t i = 0; i < problem->given_count; i++) {
         const struct given *given = &problem->given[i];
         const bool output = problem->kind == PROBLEM_INVERSE && !strcmp(given->row, problem->explain);
@@ -143,7 +144,7 @@ static const struct doc *why_of(struct quiz *quiz, const struct problem *problem
         if (!command_put(arena, command, set, text, &ignored))
             return NULL;
     }
-    return verb_why.ask(arena, command, &answer, &ignored) ? answer.doc : NULL;
+    return why->ask(arena, command, &answer, &ignored) ? answer.doc : NULL;
 }
 
 const char *problem_why(struct quiz *quiz, const struct problem *problem)
