@@ -42,14 +42,23 @@ struct facts facts_copy(const struct facts *facts)
     return copy;
 }
 
-/* A fact of this name becomes another, or is added. */
+static const char *again(struct facts *facts, const char *before, const char *string)
+{
+    return before && string && !strcmp(before, string) ? before : copy(facts, string);
+}
+
+/* A fact of this name becomes another, which keeps the copies of texts that are the same, or is added. */
 static void set(struct facts *facts, const char *name, struct fact fact)
 {
-    fact.name = copy(facts, name);
     fact.hash = hash_of(name);
     struct fact *place = find(facts, name, fact.hash);
-    if (!place)
+    if (!place) {
         place = arena_push(facts->arena, &facts->scalars, &facts->scalar_count, &facts->scalar_room, sizeof *place);
+        *place = (struct fact){ .name = copy(facts, name) };
+    }
+    fact.name = place->name;
+    fact.expression = again(facts, place->expression, fact.expression);
+    fact.source = again(facts, place->source, fact.source);
     *place = fact;
 }
 
@@ -57,19 +66,19 @@ void facts_set_range(struct facts *facts, const char *name, double low, double h
                      enum origin origin, const char *source)
 {
     set(facts, name, (struct fact){ .value = low + (high - low) / 2, .low = low, .high = high,
-                                    .distribution = DISTRIBUTION_RANGE, .origin = origin, .source = copy(facts, source) });
+                                    .distribution = DISTRIBUTION_RANGE, .origin = origin, .source = source });
 }
 
 void facts_set(struct facts *facts, const char *name, double value, enum origin origin, const char *source)
 {
     set(facts, name, (struct fact){ .value = value, .low = value, .high = value, .origin = origin,
-                                    .source = copy(facts, source) });
+                                    .source = source });
 }
 
 void facts_bind(struct facts *facts, const char *name, const char *expression, enum origin origin, const char *source)
 {
-    set(facts, name, (struct fact){ .expression = copy(facts, expression), .origin = origin,
-                                    .source = copy(facts, source) });
+    set(facts, name, (struct fact){ .expression = expression, .origin = origin,
+                                    .source = source });
 }
 
 void facts_remove(struct facts *facts, const char *name)
