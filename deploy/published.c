@@ -14,6 +14,7 @@ static const char *const size_columns[SIZES] = { NAME_tensor_parallel, NAME_atte
                                                  NAME_expert_parallel };
 static const char *const roles[] = { "together", "prefill", "decode" };
 
+/* A layout of some rows of the sheet. */
 struct seen {
     double size[SIZES];
     enum published_role role;
@@ -29,6 +30,17 @@ static double number(const struct csv *csv, size_t row, const char *column)
 {
     double value;
     return text_number(text_of(csv_cell(csv, row, csv_column(csv, column))), &value) ? value : NAN;
+}
+
+/* Is it one of those before it? */
+static bool is_known(const struct published *published, const struct seen *seen)
+{
+    for (size_t i = 0; i < published->count; i++) {
+        const struct seen *at = &published->at[i];
+        if (at->role == seen->role && at->here == seen->here && !memcmp(at->size, seen->size, sizeof at->size))
+            return true;
+    }
+    return false;
 }
 
 struct published *published_open(struct scenario *scenario)
@@ -47,9 +59,9 @@ struct published *published_open(struct scenario *scenario)
     }
     if (!value_of(scenario, NAME_board_chips, &host, &ignored))
         host = NAN;
-    *published = (struct published){ arena_array(scenario->arena, csv->rows, sizeof *published->at), csv->rows };
+    *published = (struct published){ arena_array(scenario->arena, csv->rows, sizeof *published->at), 0 };
     for (size_t r = 0; r < csv->rows; r++) {
-        struct seen *seen = &published->at[r];
+        struct seen *seen = &published->at[published->count];
         const char *role = csv_cell(csv, r, csv_column(csv, "role")), *of = csv_cell(csv, r, csv_column(csv, "engine"));
         for (int i = 0; i < SIZES; i++)
             seen->size[i] = number(csv, r, size_columns[i]);
@@ -58,6 +70,7 @@ struct published *published_open(struct scenario *scenario)
         seen->here = (!strcmp(engine, "any") || !strcmp(engine, of)) && family &&
                      text_has_word(csv_cell(csv, r, csv_column(csv, "family")), family) &&
                      host == number(csv, r, NAME_host_chips);       /* boards of 8, or trays of 4 */
+        published->count += !is_known(published, seen);
     }
     return published;
 }
