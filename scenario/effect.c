@@ -2,7 +2,8 @@
  *
  * Everything else is held fixed, so that a select takes its branch: what stands in the
  * other branch does not act. A row that was given an expression is held as a number
- * here, so that it can be moved like an input. */
+ * here, so that it can be moved like an input. The expressions are asked one after
+ * another until all options act, which the first few of them show in most questions. */
 #include "scenario/scenario.h"
 
 #include "build/row_names.h"
@@ -19,7 +20,7 @@ struct reach {
 
 struct given {
     struct scenario *scenario;
-    const struct expr **wanted, *room;
+    const char **wanted;
     size_t count;
     bool chosen;                    /* the batch was chosen for us, by cost and room */
     const bool *choice;             /* [rows] what a chosen server was chosen by; NULL: none was */
@@ -57,14 +58,19 @@ static bool by_user(const struct scenario *scenario, const struct fact *fact)
 static bool reach_build(const struct given *given, const struct facts *facts,
                         struct reach *reach)
 {
-    struct scenario *scenario = given->scenario;
+    static const char *const room[] = { NAME_cached_tokens_that_fit };
+    struct scenario *scenario = given->scenario, at = *scenario;
+    struct values asked, fits;
     struct error ignored;
-    if (!graph_build(scenario->arena, &scenario->formulas, facts, given->wanted, given->count,
-                     &reach->asked, &ignored) ||
-        (given->chosen && !graph_build(scenario->arena, &scenario->formulas, facts, &given->room, 1,
-                                       &reach->room, &ignored)))
+    at.facts = *facts;
+    if (!values_known(&at, given->wanted, given->count, &asked, &ignored) ||
+        (given->chosen && !values_known(&at, room, 1, &fits, &ignored)))
         return false;
-    reach->nodes = nodes_at(scenario->arena, &reach->asked);
+    scenario->graphs = at.graphs;
+    reach->asked = asked.graph;
+    reach->nodes = asked.nodes;
+    if (given->chosen)
+        reach->room = fits.graph;
     return true;
 }
 
@@ -136,13 +142,6 @@ static bool label_acts(const struct given *given, const char *label)
     return false;
 }
 
-static bool parse(struct given *given, const char *text)
-{
-    struct error ignored;
-    return expr_parse(&given->scenario->formulas, NULL, 0, text_of(text), &given->wanted[given->count++],
-                      &ignored);
-}
-
 static const bool *read_choice(struct scenario *scenario)
 {
     static const char *const rows[] = { NAME_predicted_ttft, NAME_predicted_tpot,
@@ -166,11 +165,9 @@ static bool read_wanted(struct given *given, const char *const *texts, size_t co
     struct scenario *scenario = given->scenario;
     const struct fact *batch = facts_find(&scenario->facts, NAME_batch);
     struct reach *reach = &given->reach;
-    struct error ignored;
     given->wanted = arena_array(scenario->arena, count + 1, sizeof *given->wanted);
-    for (size_t i = 0; i < count; i++)
-        if (!parse(given, texts[i]))
-            return false;
+    memcpy(given->wanted, texts, count * sizeof *texts);
+    given->count = count;
     given->choice = scenario->choice.made ? read_choice(scenario) : NULL;
     given->chosen = batch && batch->origin == ORIGIN_CHOSEN && !given->choice;
     if (values && !given->chosen) {
@@ -179,10 +176,8 @@ static bool read_wanted(struct given *given, const char *const *texts, size_t co
     }
     if (!given->chosen)
         return reach_build(given, &scenario->facts, reach);
-    if (!expr_parse(&scenario->formulas, NULL, 0, text_of(NAME_cached_tokens_that_fit), &given->room,
-                    &ignored) ||
-        !parse(given, NAME_bound_cost_per_token) ||
-        !reach_build(given, &scenario->facts, reach))
+    given->wanted[given->count++] = NAME_bound_cost_per_token;
+    if (!reach_build(given, &scenario->facts, reach))
         return false;
     reach->asked.output_count--;                /* the cost counts where the batch does */
     given->chosen = false;
@@ -192,28 +187,77 @@ static bool read_wanted(struct given *given, const char *const *texts, size_t co
     return true;
 }
 
+/* The options that were given, and which of them act. */
+struct labels {
+    const char **at;
+    bool *acts;
+    size_t count;
+};
+
+static size_t label_index(const struct labels *labels, const char *label)
+{
+    size_t i = 0;
+    while (i < labels->count && strcmp(labels->at[i], label))
+        i++;
+    return i;
+}
+
+static void list_labels(struct scenario *scenario, struct labels *labels)
+{
+    const struct facts *facts = &scenario->facts;
+    *labels = (struct labels){ arena_array(scenario->arena, facts->scalar_count + 1, sizeof *labels->at),
+                               arena_array(scenario->arena, facts->scalar_count + 1, sizeof *labels->acts), 0 };
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        if (by_user(scenario, &facts->scalars[i])) {
+            const char *label = label_of(scenario, &facts->scalars[i]);
+            const size_t k = label_index(labels, label);
+            labels->at[k] = label;
+            labels->count += k == labels->count;
+        }
+}
+
+static bool all_act(const struct labels *labels)
+{
+    size_t idle = 0;
+    for (size_t i = 0; i < labels->count; i++)
+        idle += !labels->acts[i];
+    return !idle;
+}
+
+/* Mark the options of which a number moves one of the expressions: each is asked of a graph that grows. */
+static void act_early(struct scenario *scenario, const char *const *texts, size_t count, struct labels *labels)
+{
+    const struct facts *facts = &scenario->facts;
+    struct values values;
+    struct error ignored;
+    for (size_t n = 0; n < count && !all_act(labels); n++) {
+        if (!values_known(scenario, &texts[n], 1, &values, &ignored))
+            return;
+        for (size_t i = 0; i < facts->scalar_count; i++) {
+            const struct fact *fact = &facts->scalars[i];
+            const int input = by_user(scenario, fact) && !fact->expression ? graph_input(&values.graph, fact->name) : -1;
+            bool *acts = input < 0 ? NULL : &labels->acts[label_index(labels, label_of(scenario, fact))];
+            if (acts && !*acts)
+                *acts = graph_moves(scenario->arena, &values.graph, values.nodes, (size_t)input);
+        }
+    }
+}
+
 static size_t find_idle(struct scenario *scenario, const char *const *texts, size_t count,
-                        const struct values *values, const char ***labels)
+                        const struct values *values, const char ***idle)
 {
     struct given given = { .scenario = scenario };
-    const struct facts *facts = &scenario->facts;
-    size_t found = 0, room = 0, users = 0;
-    *labels = NULL;
-    for (size_t i = 0; i < facts->scalar_count; i++)
-        users += by_user(scenario, &facts->scalars[i]);
-    if (!users || !read_wanted(&given, texts, count, values))
+    struct labels labels;
+    size_t found = 0;
+    list_labels(scenario, &labels);
+    if (!values)
+        act_early(scenario, texts, count, &labels);
+    *idle = labels.at;
+    if (all_act(&labels) || !read_wanted(&given, texts, count, values))
         return 0;
-    for (size_t i = 0; i < facts->scalar_count; i++) {
-        if (!by_user(scenario, &facts->scalars[i]))
-            continue;
-        const char *label = label_of(scenario, &facts->scalars[i]);
-        bool known = false;
-        for (size_t k = 0; k < found; k++)
-            known |= !strcmp((*labels)[k], label);
-        if (!known && !label_acts(&given, label))
-            *(const char **)arena_push(scenario->arena, labels, &found, &room,
-                                       sizeof **labels) = label;
-    }
+    for (size_t i = 0; i < labels.count; i++)
+        if (!labels.acts[i] && !label_acts(&given, labels.at[i]))
+            labels.at[found++] = labels.at[i];
     return found;
 }
 
