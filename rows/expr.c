@@ -619,3 +619,23 @@ int expr_branch_given(const struct expr *select, given_function *given, const vo
     const int holds = holds_given(expr_kid(select, 0), given, context);
     return holds < 0 ? 0 : holds ? 1 : 2;
 }
+
+static void mark_given(const struct formulas *formulas, const struct expr *expr, bool *asked)
+{
+    const int row = expr->op == OP_GIVEN ? formulas_find(formulas, expr_name(expr)) : -1;
+    if (row >= 0)
+        asked[row] = true;
+    for (int i = 0; i < 3 && expr_kid(expr, i); i++)
+        mark_given(formulas, expr_kid(expr, i), asked);
+    for (const struct expr *at = expr_at(expr); at; at = expr_at(at))
+        mark_given(formulas, expr_kid(at, 0), asked);
+}
+
+void formulas_given(const struct formulas *formulas, bool *asked)
+{
+    for (size_t i = 0; i < formulas->count; i++) {
+        const struct expr *expr = row_expr(formulas_row(formulas, i));
+        if (expr)
+            mark_given(formulas, expr, asked);
+    }
+}

@@ -240,6 +240,8 @@ bool expr_unit(const struct formulas *formulas, const struct expr *expr, struct 
  * says whether the user, an axis or a search gave a row a value. */
 typedef bool given_function(const void *context, const char *name);
 int expr_branch_given(const struct expr *select, given_function *given, const void *context);
+/* Set asked[row] for each row of which some row's expression asks GIVEN(row). */
+void formulas_given(const struct formulas *formulas, bool *asked);
 
 /* ---- graph: the nodes ----------------------------------------------------------------- */
 

@@ -203,22 +203,29 @@ static bool take_tensor(struct plan *plan, struct scenario *scenario)
 }
 
 /* Open a scenario with one machine and format of the lists. */
-static bool add_variant(struct plan *plan, const struct machine_wanted *wanted, const char *precision,
-                        const char *kv, enum plan_kind kind)
+static bool open_scenario(struct plan *plan, const struct machine_wanted *wanted, const char *precision, const char *kv,
+                          struct scenario *scenario)
 {
-    const char *machine = wanted->name;
-    struct variant *variant = arena_push(plan->arena, &plan->variants, &plan->count, &plan->room,
-                                         sizeof *variant);
-    *variant = (struct variant){ .kind = kind, .machine = machine, .precision = precision, .kv = kv };
     struct subject subject = plan->subject;
-    struct scenario *scenario = &variant->scenario, asked;
-    subject.machine = machine;
+    subject.machine = wanted->name;
     subject.precision = precision;
     subject.kv_precision = kv;
-    if (!scenario_read(scenario, plan->arena, plan->command, subject, plan->error) ||
-        !sweep_set(scenario, plan->swept, plan->error) || !scenario_images(scenario, plan->error) ||
-        !check_given(plan, scenario))
-        return false;
+    return scenario_read(scenario, plan->arena, plan->command, subject, plan->error) &&
+           sweep_set(scenario, plan->swept, plan->error) && scenario_images(scenario, plan->error) &&
+           check_given(plan, scenario);
+}
+
+/* Add a kind of deployment in that scenario, of which each has a copy. */
+static bool add_variant(struct plan *plan, const struct machine_wanted *wanted, const char *precision,
+                        const char *kv, enum plan_kind kind, const struct scenario *opened)
+{
+    struct variant *variant = arena_push(plan->arena, &plan->variants, &plan->count, &plan->room,
+                                         sizeof *variant);
+    *variant = (struct variant){ .kind = kind, .machine = wanted->name, .precision = precision, .kv = kv,
+                                 .scenario = *opened };
+    struct scenario *scenario = &variant->scenario, asked;
+    scenario->facts = facts_copy(&opened->facts);
+    scenario->graphs = NULL;
     asked = *scenario;
     asked.facts = facts_copy(&scenario->facts);
     if (!take_tensor(plan, scenario) || !read_limits(plan, scenario, kind) ||
@@ -274,11 +281,14 @@ bool plan_spaces(struct plan *plan)
     size_t kv_count = split_names(plan->arena, subject->kv_precision, &kvs);
     for (size_t m = 0; m < machine_count; m++)
         for (size_t p = 0; p < precision_count; p++)
-            for (size_t k = 0; k < kv_count; k++)
+            for (size_t k = 0; k < kv_count; k++) {
+                struct scenario opened;
+                if (!open_scenario(plan, &wanted[m], precisions[p], kvs[k], &opened))
+                    return false;
                 for (int kind = 0; kind < kinds; kind++)
-                    if (!add_variant(plan, &wanted[m], precisions[p], kvs[k],
-                                     (enum plan_kind)kind))
+                    if (!add_variant(plan, &wanted[m], precisions[p], kvs[k], (enum plan_kind)kind, &opened))
                         return false;
+            }
     plan->by_cost = machine_count > 1;
     for (size_t i = 0; i < plan->count && plan->by_cost; i++) {
         double rent;
@@ -288,7 +298,7 @@ bool plan_spaces(struct plan *plan)
     plan->scope = scope_text(plan);
     plan->spaces = arena_array(plan->arena, plan->count, sizeof *plan->spaces);
     for (size_t i = 0; i < plan->count; i++)
-        if (!plan_space(plan, &plan->variants[i], &plan->spaces[i]))
+        if (!plan_space(plan, &plan->variants[i], &plan->spaces[i]) || !plan_sizes(plan, &plan->variants[i]))
             return false;
     return true;
 }

@@ -125,7 +125,7 @@ struct plan_point {
     struct search_point at;
     double read[PLAN_READ_MOST];    /* values of the inputs of variant->read at this point */
     double figures[PLAN_FIGURE_COUNT];
-    struct breakdown parts;         /* of its TPOT */
+    double running;                 /* sequences that decode: held while the parts of TPOT are taken */
 };
 
 /* Read one machine of --on; set the price that it says; find how many of its GPUs replicas may use. */
@@ -140,11 +140,15 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
 /* Build the graph of some expressions in which only the inputs of a setting and the load can vary. */
 bool plan_list(struct plan *plan, struct variant *variant, const char *const *texts,
                size_t count, struct graph *graph);
+/* Build the graph of the sizes of a variant's points, with the search's, whose nodes it shares. */
+bool plan_sizes(struct plan *plan, struct variant *variant);
 /* Compute the figures of a point. They are those that `eval` prints for the same words; the figures of
  * the search differ slightly, since its load is a number of sequences and not a rate. */
 bool plan_read_point(struct plan *plan, const struct search_point *at, struct plan_point *point);
 bool plan_read_points(struct plan *plan, const struct search_point *at, size_t count,
                       struct plan_point *points);
+/* The parts of the TPOT of a point that was read. */
+struct breakdown plan_parts(struct plan *plan, const struct plan_point *point);
 /* The scenario of a point with its inputs as facts; scenario_words of it reproduce the point. */
 struct scenario plan_read_scenario(struct plan *plan, const struct plan_point *point);
 /* The row of a figure, by kind of deployment; for a disaggregated deployment with a given request rate,
@@ -177,6 +181,8 @@ extern const struct record plan_deployment_record;
 void plan_csv(const struct section *list, struct buffer *out);
 
 bool plan_answer(struct plan *plan);
+/* Add the words "check": the shortest command that evaluates the best point by itself. */
+void plan_check(struct plan *plan, struct section *section);
 /* Add notes to the first variant: on assumed limits, formats and rent; on options without effect. And
  * gather the defaults that the figures of a point depend on, in the arena of `noted`. */
 void plan_note_question(struct plan *plan);

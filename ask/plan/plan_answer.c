@@ -228,59 +228,6 @@ static void add_front(struct plan *plan, struct section *section)
     plan_csv(list, &plan->answer->csv);
 }
 
-enum { CHECK_ROWS = 3 };
-
-/* A word as a shell reads it. */
-static void add_quoted(struct buffer *out, const char *word)
-{
-    const bool plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                             "_./:=,+%@-")];
-    buffer_print(out, plain ? " %s" : " '", word);
-    for (; *word && !plain; word++)
-        buffer_print(out, *word == '\'' ? "'\\''" : "%c", *word);
-    buffer_print(out, plain ? "" : "'");
-}
-
-/* Are these figures the same without that input, which `eval` would then take from its row, or choose? */
-static bool needless(const struct scenario *read, const char *const *rows, const struct values *all, const char *input)
-{
-    struct scenario without = *read;
-    struct values values;
-    struct error ignored;
-    without.facts = facts_copy(&read->facts);
-    facts_remove(&without.facts, input);
-    return scenario_choose(&without, rows, CHECK_ROWS, &ignored) &&
-           values_of(&without, rows, CHECK_ROWS, &values, &ignored) &&
-           !memcmp(values.at, all->at, CHECK_ROWS * sizeof *values.at);
-}
-
-/* The command that evaluates the best point by itself: its layout, and the other inputs that are not what `eval`
- * takes without being told. Each of these is tried, which costs an evaluation of the rows. */
-static void add_check(struct plan *plan, struct section *section)
-{
-    static const char *const rows[][CHECK_ROWS] = {
-        { NAME_predicted_ttft, NAME_predicted_tpot, NAME_deployment_throughput_per_chip },
-        { NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_disagg_deployment_rate } };
-    const struct plan_point *best = &plan->front[0];
-    const char *const *shown = rows[plan->variants[best->at.space].kind == PLAN_POOLS];
-    struct buffer out = { .arena = plan->arena };
-    struct scenario read = plan_read_scenario(plan, best);
-    const struct facts all = facts_copy(&read.facts);
-    struct values values;
-    struct error ignored;
-    size_t count;
-    const bool known = values_of(&read, shown, CHECK_ROWS, &values, &ignored);
-    for (size_t i = 0; i < all.scalar_count && known; i++)
-        if (all.scalars[i].origin == ORIGIN_AXIS && !words_have_option(all.scalars[i].name) &&
-            needless(&read, shown, &values, all.scalars[i].name))
-            facts_remove(&read.facts, all.scalars[i].name);
-    const char *const *words = scenario_words(&read, &count);
-    buffer_print(&out, "chalkline eval %s %s %s", shown[0], shown[1], shown[2]);
-    for (size_t i = 0; i < count; i++)
-        add_quoted(&out, words[i]);
-    section_word(section, "check", out.data);
-}
-
 /* No deployment is within the limits: the nearest one and the limit that it exceeds by the largest
  * factor, or else why there is not even that. */
 static bool add_nearest(struct plan *plan, struct section *section, struct plan_point *nearest, bool *found)
@@ -370,12 +317,11 @@ void plan_basis(struct plan *plan, const struct plan_point *point, struct scenar
 
 void plan_note_idle(struct plan *plan)
 {
-    static const char *const rows[] = {
-        NAME_deployment_throughput_per_chip, NAME_blended_cost_per_token, NAME_predicted_ttft,
-        NAME_predicted_tpot, NAME_gpus_needed, NAME_disagg_throughput_per_chip,
-        NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_request_demand, NAME_ttft_limit,
-        NAME_tpot_limit, NAME_replica_chips_max, NAME_pipeline_parallel_max, NAME_max_num_seqs,
-        NAME_layout_valid, NAME_prefill_utilization_max, NAME_budget_chips, NAME_hosts };
+    static const char *const rows[] = {         /* those that cost least go first: the last ones are seldom asked */
+        NAME_ttft_limit, NAME_tpot_limit, NAME_request_demand, NAME_replica_chips_max, NAME_pipeline_parallel_max,
+        NAME_max_num_seqs, NAME_prefill_utilization_max, NAME_budget_chips, NAME_hosts, NAME_layout_valid,
+        NAME_deployment_throughput_per_chip, NAME_blended_cost_per_token, NAME_gpus_needed, NAME_predicted_tpot,
+        NAME_predicted_ttft, NAME_disagg_throughput_per_chip, NAME_disagg_deployment_ttft, NAME_disagg_tpot };
     given_note(&plan->variants->scenario, rows, sizeof rows / sizeof *rows, "the plan");
 }
 
@@ -405,7 +351,7 @@ bool plan_answer(struct plan *plan)
                        shown.figures[PLAN_speed_per_user], unit_one)->text_only = true;
         if (!add_known(plan, section) || !add_simplest(plan, section) || !add_moves(plan, section))
             return false;
-        add_check(plan, section);
+        plan_check(plan, section);
     } else {
         section_nothing(section, "best");
         section_nothing(section, "measured");

@@ -234,6 +234,7 @@ void plan_record(struct plan *plan, const struct plan_point *point, struct secti
 {
     const struct variant *variant = &plan->variants[point->at.space];
     struct scenario read = plan_read_scenario(plan, point);
+    const struct breakdown parts = plan_parts(plan, point);
     section_word(section, "deployment", plan_deployment(plan, point));
     section_word(section, "variant", plan_variant(plan, point))->text_only = true;
     section_word(section, "kind", kinds[variant->kind]);
@@ -255,10 +256,10 @@ void plan_record(struct plan *plan, const struct plan_point *point, struct secti
     section_number(section, "distance", plan_input(plan, &point->at, NAME_layout_distance), unit_one);
     add_figures(plan, point, section);
     scenario_footprint(&read, variant->kind == PLAN_POOLS, section);
-    breakdown_section(&variant->read, &point->parts, unit_second, section);
-    section_word(section, "largest_part", breakdown_largest(plan->arena, &point->parts, 1))
+    breakdown_section(&variant->read, &parts, unit_second, section);
+    section_word(section, "largest_part", breakdown_largest(plan->arena, &parts, 1))
         ->text_only = true;
-    section_word(section, "largest_parts", breakdown_largest(plan->arena, &point->parts, 4))
+    section_word(section, "largest_parts", breakdown_largest(plan->arena, &parts, 4))
         ->text_only = true;
 }
 

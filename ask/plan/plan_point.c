@@ -123,45 +123,58 @@ static bool open_report(struct plan *plan, struct variant *variant, const double
     return true;
 }
 
-/* The inputs with which a point is asked again. */
-static void set_read(struct plan *plan, const struct variant *variant, struct plan_point *point)
+bool plan_sizes(struct plan *plan, struct variant *variant)
+{
+    return plan_list(plan, variant, size_rows[variant->kind], SIZES, &variant->sizes);
+}
+
+/* The inputs with which points are asked again. */
+static void set_read(struct plan *plan, const struct variant *variant, struct plan_point *points, const size_t *which,
+                     size_t found)
 {
     struct arena scratch = arena_beside(plan->arena);
     const struct graph *graph = &variant->sizes;
-    const struct search_point *at = &point->at;
-    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs), sizes[SIZES];
+    struct column *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    double *sizes[SIZES];
     size_t count;
     const char *const *names = read_inputs(variant->kind, &count);
-    for (size_t i = 0; i < graph->input_count; i++)
-        inputs[i] = plan_input(plan, at, graph->inputs[i].name);
-    graph_value(&scratch, graph, inputs, NULL, sizes);
-    const double copies = sizes[plan->by_demand ? SIZE_NEEDED : SIZE_COPIES];
-    const double batch = fmax(1, plan_input(plan, at, NAME_rank_running_target) *
-                                 plan_input(plan, at, NAME_attention_dp) /
-                                 plan_input(plan, at, NAME_pipeline_parallel));
-    for (size_t i = 0; i < count; i++)
-        point->read[i] = plan_input(plan, at, names[i]);
-    if (variant->kind == PLAN_POOLS) {
-        point->read[POOLS_CHIPS] = copies * sizes[SIZE_RATE];
-        point->read[POOLS_BATCH] = batch;
-    } else {
-        point->read[TOGETHER_REPLICAS] = copies;
-        point->read[TOGETHER_DEMAND] = rate_down(copies * sizes[SIZE_RATE]);
-        point->read[TOGETHER_BATCH] = batch;
+    for (size_t i = 0; i < graph->input_count; i++) {
+        double *column = arena_array(&scratch, found, sizeof *column);
+        for (size_t k = 0; k < found; k++)
+            column[k] = plan_input(plan, &points[which[k]].at, graph->inputs[i].name);
+        inputs[i] = (struct column){ column, 1 };
+    }
+    for (int i = 0; i < SIZES; i++)
+        sizes[i] = arena_array(&scratch, found, sizeof *sizes[i]);
+    graph_run(graph, inputs, sizes, found);
+    for (size_t k = 0; k < found; k++) {
+        struct plan_point *point = &points[which[k]];
+        const struct search_point *at = &point->at;
+        const double copies = sizes[plan->by_demand ? SIZE_NEEDED : SIZE_COPIES][k];
+        const double batch = fmax(1, plan_input(plan, at, NAME_rank_running_target) *
+                                     plan_input(plan, at, NAME_attention_dp) /
+                                     plan_input(plan, at, NAME_pipeline_parallel));
+        for (size_t i = 0; i < count; i++)
+            point->read[i] = plan_input(plan, at, names[i]);
+        if (variant->kind == PLAN_POOLS) {
+            point->read[POOLS_CHIPS] = copies * sizes[SIZE_RATE][k];
+            point->read[POOLS_BATCH] = batch;
+        } else {
+            point->read[TOGETHER_REPLICAS] = copies;
+            point->read[TOGETHER_DEMAND] = rate_down(copies * sizes[SIZE_RATE][k]);
+            point->read[TOGETHER_BATCH] = batch;
+        }
     }
     arena_free(&scratch);
 }
 
-/* The figures of the points of one variant, all at once, and the parts of each one's TPOT, for which
- * the number of sequences that decode is held at what the figures have found. */
+/* The figures of the points of one variant, all at once. */
 static void run_report(struct plan *plan, const struct variant *variant, struct plan_point *points,
                        const size_t *which, size_t count)
 {
     struct arena scratch = arena_beside(plan->arena);
-    const struct graph *graph = &variant->report, *parts = &variant->parts;
+    const struct graph *graph = &variant->report;
     struct column *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
-    double *part_inputs = arena_array(&scratch, parts->input_count + 1, sizeof *part_inputs);
-    double *nodes = arena_array(&scratch, parts->count + 1, sizeof *nodes);
     double *outputs[OUTPUTS];
     size_t read;
     const char *const *names = read_inputs(variant->kind, &read);
@@ -179,22 +192,34 @@ static void run_report(struct plan *plan, const struct variant *variant, struct 
         outputs[i] = arena_array(&scratch, count, sizeof *outputs[i]);
     graph_run(graph, inputs, outputs, count);
     for (size_t i = 0; i < count; i++) {
-        struct plan_point *point = &points[which[i]];
         for (int k = 0; k < PLAN_FIGURE_COUNT; k++)
-            point->figures[k] = outputs[k][i];
-        for (size_t k = 0; k < parts->input_count; k++)
-            part_inputs[k] = parts->inputs[k].entry == INPUT_SCALE ? 1 : outputs[RUNNING][i];
-        for (size_t k = 0; k < read; k++) {
-            const int input = graph_input(parts, names[k]);
-            if (input >= 0)
-                part_inputs[input] = point->read[k];
-        }
-        graph_value(&scratch, parts, part_inputs, nodes, NULL);
-        point->parts.whole = point->figures[PLAN_tpot];
-        point->parts.at = graph_breakdown(plan->arena, &variant->read.formulas, parts, 0, nodes,
-                                          &point->parts.count);
+            points[which[i]].figures[k] = outputs[k][i];
+        points[which[i]].running = outputs[RUNNING][i];
     }
     arena_free(&scratch);
+}
+
+struct breakdown plan_parts(struct plan *plan, const struct plan_point *point)
+{
+    struct arena scratch = arena_beside(plan->arena);
+    const struct variant *variant = &plan->variants[point->at.space];
+    const struct graph *graph = &variant->parts;
+    struct breakdown parts = { .whole = point->figures[PLAN_tpot] };
+    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(&scratch, graph->count + 1, sizeof *nodes);
+    size_t read;
+    const char *const *names = read_inputs(variant->kind, &read);
+    for (size_t k = 0; k < graph->input_count; k++)
+        inputs[k] = graph->inputs[k].entry == INPUT_SCALE ? 1 : point->running;
+    for (size_t k = 0; k < read; k++) {
+        const int input = graph_input(graph, names[k]);
+        if (input >= 0)
+            inputs[input] = point->read[k];
+    }
+    graph_value(&scratch, graph, inputs, nodes, NULL);
+    parts.at = graph_breakdown(plan->arena, &variant->read.formulas, graph, 0, nodes, &parts.count);
+    arena_free(&scratch);
+    return parts;
 }
 
 bool plan_read_points(struct plan *plan, const struct search_point *at, size_t count,
@@ -209,13 +234,9 @@ bool plan_read_points(struct plan *plan, const struct search_point *at, size_t c
                 which[found++] = i;
         if (!found)
             continue;
-        if (!variant->reported &&
-            !plan_list(plan, variant, size_rows[variant->kind], SIZES, &variant->sizes))
-            return false;
-        for (size_t i = 0; i < found; i++) {
+        for (size_t i = 0; i < found; i++)
             points[which[i]].at = at[which[i]];
-            set_read(plan, variant, &points[which[i]]);
-        }
+        set_read(plan, variant, points, which, found);
         if (!variant->reported && !open_report(plan, variant, points[which[0]].read))
             return false;
         run_report(plan, variant, points, which, found);

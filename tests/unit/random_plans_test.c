@@ -7,6 +7,9 @@
  * 3. Check on what `eval` says that TTFT, TPOT and GPUs are within the limits of the question, and
  *    that servers which prefill and decode fit, are stable and can be started.
  *
+ * 4. Ask `eval` with the words of `check`, and with each --set left out: the figures are the point's, and none of the
+ *    settings can be left out.
+ *
  * So a plan cannot promise what its own words do not give. */
 #include "test.h"
 
@@ -29,7 +32,7 @@ struct limits {
 };
 
 struct tally {
-    size_t plans, nothing, best, points, pools, packed, figures, stepped, wrong;
+    size_t plans, nothing, best, points, pools, packed, figures, stepped, settings, wrong;
 };
 
 struct trial {
@@ -308,6 +311,41 @@ static void check_point(struct trial *trial, const struct doc *point)
             evaluated(eval, NAME_load_margin));
 }
 
+enum { CHECK_ROWS = 3 };
+
+static bool same_rows(const struct doc *eval, const struct doc *other, const struct words *words)
+{
+    for (size_t i = 1; i <= CHECK_ROWS; i++)
+        if (!same_bits(evaluated(eval, words->at[i]), evaluated(other, words->at[i])))
+            return false;
+    return true;
+}
+
+static void check_shortest(struct trial *trial, const char *check, const struct doc *best)
+{
+    struct words words = { .count = 0 };
+    char *rest = arena_print(&trial->arena, "%s", check + strlen("chalkline "));
+    for (const char *word; (word = strsep(&rest, " "));)
+        add(&words, word);
+    const struct doc *eval = ask_or_fail(trial, &words);
+    for (size_t i = 1; i <= CHECK_ROWS && eval; i++)
+        if (!same_bits(evaluated(eval, words.at[i]), number_in(best, words.at[i])))
+            wrong(trial, words.at[i], evaluated(eval, words.at[i]), number_in(best, words.at[i]));
+    for (size_t k = 0; k + 1 < words.count && eval; k++) {
+        struct words less = { .count = 0 };
+        struct error ignored;
+        if (strcmp(words.at[k], "--set"))
+            continue;
+        for (size_t i = 0; i < words.count; i++)
+            if (i != k && i != k + 1)
+                add(&less, words.at[i]);
+        const struct doc *again = ask(&trial->arena, &less, &ignored);
+        trial->tally->settings++;
+        if (again && same_rows(eval, again, &words))
+            wrong(trial, arena_print(&trial->arena, "needless: %s", words.at[k + 1]), 1, 0);
+    }
+}
+
 static void check_plan(struct trial *trial, uint64_t *state)
 {
     const struct doc *answer = ask_or_fail(trial, &trial->question);
@@ -323,6 +361,7 @@ static void check_plan(struct trial *trial, uint64_t *state)
     size_t count = 0;
     trial->tally->best++;
     check_point(trial, best);
+    check_shortest(trial, doc_get(answer, "check")->string, best);
     for (const struct doc *one = front->first; one; one = one->next)
         count++;
     for (int k = 1; k < POINTS && count > 1; k++) {
@@ -346,9 +385,9 @@ static void plans_keep_their_word(void **state)
     }
     print_message("%zu plans: %zu with nothing within the limits, %zu with a best\n"
                   "%zu points (%zu of two pools, %zu packed into hosts), %zu figures asked again, %zu of them of "
-                  "`step` too: %zu deviations\n",
+                  "`step` too; %zu settings of `check` left out: %zu deviations\n",
                   tally.plans, tally.nothing, tally.best, tally.points, tally.pools, tally.packed,
-                  tally.figures, tally.stepped, tally.wrong);
+                  tally.figures, tally.stepped, tally.settings, tally.wrong);
     assert_true(tally.best >= tally.plans / 5);
     assert_int_equal(tally.wrong, 0);
 }
