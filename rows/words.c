@@ -15,7 +15,7 @@ enum { PHRASE_WORDS = 4, STEM_LEAST = 4 };
 
 static bool is_common(const char *word)
 {
-    static const char *const common[] = {
+    static const char *const common[] = {       /* in order */
         "a", "about", "actual", "actually", "after", "again", "ai", "also", "always", "an", "and", "any",
         "anything", "are", "as", "at", "be", "because", "become", "becomes", "been", "before", "being",
         "both", "but", "by", "can", "come", "comes", "could", "did", "do", "does", "done", "during", "each",
@@ -23,7 +23,7 @@ static bool is_common(const char *word)
         "given", "go", "goes", "going", "had", "happen", "happens", "has", "have", "having", "here", "him",
         "how", "however", "i", "if", "in", "instead", "into", "is", "it", "its", "itself", "just", "keeps",
         "kind", "let", "like", "llm", "llms", "lot", "made", "make", "makes", "many", "me", "might", "much",
-        "must", "my", "need", "needs", "needed", "new", "nobody", "not", "now", "of", "off", "on", "one",
+        "must", "my", "need", "needed", "needs", "new", "nobody", "not", "now", "of", "off", "on", "one",
         "only", "onto", "or", "other", "others", "our", "own", "put", "quite", "rather", "really", "say",
         "says", "see", "should", "show", "shows", "simply", "so", "some", "something", "such", "take",
         "takes", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "thing",
@@ -31,25 +31,39 @@ static bool is_common(const char *word)
         "very", "via", "want", "was", "way", "we", "well", "were", "what", "when", "where", "whether",
         "which", "while", "who", "whose", "why", "will", "with", "within", "without", "would", "you",
         "your" };
-    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-        if (!strcmp(word, common[i]))
+    size_t low = 0, high = sizeof common / sizeof *common;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(word, common[middle]);
+        if (!order)
             return true;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
     return false;
 }
 
 /* Cut one ending; false: there is none to cut. */
 static bool cut_ending(char *word)
 {
-    static const char *const endings[] = { "ization", "isation", "ation", "izing", "ising", "ments", "ized", "ised",
-                                           "ment", "ness", "able", "ible", "ance", "ence", "ancy", "ency", "ings",
-                                           "ing", "ies", "ers", "ion", "ity", "ive", "ize", "ise", "ant", "ent",
-                                           "est", "als", "al", "er", "ed", "es", "ly", "ic", "s", "e", "y" };
+#define ENDING(text) { text, sizeof text - 1 }
+    static const struct { const char *text; size_t size; } endings[] = {
+        ENDING("ization"), ENDING("isation"), ENDING("ation"), ENDING("izing"), ENDING("ising"),
+        ENDING("ments"), ENDING("ized"), ENDING("ised"), ENDING("ment"), ENDING("ness"), ENDING("able"),
+        ENDING("ible"), ENDING("ance"), ENDING("ence"), ENDING("ancy"), ENDING("ency"), ENDING("ings"),
+        ENDING("ing"), ENDING("ies"), ENDING("ers"), ENDING("ion"), ENDING("ity"), ENDING("ive"), ENDING("ize"),
+        ENDING("ise"), ENDING("ant"), ENDING("ent"), ENDING("est"), ENDING("als"), ENDING("al"), ENDING("er"),
+        ENDING("ed"), ENDING("es"), ENDING("ly"), ENDING("ic"), ENDING("s"), ENDING("e"), ENDING("y") };
+#undef ENDING
     const size_t size = strlen(word);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const size_t end = strlen(endings[i]);
-        if (size < end + STEM_LEAST || strcmp(word + size - end, endings[i]))
+        const char *ending = endings[i].text;
+        const size_t end = endings[i].size;
+        if (size < end + STEM_LEAST || word[size - end] != *ending || strcmp(word + size - end, ending))
             continue;
-        if (endings[i][0] == 's' && end == 1 && strchr("su", word[size - 2]))
+        if (*ending == 's' && end == 1 && strchr("su", word[size - 2]))
             continue;                                   /* "less", "bus" */
         word[size - end] = 0;
         return true;
