@@ -198,8 +198,6 @@ bool simulate_run(struct arena *arena, const struct simulate *simulate,
     bool ran = vary_trace(arena, simulate, variation, &outcome->trace, error) &&
                stagger_users(simulate, outcome, &turn, error) &&
                sim_run(arena, &outcome->trace, sim, &outcome->result, error);
-    simulate_give_back(&sim->server);
-    simulate_give_back(&sim->split.server);
     outcome->counted = (struct counted){ .end = outcome->trace.count, .time_share = 1 };
     if (ran)
         count_requests(simulate, turn, outcome);

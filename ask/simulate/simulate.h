@@ -48,10 +48,9 @@ bool simulate_formula(struct arena *arena, const char *formula, struct sim_serve
  * the bytes that a token takes in the cache. */
 bool simulate_predicted(struct scenario *scenario, struct sim_server *server, double *token_bytes,
                         struct error *error);
-/* A server for a run of its own, perhaps in a thread; given back when the run is done. `band`: factor on
- * predicted step times (row step_band); 0: 1. */
+/* A server for a run of its own, perhaps in a thread. `band`: factor on predicted step times (row step_band);
+ * 0: 1. */
 struct sim_server simulate_own(struct arena *arena, const struct sim_server *server, double band);
-void simulate_give_back(struct sim_server *own);
 
 /* simulate_tiers.c: --priority-class and --tier, of the trace and the servers that are there. */
 bool simulate_classes(struct simulate *simulate, struct error *error);

@@ -154,9 +154,10 @@ static const char *const moves[MOVES] = { NAME_rank_running, NAME_context, NAME_
                                           NAME_rank_imbalance, NAME_prompts_begun, NAME_step_band };
 
 struct predicted {
-    struct arena scratch;
     struct graph graph;
+    struct graph_program *program;  /* of the graph, with blocks of its own: one for each thread */
     double *inputs;
+    struct column *columns;         /* of one point: the inputs */
     int input[MOVES];
     double stages, band;
 };
@@ -170,12 +171,25 @@ static double predicted_seconds(void *context, const struct sim_step *step)
         step->decoding * predicted->stages, step->decoding > 0 ? step->decode_cached / step->decoding : 1, step->prompt,
         step->prompt > 0 ? step->prompt_pairs / step->prompt - step->prompt / 2 : 0,
         fmax(step->imbalance, 1), step->begun, predicted->band };
-    double seconds;
+    double seconds, *const output = &seconds;
     for (int i = 0; i < MOVES; i++)
         if (predicted->input[i] >= 0)
             predicted->inputs[predicted->input[i]] = at[i];
-    graph_value(&predicted->scratch, &predicted->graph, predicted->inputs, NULL, &seconds);
+    graph_program_run(predicted->program, predicted->columns, &output, 1);
     return seconds;
+}
+
+/* Inputs and a program for a thread that asks for steps. */
+static void predicted_own(struct arena *arena, struct predicted *predicted)
+{
+    const struct graph *graph = &predicted->graph;
+    predicted->inputs = arena_array(arena, graph->input_count + 1, sizeof *predicted->inputs);
+    predicted->columns = arena_array(arena, graph->input_count + 1, sizeof *predicted->columns);
+    for (size_t i = 0; i < graph->input_count; i++) {
+        predicted->inputs[i] = graph->inputs[i].value;
+        predicted->columns[i] = (struct column){ &predicted->inputs[i], 1 };
+    }
+    predicted->program = graph_program_make(arena, NULL, graph, predicted->columns);
 }
 
 static bool predicted_list(struct scenario *scenario, struct predicted *predicted,
@@ -197,9 +211,7 @@ static bool predicted_list(struct scenario *scenario, struct predicted *predicte
         if (graph_input(&graph, moves[i]) >= 0)
             vary[graph_input(&graph, moves[i])] = true;
     graph_specialize(arena, &graph, values, vary, &predicted->graph);
-    predicted->inputs = arena_array(arena, predicted->graph.input_count + 1, sizeof(double));
-    for (size_t i = 0; i < predicted->graph.input_count; i++)
-        predicted->inputs[i] = predicted->graph.inputs[i].value;
+    predicted_own(arena, predicted);
     for (int i = 0; i < MOVES; i++)
         predicted->input[i] = graph_input(&predicted->graph, moves[i]);
     return true;
@@ -212,18 +224,10 @@ struct sim_server simulate_own(struct arena *arena, const struct sim_server *ser
         const struct predicted *from = server->context;
         struct predicted *to = own.context = arena_alloc(arena, sizeof *to);
         *to = *from;
-        to->scratch = (struct arena){ 0 };
         to->band = band > 0 ? band : 1;
-        to->inputs = arena_array(arena, from->graph.input_count + 1, sizeof *to->inputs);
-        memcpy(to->inputs, from->inputs, from->graph.input_count * sizeof *to->inputs);
+        predicted_own(arena, to);
     }
     return own;
-}
-
-void simulate_give_back(struct sim_server *own)
-{
-    if (own->seconds == predicted_seconds)
-        arena_free(&((struct predicted *)own->context)->scratch);
 }
 
 /* What a layout has and a scheduler's rules do not know is refused: the times would be of another

@@ -665,8 +665,6 @@ bool live_serve(struct arena *arena, const struct command *command, void (*ready
     if (!read_endpoint(endpoint, arena, command, error))
         return false;
     const bool good = serve_runs(endpoint, arena, command, ready, error);
-    simulate_give_back(&endpoint->options.server);
-    simulate_give_back(&endpoint->options.split.server);
     arena_free(&endpoint->run_arena);
     return good;
 }
