@@ -114,12 +114,19 @@ bool catalog_row_number(const struct catalog_row *row, double *value)
     return true;
 }
 
+static bool row_is_of(const struct catalog_entry *entry, size_t index, const char *fact)
+{
+    return !strcmp(csv_cell(&entry->sheet->csv, entry->first + index, entry->sheet->fact), fact);
+}
+
 /* The chosen row of a fact. */
 static bool row_find(const struct catalog_entry *entry, const char *fact, struct catalog_row *row)
 {
     for (size_t i = 0; i < entry->rows; i++) {
+        if (!row_is_of(entry, i, fact))
+            continue;
         *row = catalog_row(entry, i);
-        if (row->chosen && !strcmp(row->fact, fact))
+        if (row->chosen)
             return true;
     }
     return false;
@@ -421,11 +428,9 @@ const struct catalog_entry *catalog_entry(const struct catalog *catalog, enum ca
 
 static bool entry_called(const struct catalog_entry *entry, const char *name)
 {
-    for (size_t i = 0; i < entry->rows; i++) {
-        struct catalog_row row = catalog_row(entry, i);
-        if (!strcmp(row.fact, "alias") && name_same(row.value, name))
+    for (size_t i = 0; i < entry->rows; i++)
+        if (row_is_of(entry, i, "alias") && name_same(catalog_row(entry, i).value, name))
             return true;
-    }
     return false;
 }
 

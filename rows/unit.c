@@ -192,6 +192,10 @@ bool unit_scale(const char *unit, double *scale)
 {
     struct unit parsed;
     struct error error;
+    if (!strcmp(unit, "1")) {           /* most facts of a sheet */
+        *scale = 1;
+        return true;
+    }
     return unit_parse(text_of(unit), &parsed, scale, &error);
 }
 

@@ -23,7 +23,7 @@ static bool unpack_gzip(const char *path, struct text packed, size_t limit, stru
                         struct error *error)
 {
     enum { GZIP_WINDOW = 15 + 16 };
-    static _Thread_local unsigned char piece[PIECE];
+    unsigned char piece[PIECE];
     z_stream stream = { .next_in = (unsigned char *)packed.data, .avail_in = (unsigned)packed.size };
     int state = Z_OK;
     bool good = inflateInit2(&stream, GZIP_WINDOW) == Z_OK;
@@ -45,7 +45,7 @@ static bool unpack_gzip(const char *path, struct text packed, size_t limit, stru
 static bool unpack_zstd(const char *path, struct text packed, size_t limit, struct buffer *out,
                         struct error *error)
 {
-    static _Thread_local char piece[PIECE];
+    char piece[PIECE];
     ZSTD_DStream *stream = ZSTD_createDStream();
     ZSTD_inBuffer in = { packed.data, packed.size, 0 };
     size_t left = 1;
