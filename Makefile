@@ -10,7 +10,9 @@ OPENMP   := $(shell echo 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o 
 # No contraction to fused operations, ever: same input, same bits.
 FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno $(or $(OPENMP),-Wno-unknown-pragmas) -I. \
             -DCHALKLINE_VERSION='"$(VERSION)"'
-LIBS     := -ljansson -lz -lzstd -lsqlite3 -lm
+# Relocations packed to a bit each, where linker and libc know how: they are read at every start.
+RELR     := $(shell echo 'int main(void){return 0;}' | $(CC) -x c - -Wl,--fatal-warnings,-z,pack-relative-relocs -o /dev/null 2>/dev/null && echo -Wl,-z,pack-relative-relocs)
+LIBS     := -ljansson -lz -lzstd -lsqlite3 -lm $(RELR)
 SERVER   := -lmicrohttpd        # only for what serves
 CLIENT   := -lcurl              # only for what calls
 # Published files that are no part of the tree, SHARED=DIR: more tests, `fit`, `accuracy`.
