@@ -31,17 +31,19 @@ static inline bool node_equal(const struct node *a, const struct node *b)
            !memcmp(&a->value, &b->value, sizeof a->value);
 }
 
-/* Room for twice the nodes, whose hash then is at most half full. */
+/* Room for four times the nodes, whose hash then is at most half full; the old arrays are freed. */
 static void grow(struct nodes *set)
 {
     struct node *nodes = set->nodes;
     struct known *known = set->known;
+    struct arena *old = set->arrays;
+    set->arrays = arena_inner(set->arena);
     set->room = set->room ? 4 * set->room : 512;
-    set->nodes = arena_room(set->arena, set->room * sizeof *set->nodes);
-    set->known = arena_room(set->arena, set->room * sizeof *set->known);
+    set->nodes = arena_room(set->arrays, set->room * sizeof *set->nodes);
+    set->known = arena_room(set->arrays, set->room * sizeof *set->known);
     set->same_size = 2 * set->room;
-    set->same = arena_array(set->arena, set->same_size, sizeof *set->same);
-    set->list = arena_room(set->arena, set->room * sizeof *set->list);
+    set->same = arena_array(set->arrays, set->same_size, sizeof *set->same);
+    set->list = arena_room(set->arrays, set->room * sizeof *set->list);
     for (size_t i = 0; i < set->count; i++) {
         size_t at = node_hash(&nodes[i]) & (set->same_size - 1);
         while (set->same[at])
@@ -50,6 +52,8 @@ static void grow(struct nodes *set)
         set->nodes[i] = nodes[i];
         set->known[i] = known[i];
     }
+    if (old)
+        arena_free(old);
 }
 
 /* A sum is -0 only where both parts are, a difference where the first is. */

@@ -21,6 +21,7 @@ struct known {                      /* properties of a node */
 
 struct nodes {
     struct arena *arena;
+    struct arena *arrays;           /* inside of it: those of `room` */
     struct node *nodes;
     struct known *known;
     size_t count, room;             /* of both */
