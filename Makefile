@@ -7,8 +7,9 @@ WARN     := -Wall -Wextra -Wshadow -Wno-psabi $(WERROR)
 CFLAGS   ?= -O2 -g
 # Searches of `simulate` run side by side where the compiler has OpenMP.
 OPENMP   := $(shell echo 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp)
-# No contraction to fused operations, ever: same input, same bits.
-FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno $(or $(OPENMP),-Wno-unknown-pragmas) -I. \
+# No contraction to fused operations, ever: same input, same bits. No tables for unwinding, which C does not need
+# (debuggers have their own): a thirtieth of the binary.
+FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno -fno-asynchronous-unwind-tables $(or $(OPENMP),-Wno-unknown-pragmas) -I. \
             -DCHALKLINE_VERSION='"$(VERSION)"'
 # Relocations packed to a bit each, where linker and libc know how: they are read at every start.
 RELR     := $(shell echo 'int main(void){return 0;}' | $(CC) -x c - -Wl,--fatal-warnings,-z,pack-relative-relocs -o /dev/null 2>/dev/null && echo -Wl,-z,pack-relative-relocs)
