@@ -187,6 +187,7 @@ struct csv {
     size_t columns, rows;
     const char *text;       /* all cells, each terminated by a 0 */
     const uint32_t *cells;  /* [(1 + rows) * columns] offset of each cell in `text`; the header is first */
+    const uint16_t *near;   /* the same, in place of `cells`, of a built in table whose offsets are small */
     const int *lines;       /* [rows] line of the file, for messages */
 };
 
@@ -194,6 +195,7 @@ bool csv_read(struct arena *arena, const char *file, struct text text, struct cs
               struct error *error);
 bool csv_read_any(struct arena *arena, const char *file, struct text text, struct csv *csv,
                   struct error *error);
+const char *csv_at(const struct csv *csv, size_t cell);         /* counted as in `cells` */
 const char *csv_header(const struct csv *csv, size_t column);
 int csv_column(const struct csv *csv, const char *name);       /* -1: no such column */
 const char *csv_cell(const struct csv *csv, size_t row, int column); /* "" for -1 */

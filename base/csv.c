@@ -141,7 +141,7 @@ bool csv_read(struct arena *arena, const char *file, struct text text, struct cs
     if (!csv_read_any(arena, file, text, csv, error))
         return false;
     for (size_t i = 0; i < csv->columns * (csv->rows + 1); i++) {
-        struct text cell = text_of(csv->text + csv->cells[i]);
+        struct text cell = text_of(csv_at(csv, i));
         size_t column = i % csv->columns, row = i / csv->columns;
         if (text_plain(cell, "") == cell.size)
             continue;
@@ -152,9 +152,14 @@ bool csv_read(struct arena *arena, const char *file, struct text text, struct cs
     return true;
 }
 
+const char *csv_at(const struct csv *csv, size_t cell)
+{
+    return csv->text + (csv->near ? csv->near[cell] : csv->cells[cell]);
+}
+
 const char *csv_header(const struct csv *csv, size_t column)
 {
-    return csv->text + csv->cells[column];
+    return csv_at(csv, column);
 }
 
 int csv_column(const struct csv *csv, const char *name)
@@ -167,7 +172,7 @@ int csv_column(const struct csv *csv, const char *name)
 
 const char *csv_cell(const struct csv *csv, size_t row, int column)
 {
-    return column < 0 ? "" : csv->text + csv->cells[(row + 1) * csv->columns + (size_t)column];
+    return column < 0 ? "" : csv_at(csv, (row + 1) * csv->columns + (size_t)column);
 }
 
 void csv_write_cell(struct buffer *out, const char *text)

@@ -131,7 +131,7 @@ static const char above[] = "\1";
 
 static const char *cell_text(const struct csv *csv, size_t row, size_t column)
 {
-    return csv->text + csv->cells[row * csv->columns + column];
+    return csv_at(csv, row * csv->columns + column);
 }
 
 void pack_csv(struct packer *packer, const struct csv *csv)

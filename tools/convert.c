@@ -23,7 +23,7 @@ static bool convert(struct arena *arena, const char *path, struct buffer *out, s
     if (!file_read(arena, path, LIMIT, &text, error) || !benchmark_open(arena, path, text, NULL, &csv, error))
         return false;
     for (size_t i = 0; i < csv.columns * (csv.rows + 1); i++) {
-        csv_write_cell(out, csv.text + csv.cells[i]);
+        csv_write_cell(out, csv_at(&csv, i));
         buffer_print(out, (i + 1) % csv.columns ? "," : "\n");
     }
     return true;

@@ -212,6 +212,8 @@ int main(int count, char **words)
                              .rows.arena = &arena };
     struct buffer list = { .arena = &arena };
     writer.written = arena_array(&arena, sets[0].count, sizeof *writer.written);
+    for (size_t i = 0; i < sets[0].count; i++)          /* together: a look-up reads names only */
+        pool_add(&writer.texts, row_name(formulas_row(&sets[0], i)));
     for (unsigned conditions = 0; conditions <= FORMULAS_ALL; conditions++)
         write_formulas(&writer, &sets[conditions], &list);
     printf("/* Written by tools/formulas.c from formulas/. */\n#include \"rows/rows.h\"\n\n");

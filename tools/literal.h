@@ -34,17 +34,17 @@ static inline struct pool pool_new(struct arena *arena)
     return pool;
 }
 
-/* Where the text begins, which must live as long as the pool. */
-static inline uint32_t pool_add(struct pool *pool, const char *text)
+/* Where the text begins, `from` or later; it must live as long as the pool. */
+static inline uint32_t pool_add_from(struct pool *pool, const char *text, uint32_t from)
 {
     size_t i = hash_text(HASH_START, text) & (pool->room - 1);
     while (pool->texts[i] && strcmp(pool->texts[i], text))
         i = (i + 1) & (pool->room - 1);
-    if (!pool->texts[i]) {
-        if (2 * ++pool->count > pool->room) {
-            fprintf(stderr, "more than %zu different texts\n", pool->room / 2);
-            exit(1);
-        }
+    if (!pool->texts[i] && 2 * ++pool->count > pool->room) {
+        fprintf(stderr, "more than %zu different texts\n", pool->room / 2);
+        exit(1);
+    }
+    if (!pool->texts[i] || pool->starts[i] < from) {
         pool->texts[i] = text;
         pool->starts[i] = (uint32_t)pool->size;
         pool->size += strlen(text) + 1;
@@ -53,4 +53,9 @@ static inline uint32_t pool_add(struct pool *pool, const char *text)
         buffer_print(&pool->out, " \"\\0\"\n");
     }
     return pool->starts[i];
+}
+
+static inline uint32_t pool_add(struct pool *pool, const char *text)
+{
+    return pool_add_from(pool, text, 0);
 }

@@ -47,6 +47,11 @@ static bool of_source(const char *header)
            !strcmp(header, "kind") || !strcmp(header, "servers");
 }
 
+static uint32_t offset_of(const struct csv *csv, size_t cell)
+{
+    return (uint32_t)(csv_at(csv, cell) - csv->text);
+}
+
 /* A table of facts without its notes, one of rules or flags without their sources, one of measurements also without its reasons: the page needs none. */
 static const struct csv *narrow(struct arena *arena, const struct csv *csv)
 {
@@ -63,10 +68,11 @@ static const struct csv *narrow(struct arena *arena, const struct csv *csv)
     uint32_t *cells = arena_array(arena, (csv->rows + 1) * count, sizeof *cells);
     for (size_t row = 0; row <= csv->rows; row++)
         for (size_t i = 0; i < count; i++)
-            cells[row * count + i] = csv->cells[row * csv->columns + kept[i]];
+            cells[row * count + i] = offset_of(csv, row * csv->columns + kept[i]);
     *out = *csv;
     out->columns = count;
     out->cells = cells;
+    out->near = NULL;
     return out;
 }
 
@@ -78,9 +84,10 @@ static const struct csv *unnamed(struct arena *arena, const struct csv *csv)
     struct csv *out = arena_alloc(arena, sizeof *out);
     const size_t size = (csv->rows + 1) * csv->columns;
     uint32_t *cells = arena_array(arena, size, sizeof *cells);
-    const uint32_t empty = csv->cells[0] + (uint32_t)strlen(csv_header(csv, 0));
+    const uint32_t empty = offset_of(csv, 0) + (uint32_t)strlen(csv_header(csv, 0));
     char name[128];
-    memcpy(cells, csv->cells, size * sizeof *cells);
+    for (size_t i = 0; i < size; i++)
+        cells[i] = offset_of(csv, i);
     for (size_t row = 0; row < csv->rows; row++) {
         device_name_of(csv_cell(csv, row, csv_column(csv, "title")), name, sizeof name);
         if (!strcmp(csv_cell(csv, row, 0), name))
@@ -88,6 +95,7 @@ static const struct csv *unnamed(struct arena *arena, const struct csv *csv)
     }
     *out = *csv;
     out->cells = cells;
+    out->near = NULL;
     return out;
 }
 

@@ -1,7 +1,8 @@
 /* sheets FILE.csv... -- write C that holds the tables of data/ as they are read: the sheets of the
  * catalog, checked, the number formats, and every table by its path.
  *
- * All cells stand in one run of bytes, each text once, and a table says where its cells begin. */
+ * All cells stand in one run of bytes, and a table says where its cells begin. Texts of several tables stand
+ * there once, unless that is too far away for the 16 bits of a table's offsets. */
 #include "catalog/catalog.h"
 #include "catalog/devices.h"
 #include "catalog/formats.h"
@@ -30,19 +31,31 @@ static struct text read_text(struct arena *arena, const char *path)
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
+/* Bytes of the different texts of a table. */
+static size_t text_size(struct arena *arena, const struct csv *csv)
+{
+    struct pool own = pool_new(arena);
+    for (size_t i = 0; i < csv->columns * (csv->rows + 1); i++)
+        pool_add(&own, csv_at(csv, i));
+    return own.size;
+}
+
 /* TABLE_N is a struct csv, which the catalog holds too. */
 static void write_table(struct pool *pool, struct buffer *out, int number, const struct csv *csv)
 {
-    buffer_print(out, "static const uint32_t cells_%d[] = {", number);
+    const size_t span = UINT16_MAX + 1, most = text_size(out->arena, csv), end = pool->size + most;
+    const bool near = most <= span;
+    const uint32_t from = near && end > span ? (uint32_t)(end - span) : 0;
+    buffer_print(out, "static const %s cells_%d[] = {", near ? "uint16_t" : "uint32_t", number);
     for (size_t i = 0; i < csv->columns * (csv->rows + 1); i++)
-        buffer_print(out, "%s%u,", i % 16 ? "" : "\n    ", pool_add(pool, csv->text + csv->cells[i]));
+        buffer_print(out, "%s%u,", i % 16 ? "" : "\n    ", pool_add_from(pool, csv_at(csv, i), from) - from);
     buffer_print(out, "\n};\nstatic const int lines_%d[] = {", number);
     for (size_t i = 0; i < csv->rows; i++)
         buffer_print(out, "%s%d,", i % 16 ? "" : "\n    ", csv->lines[i]);
     buffer_print(out, "\n};\n#define TABLE_%d { .file = ", number);
     write_string(out, text_of(csv->file));
-    buffer_print(out, ", .columns = %zu, .rows = %zu, \\\n    .text = pool, .cells = cells_%d, "
-                 ".lines = lines_%d }\n", csv->columns, csv->rows, number, number);
+    buffer_print(out, ", .columns = %zu, .rows = %zu, \\\n    .text = pool + %u, .%s = cells_%d, "
+                 ".lines = lines_%d }\n", csv->columns, csv->rows, from, near ? "near" : "cells", number, number);
 }
 
 static void write_formats(struct buffer *out, const struct formats *formats)

@@ -20,13 +20,13 @@ static void read_again(struct arena *arena, const struct csv *csv)
     struct error error;
     size_t cells = csv->columns * (csv->rows + 1);
     for (size_t i = 0; i < cells; i++) {
-        write_cell(&out, csv->text + csv->cells[i]);
+        write_cell(&out, csv_at(csv, i));
         buffer_print(&out, (i + 1) % csv->columns ? "," : "\r\n");
     }
     bool read = csv_read_any(arena, "again", (struct text){ out.data, out.size }, &again, &error);
     assert(read && again.columns == csv->columns && again.rows == csv->rows);
     for (size_t i = 0; read && i < cells; i++)
-        assert(!strcmp(csv->text + csv->cells[i], again.text + again.cells[i]));
+        assert(!strcmp(csv_at(csv, i), csv_at(&again, i)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

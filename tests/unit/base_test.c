@@ -174,7 +174,7 @@ static void sheets_are_read(void **state)
             fail_msg("'%s': %s", sheets[i].text, error.what);
         for (size_t k = 0; k < csv.columns * (csv.rows + 1); k++)
             buffer_print(&got, "%s%s", k % csv.columns ? "|" : k ? "/" : "",
-                         csv.text + csv.cells[k]);
+                         csv_at(&csv, k));
         assert_string_equal(got.data, sheets[i].expected);
         arena_free(&arena);
     }

@@ -167,7 +167,7 @@ static void same_csv(const struct csv *a, const struct csv *b)
     assert_int_equal(a->columns, b->columns);
     assert_int_equal(a->rows, b->rows);
     for (size_t i = 0; i < b->columns * (b->rows + 1); i++)
-        assert_string_equal(a->text + a->cells[i], b->text + b->cells[i]);
+        assert_string_equal(csv_at(a, i), csv_at(b, i));
     for (size_t i = 0; i < b->rows; i++)
         assert_int_equal(a->lines[i], b->lines[i]);
 }
