@@ -81,6 +81,8 @@ bool ends_with(const char *string, const char *end)
 
 bool text_is(struct text text, const char *string)
 {
+    if (text.size && *text.data != *string)         /* mostly */
+        return false;
     return text.size == strlen(string) && !memcmp(text.data, string, text.size);
 }
 
