@@ -12,6 +12,9 @@
 #include "lecture/statements.h"
 #include "deploy/server.h"
 #include "deploy/waterfall.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <string.h>

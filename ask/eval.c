@@ -4,6 +4,9 @@
  * were given appear beside a value. The document has the same figures under the rows' names; these
  * are the reference that all other verbs must agree with, bit for bit. */
 #include "ask/ask.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "deploy/server.h"

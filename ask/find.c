@@ -4,6 +4,7 @@
  * lecture's statements about them (rows/lookup.c). Each row is shown with its chapter, equation, value
  * and the command that explains it. find.template is the text. */
 #include "ask/ask.h"
+#include "scenario/values.h"
 
 #include "lecture/statements.h"
 

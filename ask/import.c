@@ -4,6 +4,7 @@
  * for the document, and a selection of columns for the screen. Parameters are printed with every
  * digit, since they are counted and not measured. */
 #include "ask/ask.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

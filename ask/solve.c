@@ -8,6 +8,8 @@
  * whole numbers are shown with the values at both neighbouring whole numbers, since the equation
  * does not say which is wanted. */
 #include "ask/ask.h"
+#include "scenario/basis.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

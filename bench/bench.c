@@ -4,6 +4,7 @@
  * all see the same machine. */
 #include "ask/ask.h"
 #include "bench/hand.h"
+#include "scenario/values.h"
 
 #include <stdio.h>
 #include <stdlib.h>

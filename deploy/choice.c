@@ -13,6 +13,7 @@
  * 5. The chosen values become facts of origin CHOSEN whose source is the rule, so that answers and `why`
  *    can say why they were chosen. */
 #include "deploy/choice.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "scenario/calibrated.h"

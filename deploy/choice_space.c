@@ -7,6 +7,7 @@
  * over replicas whose number is chosen too. That number is the load axis of the search: it falls from
  * one user in each replica to a single replica. Above EACH_TO replicas the numbers are 0.5 % apart. */
 #include "deploy/choice.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

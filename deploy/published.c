@@ -1,5 +1,6 @@
 /* Layouts that were published, read once for an engine and a machine, and looked through for each layout. */
 #include "deploy/published.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "catalog/sheet.h"

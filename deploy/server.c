@@ -7,7 +7,10 @@
  * its arrivals is an answer with a verdict, not an error. The records declare its keys for the
  * API. */
 #include "deploy/server.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
 #include "scenario/rules.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

@@ -7,7 +7,9 @@
 #define SCENARIO_SERVER_H
 
 #include "scenario/rules.h"
+#include "scenario/figures.h"
 #include "scenario/scenario.h"
+#include "scenario/values.h"
 
 /* The first rows exist for every replica, the others only for one that keeps up with its arrivals. */
 #define SERVER_ROWS(X)                                                                      \

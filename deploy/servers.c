@@ -8,6 +8,7 @@
  * What the user gave excludes other settings. */
 #include "deploy/servers.h"
 #include "deploy/published.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

@@ -8,6 +8,7 @@
  *   2. A number that was said holds where the value is within the lecture's own rounding of it.
  *   3. Any other holds where the two sides of its equation compare as they do in the lecture's deck. */
 #include "lecture/statements.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "scenario/deck.h"

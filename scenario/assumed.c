@@ -5,7 +5,9 @@
  * the one that changes most counts, and the note names it. What moves nothing is left out; constants
  * that were fitted to measurements are counted, not listed. */
 #include "build/row_names.h"
+#include "scenario/basis.h"
 #include "scenario/scenario.h"
+#include "scenario/values.h"
 
 #include "scenario/calibrated.h"
 

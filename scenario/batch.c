@@ -1,6 +1,7 @@
 /* The lecture's operating point: a whole scale-up domain as one machine, at the batch from which
  * more sequences make a token hardly cheaper. */
 #include "scenario/scenario.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

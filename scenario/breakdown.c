@@ -3,7 +3,9 @@
  *
  * For an output of degree one in its parts, as a time made of times is, the parts add up to it.
  * Rows that share a label are added for people; the document has each row by its name. */
+#include "scenario/figures.h"
 #include "scenario/scenario.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <string.h>

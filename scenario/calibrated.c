@@ -1,6 +1,7 @@
 /* A scenario whose server was measured (calibrated.h). The rows of a calibration's file are checked one by one;
  * the posterior is built again from them, so that no engine runs where a calibration is only used. */
 #include "scenario/calibrated.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "catalog/sheet.h"

@@ -4,7 +4,9 @@
  * other branch does not act. A row that was given an expression is held as a number
  * here, so that it can be moved like an input. The expressions are asked one after
  * another until all options act, which the first few of them show in most questions. */
+#include "scenario/basis.h"
 #include "scenario/scenario.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

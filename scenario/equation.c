@@ -1,5 +1,6 @@
 /* Equations: the sides of "A=B" read and checked, the unknown freed, the difference as a graph. */
 #include "scenario/equation.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <string.h>

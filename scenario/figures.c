@@ -4,7 +4,9 @@
  * band rows of their metric, which are read from the same graph. A figure's origin says how its
  * value came about (given, sheet, model, derived, ...), so that an answer can state what it rests
  * on. */
+#include "scenario/figures.h"
 #include "scenario/scenario.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "scenario/calibrated.h"

@@ -1,6 +1,7 @@
 /* Images join the prompt as tokens: a prompt that was given becomes the sum of its text and of the tokens of its
  * images. Their encoder's time is a row (formulas/serving/replica.chalk). */
 #include "scenario/scenario.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

@@ -2,6 +2,7 @@
  * four follows from the others. If all four are given, they must agree; if a size is then not a whole
  * number, server_verdict says so. */
 #include "scenario/scenario.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

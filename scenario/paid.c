@@ -1,6 +1,7 @@
 /* How a chip is paid for: a machine's sheet says of which kind its chip_price is, and every answer that uses it
  * names the kind. The options that choose another are place.c's. */
 #include "scenario/scenario.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

@@ -3,6 +3,7 @@
  * A machine's sheet has prices by the hour of several kinds (chip_price_spot, ...). A chip that is bought costs
  * owned_chip_price, a row. The sheet data/grids.csv has the electricity of regions. */
 #include "scenario/scenario.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "catalog/sheet.h"

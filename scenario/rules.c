@@ -5,6 +5,7 @@
  * measurements state. Rules of hosts and of DeepEP bind whatever the engine. Where no engine is named, one of
  * three must be able to start a layout. */
 #include "scenario/rules.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "catalog/sheet.h"

@@ -8,6 +8,7 @@
  * (values.c). */
 #include "scenario/scenario.h"
 #include "scenario/rules.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "catalog/meant.h"

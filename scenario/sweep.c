@@ -3,6 +3,7 @@
  * user had given it; what was assumed is gathered over all values, so that a search at each of them
  * can be freed before the next. */
 #include "scenario/sweep.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <string.h>

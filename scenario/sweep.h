@@ -4,6 +4,7 @@
 #ifndef SCENARIO_SWEEP_H
 #define SCENARIO_SWEEP_H
 
+#include "scenario/basis.h"
 #include "scenario/scenario.h"
 
 enum { SWEEP_VALUES = 64 };

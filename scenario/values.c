@@ -6,6 +6,7 @@
  * Ranges and distributions that the user gave are propagated only to outputs that depend on them:
  * bounds by the interval reading, quantiles by seeded draws. */
 #include "scenario/scenario.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

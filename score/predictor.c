@@ -4,6 +4,7 @@
  * A setup is found by a key of everything that decides its graph. The scenario is read as a user's
  * command would be, so that the score applies to what users see. Fits take the gradient along the
  * constants from the same graph. */
+#include "scenario/values.h"
 #include "score/predictor.h"
 
 #include "build/row_names.h"

@@ -6,6 +6,7 @@
  * in it, and once, with their values, to write MathML. Quantities that follow from other rows
  * become plain numbers while a slider moves; when it rests, the question is asked again with that
  * number given. */
+#include "scenario/values.h"
 #include "serve/web.h"
 
 #include "deploy/server.h"

@@ -12,7 +12,8 @@ counts=$(tools/counts.sh "$(dirname "${CHALKLINE:-build/gcc/chalkline}")") || ex
 new=$(echo "$counts" | awk -v budget="$budget" '
     FNR == NR { now[$1] = $2; order[++n] = $1; next }
     /^#/ || !NF || $1 == "since" { print > "/dev/stderr"; next }
-    $1 in now && now[$1] < $2 { $2 = now[$1] }
+    # Lines by hundreds: a line of an include is no reason to write one here.
+    $1 in now { least = $1 ~ /^lines_/ ? 100 * int((now[$1] + 99) / 100) : now[$1]; if (least < $2) $2 = least }
     { known[$1]; print > "/dev/stderr" }
     $1 in now && now[$1] > $2 { print $1 " is " now[$1] ", and may be " $2 ": see " budget }
     !($1 in now) { print $1 " of " budget " is no measure" }

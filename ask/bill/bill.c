@@ -10,6 +10,9 @@
 #include "ask/bill/bill.h"
 #include "report/picture.h"
 #include "build/row_names.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,6 +12,7 @@
 #define ASK_BILL_H
 
 #include "ask/evidence/evidence.h"
+#include "scenario/basis.h"
 #include "sim/sim.h"
 
 /* ---- schemes: SCHEME(key, word, waits, name); its row is turn_cost_WORD ---------------------- */

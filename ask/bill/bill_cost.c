@@ -7,6 +7,8 @@
  * offered. A fact that neither the rule nor the price list states is the row's default, and is
  * reported as assumed. */
 #include "ask/bill/bill.h"
+#include "scenario/basis.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

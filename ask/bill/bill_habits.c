@@ -5,6 +5,7 @@
  * cheapest scheme now. The pause at which the cheapest scheme changes is bracketed on a
  * logarithmic grid of mean gaps and then narrowed. A habit that does not apply is not listed. */
 #include "ask/bill/bill.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

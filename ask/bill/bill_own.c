@@ -9,6 +9,9 @@
 #include "ask/bill/bill.h"
 #include "build/row_names.h"
 #include "deploy/server.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <string.h>

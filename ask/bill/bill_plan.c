@@ -7,6 +7,7 @@
 #include "ask/ask.h"
 #include "ask/bill/bill.h"
 #include "build/row_names.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <string.h>

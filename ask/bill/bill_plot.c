@@ -6,6 +6,7 @@
 #include "ask/bill/bill.h"
 #include "build/row_names.h"
 #include "report/picture.h"
+#include "scenario/values.h"
 
 #include <math.h>
 

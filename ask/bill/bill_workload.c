@@ -8,6 +8,7 @@
 #include "ask/bill/bill.h"
 #include "build/row_names.h"
 #include "catalog/sheet.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,8 @@
  * half full. The best is the largest that fits and writes fast enough to follow, at most Q8_0, whose loss
  * nobody has measured to matter, at least of four bits; where none is fast enough, of four bits, or what fits. */
 #include "ask/can/can.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "import/import.h"

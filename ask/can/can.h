@@ -7,6 +7,7 @@
 #define ASK_CAN_CAN_H
 
 #include "ask/ask.h"
+#include "scenario/values.h"
 
 /* Types are listed with the largest first; none before this one is ever the best. */
 enum { CAN_LARGEST = 1 };

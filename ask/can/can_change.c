@@ -1,6 +1,7 @@
 /* What could be changed beside the best type, or to make a model fit at all: each sentence is the same
  * question with one thing changed. */
 #include "ask/can/can.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

@@ -1,6 +1,7 @@
 /* One file type of a model on a machine: the scenario of one conversation with llama.cpp, read at one
  * point. The prompt fills half of the context, so that the answer starts where a chat usually is. */
 #include "ask/can/can.h"
+#include "scenario/figures.h"
 
 #include "deploy/launch/launch.h"
 #include "build/row_names.h"

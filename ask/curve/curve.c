@@ -9,6 +9,9 @@
 #define _GNU_SOURCE
 #include "ask/curve/curve.h"
 #include "build/row_names.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <stdlib.h>

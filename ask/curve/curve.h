@@ -7,6 +7,7 @@
 
 #include "ask/ask.h"
 #include "report/picture.h"
+#include "scenario/basis.h"
 
 enum { MOST_QUANTITIES = 8 };
 

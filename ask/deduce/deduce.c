@@ -8,6 +8,7 @@
  * all of these weigh are made here, once. */
 #include "ask/ask.h"
 #include "ask/deduce/deduce.h"
+#include "scenario/figures.h"
 
 #include <math.h>
 #include <string.h>

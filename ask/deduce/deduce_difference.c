@@ -5,6 +5,7 @@
  * and are then matched by the model alone if the seller agrees. A conclusion is reported as moved
  * when its median changes by 5 % or more. */
 #include "ask/deduce/deduce.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

@@ -6,6 +6,7 @@
  * Prices outside the range that a law was fitted on are refused. Where the model is in the
  * catalog, its true parameters are shown beside the estimate. */
 #include "ask/deduce/deduce.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "score/score.h"

@@ -7,6 +7,7 @@
  * in closed form), and which prices are better explained by policy than by cost. The report sets
  * facts of its own to evaluate rows; they are removed before the next model. */
 #include "ask/deduce/deduce.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

@@ -5,6 +5,7 @@
  * share one set of draws. The summary counts suspicious entries, and those to which too few draws
  * come near. */
 #include "ask/deduce/deduce.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

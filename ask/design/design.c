@@ -6,6 +6,8 @@
  * Costs and times are the rows that `step` shows, with the chip's rows bound to those of
  * formulas/lecture/design.chalk. design.template is the text. */
 #include "ask/ask.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "scenario/deck.h"

@@ -8,6 +8,8 @@
 #include "ask/ask.h"
 #include "ask/life/life.h"
 #include "build/row_names.h"
+#include "scenario/basis.h"
+#include "scenario/values.h"
 
 #include <string.h>
 

@@ -7,6 +7,8 @@
  * training, and its other columns stay empty. Sizes beyond the largest experiment of a law are
  * answered with a note. */
 #include "ask/life/life.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

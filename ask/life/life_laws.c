@@ -6,6 +6,7 @@
  * no interval. Where nothing is served, the rule of equal costs gives no tokens, and the
  * comparison with it is left out. */
 #include "ask/life/life.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

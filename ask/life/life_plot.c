@@ -3,6 +3,7 @@
 #include "ask/life/life.h"
 #include "build/row_names.h"
 #include "report/picture.h"
+#include "scenario/values.h"
 
 #include <math.h>
 

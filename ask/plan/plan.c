@@ -12,6 +12,7 @@
 #include "deploy/launch/launch.h"
 #include "ask/plan/plan.h"
 #include "build/row_names.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #define ASK_PLAN_H
 
 #include "ask/shards/shards.h"
+#include "scenario/figures.h"
 #include "scenario/rules.h"
 #include "deploy/servers.h"
 #include "scenario/sweep.h"

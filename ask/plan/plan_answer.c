@@ -8,6 +8,9 @@
  * exceeds most. With --sweep there is one best point for each value instead (plan_sweep.c). The
  * records at the end declare the keys for the API. */
 #include "ask/plan/plan.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "deploy/published.h"

@@ -7,6 +7,8 @@
  * that is also the name of a row is for the text and for CSV alone, since in JSON it would claim to
  * be that row. plan_deployment_record declares the keys for the API. */
 #include "ask/plan/plan.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "scenario/calibrated.h"

@@ -7,6 +7,7 @@
  * The inputs set here are those that the `check` line prints, which makes the figures
  * reproducible; plan_deployment.c puts them into words and records. */
 #include "ask/plan/plan.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

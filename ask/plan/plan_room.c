@@ -2,6 +2,7 @@
  *
  *     --on h100-sxm=64@2.1USD/h,mi300x=32 --budget 50000USD/month --spare-hosts 1 */
 #include "ask/plan/plan.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <string.h>

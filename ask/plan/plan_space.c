@@ -7,6 +7,7 @@
  * wanted, so that smaller pools are added. Sizes of two pools are sampled: the GPUs divided among
  * 1 to 4 pairs, and larger pairs up to a fixed list. What the user gave excludes other settings. */
 #include "ask/plan/plan.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "deploy/published.h"

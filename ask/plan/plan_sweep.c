@@ -5,6 +5,9 @@
  * of it is copied. The notes are those of all values, each once, and a default counts by the largest
  * effect that it has on any of the best deployments. */
 #include "ask/plan/plan.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include <string.h>
 

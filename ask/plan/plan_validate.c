@@ -8,6 +8,7 @@
 #include "ask/plan/plan.h"
 #include "ask/simulate/simulate.h"
 #include "build/row_names.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
  * without an answer are counted by reason: refused, gave up, not asked because the turn before was
  * never answered. Nothing is simulated here. */
 #include "ask/simulate/simulate.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

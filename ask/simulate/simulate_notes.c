@@ -6,6 +6,8 @@
  * that flow balance then asks for.
  */
 #include "ask/simulate/simulate.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
 
 #include "build/row_names.h"
 

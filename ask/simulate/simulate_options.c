@@ -11,6 +11,7 @@
 #include "build/row_names.h"
 #include "ask/simulate/simulate.h"
 #include "scenario/calibrated.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <stdio.h>

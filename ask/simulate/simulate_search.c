@@ -7,6 +7,7 @@
  * arrivals and failures; their interval is Student's t over the runs. Each run is simulate_run
  * with one thing varied, so that a single run with the same words gives the same numbers. */
 #include "ask/simulate/trials.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

@@ -7,6 +7,7 @@
  * context. A layout with features that the scheduler does not simulate is refused, because its
  * times would be those of another deployment. */
 #include "ask/simulate/simulate.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

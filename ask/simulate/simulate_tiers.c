@@ -4,6 +4,7 @@
  * the options. A tier is an entry of the catalog or is described by keys; its capacity is counted
  * in KV blocks of the model. */
 #include "ask/simulate/simulate.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

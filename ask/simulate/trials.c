@@ -5,6 +5,7 @@
  * scenario. The table has columns for limits and rent only where limits and a machine are given.
  * Which variations are run is decided in simulate_search.c. */
 #include "ask/simulate/trials.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "scenario/calibrated.h"

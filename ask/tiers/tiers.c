@@ -7,6 +7,8 @@
 #include "ask/ask.h"
 #include "ask/tiers/tiers.h"
 #include "build/row_names.h"
+#include "scenario/basis.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
  * where two places cost the same, the text names both. What has no finite value is null. The records
  * at the end declare the keys of the document for the API. */
 #include "ask/tiers/tiers.h"
+#include "scenario/figures.h"
 
 #include "build/row_names.h"
 

@@ -6,6 +6,7 @@
  *
  * A place that is the cheapest only between two neighbouring points of the grid is not found. */
 #include "ask/tiers/tiers.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

@@ -8,6 +8,7 @@
 #include "ask/train/train.h"
 #include "build/row_names.h"
 #include "scenario/sweep.h"
+#include "scenario/values.h"
 
 #include <math.h>
 #include <string.h>

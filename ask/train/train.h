@@ -5,6 +5,7 @@
 #define ASK_TRAIN_H
 
 #include "ask/shards/shards.h"
+#include "scenario/figures.h"
 #include "scenario/sweep.h"
 
 #include "build/row_names.h"

@@ -8,6 +8,9 @@
  * best layout for each value instead (train_sweep.c). The records at the end declare the keys of the
  * document for the API. */
 #include "ask/train/train.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "scenario/rules.h"

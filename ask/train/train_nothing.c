@@ -5,6 +5,7 @@
  * no product of sizes gives the number of chips, the answer says that instead and names the sizes
  * that were given. */
 #include "ask/train/train.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

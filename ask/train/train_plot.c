@@ -1,6 +1,7 @@
 /* The picture of a training step: its time part after part, and the memory of a GPU. */
 #include "ask/train/train.h"
 #include "report/picture.h"
+#include "scenario/figures.h"
 
 #include <string.h>
 

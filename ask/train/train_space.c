@@ -7,6 +7,7 @@
  * only if nothing is left are they searched again with each kind of unevenness as a limit, to say
  * which one failed. */
 #include "ask/train/train.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

@@ -4,6 +4,9 @@
  * Each value is a search of its own in an arena that is freed after it; what the answer keeps of it is
  * copied. An option is said to have no effect where it has none on the best layout of any value. */
 #include "ask/train/train.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include <string.h>
 

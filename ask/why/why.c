@@ -9,6 +9,9 @@
  * them would be another deployment. */
 #include "ask/ask.h"
 #include "report/picture.h"
+#include "scenario/basis.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include "lecture/statements.h"
 #include "build/row_names.h"

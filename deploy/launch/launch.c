@@ -6,6 +6,7 @@
  * model gets its public name. launch_flags.c writes the flags, launch_shell.c and launch_manifest.c the
  * commands and manifests. */
 #include "deploy/launch/launch.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "import/import.h"

@@ -6,6 +6,7 @@
  *     A_B                     a variable of the environment
  *     (no name)               a word that stands alone */
 #include "deploy/launch/launch.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "catalog/sheet.h"

@@ -8,6 +8,7 @@
  * one name for all spellings. Scores are computed in score/, told in check_answer.c. */
 #include "ask/ask.h"
 #include "lab/check/check.h"
+#include "scenario/figures.h"
 
 #include "build/row_names.h"
 #include "catalog/sheet.h"

@@ -5,6 +5,7 @@
  * predicted throughput per GPU among those predicted to be so fast, once as predicted and once times the
  * trust in its layout, as `plan` ranks; beside it stands the best of those measured to be so fast. */
 #include "lab/check/check.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "deploy/published.h"

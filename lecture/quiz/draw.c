@@ -5,6 +5,7 @@
  * from the row's plausible range, or within a factor of two of what the lecture or the row has, in two
  * digits, so that one can calculate on paper. */
 #include "lecture/quiz/quiz.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 

@@ -7,6 +7,7 @@
  * 3. The kind makes the question of it, and refuses what would be ambiguous: a tie of operands, a change
  *    too small to see, a second root, a mistake that the tolerance would hide. */
 #include "lecture/quiz/quiz.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "scenario/deck.h"

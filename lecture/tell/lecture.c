@@ -3,6 +3,8 @@
  * `lecture` lists the chapters, `lecture 2` shows one, `lecture experts.two_racks` one statement;
  * any other word is looked for in them. lecture.template is the text. */
 #include "lecture/tell/lecture.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 /* lecture 7 --run: the last chapter as computations that run here: a net that trains and takes it all
  * back, with its memory and FLOPs beside the rows; a cipher, step by step; and an attack on it. */
 #include "lecture/tell/lecture.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "lecture/reverse/feistel.h"

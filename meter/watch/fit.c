@@ -5,6 +5,7 @@
  * half a step of a logarithmic grid; so a day of intervals is some ten points, and the noise of a point, which
  * is mostly what no count of requests makes smaller, counts once. */
 #include "meter/watch/fit.h"
+#include "scenario/values.h"
 
 #include "meter/calibrate/calibrate.h"
 #include "build/row_names.h"

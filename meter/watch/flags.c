@@ -6,6 +6,7 @@
  * the computed one. Names and sources are rows of data/flags.csv. Tensor parallelism changes the GPUs of a replica, so
  * changes are ordered by tokens per GPU. */
 #include "meter/watch/parts.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "catalog/sheet.h"

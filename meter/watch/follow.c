@@ -6,6 +6,7 @@
 #include "meter/watch/follow.h"
 #include "meter/watch/page.h"
 #include "meter/watch/watch.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "meter/measure/fetch.h"

@@ -2,6 +2,7 @@
  *
  * The graphs are built once. A setting is an input of them, so that each flag costs an evaluation, not a build. */
 #include "meter/watch/parts.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "scenario/calibrated.h"

@@ -7,6 +7,7 @@
 #define WATCH_PARTS_H
 
 #include "meter/watch/fit.h"
+#include "scenario/values.h"
 
 #include "ask/ask.h"
 #include "scenario/calibrated.h"

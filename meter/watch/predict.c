@@ -2,6 +2,7 @@
  * change, the replicas that its arrivals want. The prediction is that of every verb, calibrated by the intervals
  * seen so far (fit.h). */
 #include "meter/watch/parts.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 #include "infer/posterior.h"

@@ -2,6 +2,7 @@
  * names whose numbers are the same to the last bit in all of them are one quantity: one of the two
  * becomes an alias, or tests/alike.txt says why there are both. A line there that nothing needs is
  * an error too. */
+#include "scenario/values.h"
 #include "test.h"
 
 #include "ask/ask.h"

@@ -3,6 +3,7 @@
  * and adds up what the vendors' words say; tasks come at random. Then examples by hand. */
 #include "test.h"
 #include "commands.h"
+#include "scenario/values.h"
 
 #include "ask/ask.h"
 #include "ask/bill/bill.h"

@@ -7,6 +7,8 @@
  * value of every ROOT bound as a number, it has the slope that is the contribution. */
 #include "test.h"
 #include "commands.h"
+#include "scenario/figures.h"
+#include "scenario/values.h"
 
 #include "ask/ask.h"
 #include "deploy/waterfall.h"

@@ -4,6 +4,7 @@
 #include "test.h"
 #include "commands.h"
 #include "lines.h"
+#include "scenario/values.h"
 
 #include "ask/ask.h"
 #include "rows/random.h"

@@ -9,6 +9,7 @@
  * must print the same server. */
 #include "test.h"
 #include "commands.h"
+#include "scenario/values.h"
 
 #include "ask/ask.h"
 #include "build/row_names.h"

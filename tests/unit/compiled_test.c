@@ -1,4 +1,5 @@
 /* Compiled against interpreted: the same rows, the same bits, on random inputs. */
+#include "scenario/values.h"
 #include "test.h"
 
 #include "ask/ask.h"

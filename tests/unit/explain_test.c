@@ -3,6 +3,7 @@
  * cause must stay silent. */
 #include "test.h"
 #include "commands.h"
+#include "scenario/values.h"
 
 #include "ask/ask.h"
 

@@ -1,5 +1,6 @@
 /* Single kernels: counts and times worked out by hand, limits, constants by family, and the
  * reader of their measurements. */
+#include "scenario/values.h"
 #include "test.h"
 
 #include "ask/ask.h"

@@ -3,6 +3,7 @@
  * and verdicts for two models, which were computed elsewhere. Runs in the root of the tree. */
 #include "test.h"
 #include "lines.h"
+#include "scenario/values.h"
 
 #include "lecture/tell/lecture.h"
 #include "scenario/equation.h"

@@ -3,6 +3,7 @@
  * or a loss) at drawn scenarios. Runs in the root of the tree. */
 #include "test.h"
 #include "lines.h"
+#include "scenario/values.h"
 
 #include "ask/ask.h"
 #include "ask/life/life.h"

@@ -2,6 +2,7 @@
 #ifndef TESTS_UNIT_OPENED_H
 #define TESTS_UNIT_OPENED_H
 
+#include "scenario/values.h"
 #include "test.h"
 
 #include "ask/ask.h"

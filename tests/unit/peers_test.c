@@ -2,6 +2,7 @@
  * tools themselves say of others; then `check --peers` over the sheet that is built in. */
 #include "test.h"
 #include "commands.h"
+#include "scenario/values.h"
 
 #include "ask/ask.h"
 

@@ -3,6 +3,7 @@
  * none left out and no chip filled up for free. */
 #include "test.h"
 #include "commands.h"
+#include "scenario/values.h"
 
 #include "ask/ask.h"
 #include "ask/plan/plan.h"

@@ -9,6 +9,7 @@
 
 #include "lecture/quiz/quiz.h"
 #include "catalog/sheet.h"
+#include "scenario/values.h"
 
 #include <math.h>
 
@@ -91,7 +92,7 @@ static double evaluated(const char *asks, const struct problem *problem, const c
 
 /* ---- the other path -------------------------------------------------------------------------- */
 
-static double given_number(const struct problem *problem, const char *row, struct unit *unit)
+static double number_given(const struct problem *problem, const char *row, struct unit *unit)
 {
     const struct formulas *formulas = formulas_built_in(0);
     struct quantity quantity;
@@ -118,7 +119,7 @@ static void check_root(struct arena *arena, const struct problem *problem)
     const struct formulas *formulas = formulas_built_in(0);
     const struct row *row = formulas_row(formulas, formulas_find(formulas, problem->asks));
     struct unit unit;
-    const double target = given_number(problem, problem->explain, &unit);
+    const double target = number_given(problem, problem->explain, &unit);
     const char *at = arena_print(arena, "%s=%.17g", problem->asks, problem->answer);
     close_to(evaluated(problem->explain, problem, problem->explain, at), target, 1e-9);
     int below = 0, above = 0, crossings = 0, last = 0;
@@ -174,7 +175,7 @@ static void check_change(struct arena *arena, const struct problem *problem)
     const char *name = strstr(problem->asks, ", ") + 2, *factor = strchr(name, '=') + 1;
     const char *input = arena_copy(arena, name, strcspn(name, "="));
     struct unit unit;
-    const double now = given_number(problem, input, &unit);
+    const double now = number_given(problem, input, &unit);
     const char *row = arena_copy(arena, problem->asks + 3, strcspn(problem->asks + 3, ","));
     double then = now * strtod(factor, NULL);
     if (!strchr(factor, '*')) {                             /* the new value itself */

@@ -2,6 +2,7 @@
  * to a, f(x) = act(W x) with weights of its own for each coupling. Numbers are rounded to so many
  * significant bits whenever they are stored; sums inside f are kept longer. It is run forward, undone,
  * and differentiated twice: with all kept, and with each coupling's input computed back. */
+#include "scenario/values.h"
 #include "test.h"
 
 #include "ask/ask.h"

@@ -3,6 +3,7 @@
  * are scanned point by point (10^6 points with CHALKLINE_LONG, else fewer), and each root is halved
  * in again. The lecture's statements, published beside the tree, are solved for the inputs of their
  * decks. Runs in the root of the tree. */
+#include "scenario/values.h"
 #include "test.h"
 
 #include "ask/ask.h"

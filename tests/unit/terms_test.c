@@ -3,6 +3,7 @@
 #include "test.h"
 #include "commands.h"
 #include "ask/ask.h"
+#include "scenario/values.h"
 
 #include <math.h>
 

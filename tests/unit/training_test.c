@@ -1,5 +1,6 @@
 /* Training against what was published: memory of Megatron's models, FLOPs of a token, times of
  * steps; the reader of published runs; and all of them together where the sheet is at hand. */
+#include "scenario/figures.h"
 #include "training_world.h"
 
 #include "ask/ask.h"

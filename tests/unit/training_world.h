@@ -2,6 +2,7 @@
 #ifndef TESTS_UNIT_TRAINING_WORLD_H
 #define TESTS_UNIT_TRAINING_WORLD_H
 
+#include "scenario/values.h"
 #include "test.h"
 
 #include "ask/ask.h"
