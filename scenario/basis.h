@@ -1,4 +1,4 @@
-/* basis -- what an answer rests on: defaults and fitted constants it depends on, and options that have no effect. */
+/* basis -- on which defaults and fitted constants an answer depends, and which options have no effect. */
 #ifndef SCENARIO_BASIS_H
 #define SCENARIO_BASIS_H
 

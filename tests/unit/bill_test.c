@@ -754,7 +754,7 @@ static void own_servers_are_full(void **state)
 {
     (void)state;
     struct arena arena = { 0 };
-    struct command command = { .verb = &verb_bill };
+    struct command command = { .verb = &verb_bill, .verbs = verbs };
     struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text.arena = &arena,
                              .csv.arena = &arena };
     struct error error;
