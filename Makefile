@@ -13,7 +13,7 @@ FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno -fno-
             -DCHALKLINE_VERSION='"$(VERSION)"'
 # Relocations packed to a bit each, where linker and libc know how: they are read at every start.
 RELR     := $(shell echo 'int main(void){return 0;}' | $(CC) -x c - -Wl,--fatal-warnings,-z,pack-relative-relocs -o /dev/null 2>/dev/null && echo -Wl,-z,pack-relative-relocs)
-LIBS     := -ljansson -lz -lzstd -lsqlite3 -lm $(RELR)
+LIBS     := -ljansson -lz -lzstd -lm $(RELR)
 SERVER   := -lmicrohttpd        # only for what serves
 CLIENT   := -lcurl              # only for what calls
 # Published files that are no part of the tree, SHARED=DIR: more tests, `fit`, `accuracy`.
@@ -257,7 +257,7 @@ install: chalkline docs         ## binary, man page, completion, library, header
 	    ./chalkline completion $${to%%[-/]*} > build/docs/completion; install -D -m 644 build/docs/completion $(DESTDIR)$(PREFIX)/share/$$to; done
 	install -D -m 644 $(B)/libchalkline.a $(DESTDIR)$(PREFIX)/lib/libchalkline.a
 	for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/chalkline/$$h; done
-	printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include/chalkline\nLibs: -L$${prefix}/lib -lchalkline -ljansson -lz -lzstd -lsqlite3 -lm\n' > build/docs/chalkline.pc
+	printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include/chalkline\nLibs: -L$${prefix}/lib -lchalkline -ljansson -lz -lzstd -lm\n' > build/docs/chalkline.pc
 	install -D -m 644 build/docs/chalkline.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/chalkline.pc
 
 clean:                          ## remove what was built

@@ -22,17 +22,6 @@ bool ranks_agree(const struct ranks *ranks, bool good, struct error *error)
     return good;
 }
 
-bool ranks_same(const struct ranks *ranks, uint64_t number)
-{
-    (void)ranks, (void)number;
-    return true;
-}
-
-void ranks_either(const struct ranks *ranks, bool *flags, size_t count)
-{
-    (void)ranks, (void)flags, (void)count;
-}
-
 struct text *ranks_gather(const struct ranks *ranks, struct arena *arena, struct text mine)
 {
     struct text *all = arena_alloc(arena, sizeof *all);

@@ -1,7 +1,13 @@
 /* ranks -- the processes that answer one question together: mpirun's, or this one alone.
  *
- * What begins with `ranks_` is called by all of them, in the same order. Only the program that
- * is built with MPI=1 knows of others; there a single process never starts MPI. */
+ *     question -> items of work -> those of this rank -> gather -> answer
+ *                 (numbered)       (ranks_mine)          everybody's
+ *
+ * Each rank is asked the same question and comes to the same answer, which the first one prints. Work that
+ * takes long is cut into items that do not depend on each other; which rank does an item must not
+ * change the answer. All ranks call `ranks_agree` and `ranks_gather`, in the same order. Where `ranks` is
+ * NULL, this process is alone. Only the program that is built with MPI=1 knows of others; there a
+ * single process never starts MPI. */
 #ifndef BASE_RANKS_H
 #define BASE_RANKS_H
 
@@ -16,13 +22,27 @@ void ranks_close(const struct ranks *ranks);
 /* This one cannot go on: all end. */
 void ranks_abort(const struct ranks *ranks, int status);
 
-/* The error of the lowest rank that has one becomes everybody's. */
+static inline bool ranks_alone(const struct ranks *ranks)
+{
+    return !ranks || ranks->count == 1;
+}
+
+/* The rank that does an item: steps of the golden ratio, the most even of all for any number of ranks, which
+ * coincide with no period of the items. */
+static inline int ranks_of(const struct ranks *ranks, size_t item)
+{
+    const uint32_t golden = 0x9E3779B9;
+    return ranks_alone(ranks) ? 0 : (int)(((uint64_t)((uint32_t)item * golden) * (uint64_t)ranks->count) >> 32);
+}
+
+static inline bool ranks_mine(const struct ranks *ranks, size_t item)
+{
+    return ranks_alone(ranks) || ranks_of(ranks, item) == ranks->rank;
+}
+
+/* The error of the lowest rank that has one becomes everybody's, with the rank's number unless all have one. */
 bool ranks_agree(const struct ranks *ranks, bool good, struct error *error);
-/* Has everybody the same number? */
-bool ranks_same(const struct ranks *ranks, uint64_t number);
-/* Each flag that is set somewhere is set everywhere. */
-void ranks_either(const struct ranks *ranks, bool *flags, size_t count);
-/* Everybody's bytes, one rank after the other: [count] for rank 0; NULL for the others. */
+/* Everybody's bytes, one rank after the other: [count]. */
 struct text *ranks_gather(const struct ranks *ranks, struct arena *arena, struct text mine);
 
 #endif

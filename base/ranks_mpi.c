@@ -23,6 +23,7 @@ void ranks_open(struct ranks *ranks)
     *ranks = (struct ranks){ 0, 1 };
     if (!launched())
         return;
+    setenv("NO_COLOR", "1", 0);         /* the terminal that mpirun gives a rank is not the reader's */
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks->count);
@@ -50,65 +51,35 @@ void ranks_abort(const struct ranks *ranks, int status)
 
 bool ranks_agree(const struct ranks *ranks, bool good, struct error *error)
 {
-    int mine = good ? ranks->count : ranks->rank, first = mine;
-    if (ranks->count == 1)
+    if (ranks_alone(ranks))
         return good;
-    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (first == ranks->count)
+    int first = good ? ranks->count : ranks->rank, failed = !good;
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (!failed)
         return true;
     MPI_Bcast(error, (int)sizeof *error, MPI_BYTE, first, MPI_COMM_WORLD);
-    return false;
-}
-
-bool ranks_same(const struct ranks *ranks, uint64_t number)
-{
-    uint64_t low = number, high = number;
-    if (ranks->count == 1)
-        return true;
-    MPI_Allreduce(&number, &low, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-    MPI_Allreduce(&number, &high, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-    return low == high;
-}
-
-void ranks_either(const struct ranks *ranks, bool *flags, size_t count)
-{
-    for (size_t at = 0; ranks->count > 1 && at < count; at += MESSAGE_MOST) {
-        size_t size = count - at < MESSAGE_MOST ? count - at : MESSAGE_MOST;
-        MPI_Allreduce(MPI_IN_PLACE, flags + at, (int)size, MPI_C_BOOL, MPI_LOR, MPI_COMM_WORLD);
-    }
-}
-
-static void send_bytes(struct text bytes)
-{
-    uint64_t size = bytes.size;
-    MPI_Send(&size, 1, MPI_UINT64_T, 0, 0, MPI_COMM_WORLD);
-    for (size_t at = 0; at < bytes.size; at += MESSAGE_MOST) {
-        size_t part = bytes.size - at < MESSAGE_MOST ? bytes.size - at : MESSAGE_MOST;
-        MPI_Send(bytes.data + at, (int)part, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-    }
-}
-
-static struct text receive_bytes(struct arena *arena, int rank)
-{
-    uint64_t size;
-    MPI_Recv(&size, 1, MPI_UINT64_T, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    char *data = arena_alloc(arena, size + 1);
-    for (size_t at = 0; at < size; at += MESSAGE_MOST) {
-        size_t part = size - at < MESSAGE_MOST ? size - at : MESSAGE_MOST;
-        MPI_Recv(data + at, (int)part, MPI_BYTE, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-    return (struct text){ data, size };
+    const struct error one = *error;
+    if (failed == ranks->count)
+        return false;
+    error_set(error, "rank %d of %d: %s", first, ranks->count, one.what);
+    return error_hint_of(error, &one);
 }
 
 struct text *ranks_gather(const struct ranks *ranks, struct arena *arena, struct text mine)
 {
-    if (ranks->rank) {
-        send_bytes(mine);
-        return NULL;
+    const int count = ranks_alone(ranks) ? 1 : ranks->count;
+    struct text *all = arena_array(arena, (size_t)count, sizeof *all);
+    all[count > 1 ? ranks->rank : 0] = mine;
+    for (int rank = 0; rank < count && count > 1; rank++) {
+        uint64_t size = mine.size;
+        MPI_Bcast(&size, 1, MPI_UINT64_T, rank, MPI_COMM_WORLD);
+        char *data = rank == ranks->rank ? (char *)mine.data : arena_alloc(arena, size + 1);
+        for (size_t at = 0; at < size; at += MESSAGE_MOST) {
+            const size_t part = size - at < MESSAGE_MOST ? size - at : MESSAGE_MOST;
+            MPI_Bcast(data + at, (int)part, MPI_BYTE, rank, MPI_COMM_WORLD);
+        }
+        all[rank] = (struct text){ data, size };
     }
-    struct text *all = arena_array(arena, (size_t)ranks->count, sizeof *all);
-    all[0] = mine;
-    for (int rank = 1; rank < ranks->count; rank++)
-        all[rank] = receive_bytes(arena, rank);
     return all;
 }

@@ -2,8 +2,8 @@
  * other processes.
  *
  * The exit status is 0 for an answer, 1 where nothing is feasible and 2 for errors of use. When
- * memory is exhausted the process ends at once. With MPI only searches are distributed; for
- * everything else the first rank answers. Escape sequences in names of others do not reach the
+ * memory is exhausted the process ends at once. With MPI the ranks divide the work of some verbs; to
+ * the others the first rank answers. Escape sequences in names of others do not reach the
  * terminal, and lines are fitted to its columns (report/fit.h). A progress bar appears for answers that take longer than a second. */
 #include "cli/cli.h"
 #include "report/fit.h"
@@ -17,9 +17,13 @@
 enum { EXIT_ANSWER = 0, EXIT_INFEASIBLE = 1, EXIT_USAGE = 2 };
 
 /* Ends the process, and with MPI all ranks. */
-static void memory_gone(void *ranks)
+static void memory_gone(void *context)
 {
-    fprintf(stderr, "chalkline: out of memory\n");
+    const struct ranks *ranks = context;
+    if (ranks_alone(ranks))
+        fprintf(stderr, "chalkline: out of memory\n");
+    else
+        fprintf(stderr, "chalkline: rank %d of %d: out of memory\n", ranks->rank, ranks->count);
     ranks_abort(ranks, EXIT_USAGE);
     _exit(EXIT_USAGE);
 }
@@ -138,12 +142,6 @@ static void show_progress(double share)
     }
 }
 
-/* Only searches are distributed; the first rank answers everything else. */
-static bool takes_part(const struct ranks *ranks, const struct command *command)
-{
-    return !ranks->rank || verb_option(command->verb, "shard");
-}
-
 static int run(struct arena *arena, const struct ranks *ranks, int count, char **words)
 {
     struct command command = { .verbs = cli_verbs(), .ranks = ranks, .columns = terminal_columns(STDOUT_FILENO) };
@@ -170,7 +168,7 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
         return report(ranks, &error);
     if (!net_begins(arena, &command, &error))
         return report(ranks, &error);
-    if (!takes_part(ranks, &command))
+    if (ranks->rank && !command.verb->divided)
         return EXIT_ANSWER;
     quiz_keep(arena, &command);
     if (quiz_talks(&command))

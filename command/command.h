@@ -67,6 +67,7 @@ struct verb {
     const struct option_group *groups[VERB_GROUPS];     /* NULL: no more */
     ask_function *ask;              /* NULL: a tool of the command line, which the API does not offer */
     bool documented;                /* its text is written from its document */
+    bool divided;                   /* the ranks of mpirun divide its work; to other verbs the first one answers alone */
     const char *also;               /* another name, or NULL */
     const char *key_title;          /* of help: what the keys describe */
     const struct instead *instead;  /* options of other verbs, and what to give here; NULL: none */
@@ -118,10 +119,8 @@ struct command {
     size_t word_count, word_room;
     struct value *values;
     size_t value_count, value_room;
-    const struct verb *const *verbs;        /* all verbs, for messages and for `merge` */
+    const struct verb *const *verbs;        /* all verbs, for messages */
     void (*progress)(double share); /* shows how far a long answer is; or NULL */
-    const char *const *stores;      /* of `merge`: files with parts of a search */
-    size_t store_count;
     const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
     bool report;                    /* a report is made of the answer */
     size_t columns;                 /* width of the terminal that the text is for; 0: lines have any width */

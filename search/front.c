@@ -15,14 +15,7 @@ void front_open(struct front *front, struct arena *arena)
     *front = (struct front){ .beyond = arena_array(arena, FRONT_STEPS + 2, sizeof(double)) };
     front->best = arena_array(arena, FRONT_STEPS, sizeof *front->best);
     front->seen = arena_array(arena, FRONT_STEPS, sizeof *front->seen);
-    front_clear(front);
-}
-
-void front_clear(struct front *front)
-{
-    front->count = 0;
     front->low = FRONT_STEPS;
-    memset(front->seen, 0, FRONT_STEPS * sizeof *front->seen);
     for (int i = 0; i < FRONT_STEPS + 2; i++)
         front->beyond[i] = -INFINITY;
 }
@@ -40,20 +33,17 @@ static int step_of(double speed)
     return step < 0 ? 0 : step >= FRONT_STEPS ? FRONT_STEPS - 1 : (int)step;
 }
 
-/* The earlier of two equal points beats the later. */
-static int order(const struct search_point *a, const struct search_point *b)
+bool point_earlier(const struct search_point *a, const struct search_point *b)
 {
-    if (a->space != b->space)
-        return a->space < b->space ? -1 : 1;
-    if (a->setting != b->setting)
-        return a->setting < b->setting ? -1 : 1;
-    return a->load < b->load ? -1 : a->load > b->load;
+    return a->space != b->space ? a->space < b->space
+           : a->setting != b->setting ? a->setting < b->setting : a->load < b->load;
 }
 
+/* The earlier of two equal points beats the later, and itself. */
 static bool beats(const struct search_point *a, const struct search_point *b)
 {
     if (a->speed == b->speed && a->throughput == b->throughput)
-        return order(a, b) <= 0;
+        return !point_earlier(b, a);
     return a->speed >= b->speed && a->throughput >= b->throughput;
 }
 
@@ -83,7 +73,7 @@ static int from_the_far_end(const void *x, const void *y)
         return a->speed > b->speed ? -1 : 1;
     if (a->throughput != b->throughput)
         return a->throughput > b->throughput ? -1 : 1;
-    return order(a, b);
+    return point_earlier(a, b) ? -1 : point_earlier(b, a);
 }
 
 void front_close(struct front *front)

@@ -20,9 +20,11 @@ struct front {
 };
 
 void front_open(struct front *front, struct arena *arena);
-void front_clear(struct front *front);          /* empty it, keeping its memory */
 void front_offer(struct front *front, struct arena *arena, const struct search_point *point);
 /* Reduce front->points to the Pareto front, in order of rising speed. */
 void front_close(struct front *front);
+
+/* Of equal points the earlier one stays: by space, then setting, then load. */
+bool point_earlier(const struct search_point *a, const struct search_point *b);
 
 #endif

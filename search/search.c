@@ -9,7 +9,7 @@
  * number of threads. */
 #include "search/search.h"
 
-#include "search/front.h"
+#include "search/parts.h"
 
 #include <assert.h>
 #include <math.h>
@@ -29,29 +29,17 @@ static int changed(const struct search_space *space, size_t setting)
     return axis;
 }
 
-struct search_block *search_blocks(struct arena *arena, const struct search_space *spaces,
-                                   size_t count, size_t *blocks)
+static void cut_blocks(struct arena *arena, struct search *search)
 {
-    struct search_block *list = NULL;
     size_t room = 0;
-    *blocks = 0;
-    for (size_t s = 0; s < count; s++)
-        for (size_t i = 0; i < spaces[s].setting_count; i++) {
-            if (!i || changed(&spaces[s], i) == 0) {
-                const uint32_t number = (uint32_t)*blocks;
-                *(struct search_block *)arena_push(arena, &list, blocks, &room, sizeof *list) =
-                    (struct search_block){ .number = number, .space = (uint32_t)s, .first = i };
-            }
-            list[*blocks - 1].end = i + 1;
+    for (size_t s = 0; s < search->space_count; s++)
+        for (size_t i = 0; i < search->spaces[s].setting_count; i++) {
+            if (!i || changed(&search->spaces[s], i) == 0)
+                *(struct search_block *)arena_push(arena, &search->blocks, &search->block_count, &room,
+                                                   sizeof *search->blocks) =
+                    (struct search_block){ .space = (uint32_t)s, .first = i };
+            search->blocks[search->block_count - 1].end = i + 1;
         }
-    return list;
-}
-
-/* Steps of the golden ratio, modulo one: the most even of all, for any number of them. */
-uint32_t search_shard(const struct search_block *block, uint32_t shards)
-{
-    const uint32_t golden = 0x9E3779B9;
-    return (uint32_t)(((uint64_t)(uint32_t)(block->number * golden) * shards) >> 32);
 }
 
 /* ---- a thread's walk ------------------------------------------------------------------------- */
@@ -63,14 +51,12 @@ struct walk {
     struct loop_nest *nest;
     int axes;
     uint32_t number;                /* index of the space */
-    struct search_count count;
+    struct part part;               /* of the blocks walked so far */
     struct front front;
     struct search_block *block;
     bool careful;                   /* evaluate all loads: do not rely on search_limit.rises */
     bool fell, skipped;             /* a limit that should rise fell; loads were skipped above a violation */
-    bool near, near_found;          /* look for the nearest miss; there is one: */
-    struct search_point nearest;
-    double nearest_by;
+    bool near;                      /* look for the nearest miss */
 };
 
 static bool open_space(struct walk *walk, const struct search_space *spaces, uint32_t number)
@@ -92,12 +78,6 @@ static bool open_space(struct walk *walk, const struct search_space *spaces, uin
     return walk->nest != NULL;
 }
 
-static bool earlier(const struct search_point *a, const struct search_point *b)
-{
-    return a->space != b->space ? a->space < b->space
-           : a->setting != b->setting ? a->setting < b->setting : a->load < b->load;
-}
-
 static double worst_of(const struct search_space *space, const struct column *limit, size_t i)
 {
     double worst = 1;
@@ -114,13 +94,8 @@ static void look_near(struct walk *walk, const struct column *limit, struct sear
                       size_t i)
 {
     double by = worst_of(walk->space, limit, i);
-    bool closer = !walk->near_found || by < walk->nearest_by ||
-                  (by == walk->nearest_by && earlier(&point, &walk->nearest));
-    if (!closer || !isfinite(by))
-        return;
-    walk->near_found = true;
-    walk->nearest = point;
-    walk->nearest_by = by;
+    if (isfinite(by))
+        part_add(&walk->part, &(struct part){ .near_found = true, .nearest = point, .nearest_by = by });
 }
 
 /* Set verdict[i] to 0, or to 1 + the index of the first limit that point i violates. */
@@ -142,17 +117,17 @@ static void judge(const struct search_space *space, const struct column *limit, 
 static bool better(const struct search_point *a, const struct search_point *b)
 {
     return a->throughput != b->throughput ? a->throughput > b->throughput
-           : a->speed != b->speed ? a->speed > b->speed : earlier(a, b);
+           : a->speed != b->speed ? a->speed > b->speed : point_earlier(a, b);
 }
 
 static void take_good(struct walk *walk, const struct search_point *point)
 {
-    struct search_block *block = walk->block;
+    struct search_found *found = &walk->block->found;
     front_offer(&walk->front, &walk->arena, point);
-    if (block->found && !better(point, &block->best))
+    if (found->met && !better(point, &found->best))
         return;
-    block->found = true;
-    block->best = *point;
+    found->met = true;
+    found->best = *point;
 }
 
 static void add_moved(unsigned *found, struct search_point *moved, size_t l,
@@ -173,7 +148,7 @@ static void take_moved(struct walk *walk, const struct column *limit, size_t l,
     for (size_t k = l + 1; k < space->limit_count && in; k++)
         in = limit[k].data[i * limit[k].stride] <= space->limits[k].bound;
     if (in)
-        add_moved(&walk->block->moved_found, walk->block->moved, l, point);
+        add_moved(&walk->block->found.moved_found, walk->block->found.moved, l, point);
 }
 
 /* Does the column fall? Rounding may make a constant column fall by a few bits, which is ignored. */
@@ -212,13 +187,13 @@ static uint8_t take_points(struct walk *walk, size_t setting, size_t first, size
             take_good(walk, &point);
         else if (space->limits[verdict[i] - 1].wider > 0)
             take_moved(walk, limit, verdict[i] - 1u, &point, i);
-        if (verdict[i] && walk->near && !walk->block->found)
+        if (verdict[i] && walk->near && !walk->block->found.met)
             look_near(walk, limit, point, i);
     }
-    walk->count.seen += count;
-    walk->count.met += broken[0];
+    walk->part.count.seen += count;
+    walk->part.count.met += broken[0];
     for (size_t l = 0; l < space->limit_count; l++)
-        walk->count.broken[l] += broken[l + 1];
+        walk->part.count.broken[l] += broken[l + 1];
     const uint8_t last = verdict[count - 1];
     bool all_rise = !walk->careful;         /* else a higher load may miss by less */
     for (size_t l = 0; l < space->limit_count; l++) {
@@ -274,8 +249,8 @@ static void walk_loads(struct walk *walk, struct search_block *block)
             enter(walk, block->first + i, axis);
         room[i] = axis <= most_axis ? room_for(walk) : room[i - 1];
         most = room[i] > most ? room[i] : most;
-        walk->count.points += space->load_count;
-        *(room[i] ? &walk->count.no_room : &walk->count.no_fit) += space->load_count - room[i];
+        walk->part.count.points += space->load_count;
+        *(room[i] ? &walk->part.count.no_room : &walk->part.count.no_fit) += space->load_count - room[i];
     }
     for (size_t first = 0; first < most; first += LOOP_NEST_POINTS) {
         size_t count = most - first < LOOP_NEST_POINTS ? most - first : LOOP_NEST_POINTS;
@@ -289,7 +264,7 @@ static void walk_loads(struct walk *walk, struct search_block *block)
                 continue;
             size_t here = room[i] - first < count ? room[i] - first : count;
             if (over[i]) {
-                walk->count.broken[over[i] - 1] += here;
+                walk->part.count.broken[over[i] - 1] += here;
                 walk->skipped = true;
                 continue;
             }
@@ -303,50 +278,19 @@ static void walk_loads(struct walk *walk, struct search_block *block)
 /* Walk a block; if a limit that should rise with the load was seen to fall, again without skipping. */
 static void walk_block(struct walk *walk, struct search_block *block)
 {
-    const struct search_count before = walk->count;
+    const struct search_count before = walk->part.count;
     walk->fell = walk->skipped = false;
     walk_loads(walk, block);
     if (!walk->fell || !walk->skipped)
         return;
     const bool careful = walk->careful;
-    walk->count = before;
+    walk->part.count = before;
     walk->careful = true;
     walk_loads(walk, block);
     walk->careful = careful;
 }
 
 /* ---- all threads -------------------------------------------------------------------------- */
-
-static void add_counts(struct search_count *sum, const struct search_count *one)
-{
-    sum->points += one->points;
-    sum->seen += one->seen;
-    sum->met += one->met;
-    sum->no_fit += one->no_fit;
-    sum->no_room += one->no_room;
-    for (int l = 0; l < SEARCH_LIMITS; l++)
-        sum->broken[l] += one->broken[l];
-}
-
-static void add_miss(struct search_result *result, const struct search_point *miss, double by)
-{
-    if (result->miss_found && (by > result->miss_by ||
-                               (by == result->miss_by && !earlier(miss, &result->miss))))
-        return;
-    result->miss_found = true;
-    result->miss = *miss;
-    result->miss_by = by;
-}
-
-static void add_walk(struct arena *arena, const struct walk *walk, struct front *front,
-                     struct search_result *result)
-{
-    add_counts(&result->count, &walk->count);
-    for (size_t i = 0; i < walk->front.count; i++)
-        front_offer(front, arena, &walk->front.points[i]);
-    if (walk->near_found)
-        add_miss(result, &walk->nearest, walk->nearest_by);
-}
 
 /* The walk's space is this block's; false: its list has a ROOT. */
 static bool enter_space(struct walk *walk, const struct search_space *spaces,
@@ -362,44 +306,51 @@ static bool rooted_error(struct error *error)
 }
 
 /* A search of a few milliseconds is over before another thread has started. */
-static bool worth_threads(const struct search_space *spaces, const struct search_block *blocks,
-                          size_t count)
+static bool worth_threads(const struct search *search)
 {
     const double enough = 4e6;
     double points = 0;
-    for (size_t i = 0; i < count; i++)
-        points += (double)(blocks[i].end - blocks[i].first) *
-                  (double)spaces[blocks[i].space].load_count;
+    for (size_t s = 0; s < search->space_count; s++)
+        points += (double)search->spaces[s].setting_count * (double)search->spaces[s].load_count;
     return points > enough;
 }
 
-static bool walk_blocks(const struct search_space *spaces, struct search_block *blocks,
-                        size_t count, bool near, struct arena *arena, struct search_result *result)
+/* The whole search, by all threads of all ranks. */
+static bool walk_blocks(struct arena *arena, const struct search *search, bool near, struct search_result *result,
+                        struct error *error)
 {
-    const bool threads = worth_threads(spaces, blocks, count);
+    const bool threads = worth_threads(search);
     (void)threads;                  /* where there are none */
     struct front front;
-    bool rooted = false;
+    struct part part = { .rooted = false };
     front_open(&front, arena);
-    *result = (struct search_result){ 0 };
     #pragma omp parallel if (threads)
     {
         struct walk walk = { .near = near };
         front_open(&walk.front, &walk.arena);
         #pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < count; i++)
-            if (enter_space(&walk, spaces, &blocks[i]))
-                walk_block(&walk, &blocks[i]);
+        for (size_t i = 0; i < search->block_count; i++)
+            if (!ranks_mine(search->ranks, i))
+                continue;
+            else if (enter_space(&walk, search->spaces, &search->blocks[i]))
+                walk_block(&walk, &search->blocks[i]);
             else
-                #pragma omp atomic write
-                rooted = true;
+                walk.part.rooted = true;
         #pragma omp critical
-        add_walk(arena, &walk, &front, result);
+        {
+            part_add(&part, &walk.part);
+            for (size_t i = 0; i < walk.front.count; i++)
+                front_offer(&front, arena, &walk.front.points[i]);
+        }
         arena_free(&walk.arena);
     }
+    if (!parts_share(arena, search, &part, &front, error))
+        return false;
     front_close(&front);
-    result->front = (struct search_front){ front.points, front.count };
-    return !rooted;
+    *result = (struct search_result){ .front = { front.points, front.count }, .count = part.count,
+                                      .miss_found = part.near_found, .miss = part.nearest,
+                                      .miss_by = part.nearest_by };
+    return !part.rooted || rooted_error(error);
 }
 
 static int falling(const void *x, const void *y)
@@ -408,102 +359,40 @@ static int falling(const void *x, const void *y)
     return better(a, b) ? -1 : better(b, a);
 }
 
-static void graph_tops(struct arena *arena, const struct search_block *blocks, size_t count,
-                       struct search_result *result)
+static void collect_blocks(struct arena *arena, const struct search *search, struct search_result *result)
 {
     struct search_front *tops = &result->tops;
-    *tops = (struct search_front){ arena_array(arena, count + 1, sizeof *tops->points), 0 };
-    for (size_t i = 0; i < count; i++) {
-        if (blocks[i].found)
-            tops->points[tops->count++] = blocks[i].best;
+    *tops = (struct search_front){ arena_array(arena, search->block_count + 1, sizeof *tops->points), 0 };
+    for (size_t i = 0; i < search->block_count; i++) {
+        const struct search_found *found = &search->blocks[i].found;
+        if (found->met)
+            tops->points[tops->count++] = found->best;
         for (size_t l = 0; l < SEARCH_LIMITS; l++)
-            if (blocks[i].moved_found & 1u << l)
-                add_moved(&result->moved_found, result->moved, l, &blocks[i].moved[l]);
+            if (found->moved_found & 1u << l)
+                add_moved(&result->moved_found, result->moved, l, &found->moved[l]);
     }
     if (tops->count)
         qsort(tops->points, tops->count, sizeof *tops->points, falling);
 }
 
-bool search_run(struct arena *arena, const struct search_space *spaces, size_t count,
-                struct search_result *result, struct error *error)
+bool search_ranks(struct arena *arena, const struct ranks *ranks, const struct search_space *spaces, size_t count,
+                  struct search_result *result, struct error *error)
 {
-    size_t block_count;
-    struct search_block *blocks = search_blocks(arena, spaces, count, &block_count);
+    struct search search = { .ranks = ranks, .spaces = spaces, .space_count = count };
     for (size_t s = 0; s < count; s++)
         assert(spaces[s].limit_count <= SEARCH_LIMITS);
-    if (!walk_blocks(spaces, blocks, block_count, false, arena, result))
-        return rooted_error(error);
-    if (!result->front.count && !walk_blocks(spaces, blocks, block_count, true, arena, result))
-        return rooted_error(error);
-    graph_tops(arena, blocks, block_count, result);
+    cut_blocks(arena, &search);
+    if (!walk_blocks(arena, &search, false, result, error) ||
+        (!result->front.count && !walk_blocks(arena, &search, true, result, error)))
+        return false;
+    collect_blocks(arena, &search, result);
     return true;
 }
 
-/* ---- block by block ------------------------------------------------------------------------ */
-
-/* Walk one block with a fresh count, front and nearest miss. */
-static void walk_alone(struct walk *walk, struct search_block *block)
+bool search_run(struct arena *arena, const struct search_space *spaces, size_t count,
+                struct search_result *result, struct error *error)
 {
-    front_clear(&walk->front);
-    walk->count = (struct search_count){ 0 };
-    walk->near_found = false;
-    block->found = false;
-    block->moved_found = 0;
-    walk_block(walk, block);
-    front_close(&walk->front);
-    block->count = walk->count;
-    block->front = (struct search_front){ walk->front.points, walk->front.count };
-    block->miss_by = walk->near_found && !block->found ? walk->nearest_by : 0;
-    if (block->miss_by > 0)
-        block->miss = walk->nearest;
-}
-
-bool search_each(const struct search_space *spaces, struct search_block *const *wanted,
-                 size_t count, const struct search_keeper *keeper, struct error *error)
-{
-    bool stopped = false;
-    #pragma omp parallel
-    {
-        struct walk walk = { .near = true };
-        front_open(&walk.front, &walk.arena);
-        #pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < count; i++) {
-            bool stop;
-            #pragma omp atomic read
-            stop = stopped;
-            if (stop)
-                continue;
-            const bool open = enter_space(&walk, spaces, wanted[i]);
-            if (open)
-                walk_alone(&walk, wanted[i]);
-            #pragma omp critical
-            if (!stopped && !(open ? keeper->keep(keeper->context, wanted[i], error)
-                                   : rooted_error(error)))
-                #pragma omp atomic write
-                stopped = true;
-        }
-        arena_free(&walk.arena);
-    }
-    return !stopped;
-}
-
-void search_join(struct arena *arena, const struct search_block *blocks, size_t count,
-                 struct search_result *result)
-{
-    struct front front;
-    front_open(&front, arena);
-    *result = (struct search_result){ 0 };
-    for (size_t i = 0; i < count; i++) {
-        add_counts(&result->count, &blocks[i].count);
-        for (size_t k = 0; k < blocks[i].front.count; k++)
-            front_offer(&front, arena, &blocks[i].front.points[k]);
-        if (blocks[i].miss_by > 0)
-            add_miss(result, &blocks[i].miss, blocks[i].miss_by);
-    }
-    front_close(&front);
-    result->front = (struct search_front){ front.points, front.count };
-    graph_tops(arena, blocks, count, result);
-    result->miss_found &= !front.count;
+    return search_ranks(arena, NULL, spaces, count, result, error);
 }
 
 void search_values(struct arena *scratch, const struct search_space *spaces,

@@ -13,6 +13,7 @@
 #ifndef SEARCH_H
 #define SEARCH_H
 
+#include "base/ranks.h"
 #include "rows/rows.h"
 
 enum { SEARCH_LIMITS = 8 };
@@ -80,43 +81,10 @@ struct search_result {
  * depend on the number of threads. Fails if a graph has a ROOT, which a loop nest cannot hold. */
 bool search_run(struct arena *arena, const struct search_space *spaces, size_t count,
                 struct search_result *result, struct error *error);
-
-/* ---- blocks: a search that is interrupted or distributed -----------------------------------
- *
- *     search_blocks -> [ block 0 | block 1 | ... ] -> search_each -> keep(block) -> search_join
- *
- * A block is the result of the settings that share their outermost values. All blocks together, whatever
- * process computed them and in whatever order, join to the result of search_run, bit for bit. */
-struct search_block {
-    uint32_t number, space;
-    size_t first, end;              /* its settings: first <= setting < end */
-    struct search_count count;
-    struct search_front front;
-    bool found;                     /* some point is within the limits: */
-    struct search_point best;       /*   the one of highest throughput */
-    struct search_point miss;       /* otherwise the point nearest to the limits, */
-    double miss_by;                 /*   and the factor by which it exceeds them; 0: nothing fits */
-    unsigned moved_found;           /* as in struct search_result */
-    struct search_point moved[SEARCH_LIMITS];
-};
-
-/* Divide the search into blocks, in order, with nothing found yet. */
-struct search_block *search_blocks(struct arena *arena, const struct search_space *spaces,
-                                   size_t count, size_t *blocks);
-/* The shard, of `shards`, to which a block belongs. Any range of blocks is divided almost evenly over
- * the shards, and no period of the settings coincides with them. */
-uint32_t search_shard(const struct search_block *block, uint32_t shards);
-
-/* Receives finished blocks, one at a time, in any order; a refusal ends the search. A block's front
- * is valid only during the call. */
-struct search_keeper {
-    bool (*keep)(void *context, const struct search_block *block, struct error *error);
-    void *context;
-};
-bool search_each(const struct search_space *spaces, struct search_block *const *wanted,
-                 size_t count, const struct search_keeper *keeper, struct error *error);
-void search_join(struct arena *arena, const struct search_block *blocks, size_t count,
-                 struct search_result *result);
+/* The same, by all ranks: each walks its share of the settings, and all have the whole result. Every rank calls it
+ * with the same spaces. */
+bool search_ranks(struct arena *arena, const struct ranks *ranks, const struct search_space *spaces, size_t count,
+                  struct search_result *result, struct error *error);
 
 /* Evaluate all outputs of the graph of a point's space at that point. */
 void search_values(struct arena *scratch, const struct search_space *spaces,

@@ -275,10 +275,9 @@ bool board_open(struct board *board, struct arena *arena, int count, char **word
                 const char *const *quantities, size_t quantity_count, struct doc *doc,
                 struct error *error)
 {
-    static const struct ranks alone = { 0, 1 };
     struct command *command = arena_alloc(arena, sizeof *command);
     struct server *server = arena_alloc(arena, sizeof *server);
-    *command = (struct command){ .verbs = verbs, .ranks = &alone };
+    *command = (struct command){ .verbs = verbs };
     *board = (struct board){ 0 };
     if (!command_read(arena, count, words, command, error) ||
         !scenario_open(&board->scenario, arena, command, command_subject(command), error))

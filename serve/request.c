@@ -274,9 +274,8 @@ static bool read_pairs(struct reading *reading, const struct request *request)
 bool request_read(struct arena *arena, const struct request *request,
                   struct request_command *asked, struct error *error)
 {
-    static const struct ranks alone = { 0, 1 };
     struct reading reading = { .arena = arena, .command = &asked->command, .error = error };
-    asked->command = (struct command){ .verb = request->verb, .verbs = verbs, .ranks = &alone };
+    asked->command = (struct command){ .verb = request->verb, .verbs = verbs };
     if (request->posted && request->pair_count) {
         error_set(error, "\"%.60s\" stands in the address of a POST", request->pairs[0].name);
         return error_expected(error, "all of the question in its body, or a GET");

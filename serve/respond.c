@@ -29,9 +29,8 @@ bool respond_command(struct arena *arena, const struct command *command, struct 
 
 bool respond(struct arena *arena, int count, char **words, struct buffer *json)
 {
-    static const struct ranks alone = { 0, 1 };
     struct error error = { .what = "" };
-    struct command command = { .verbs = verbs, .ranks = &alone };
+    struct command command = { .verbs = verbs };
     if (command_read(arena, count, words, &command, &error))
         return respond_command(arena, &command, json);
     respond_error(arena, &error, json);

@@ -304,6 +304,14 @@ bool plan_spaces(struct plan *plan)
     return true;
 }
 
+/* Processes that search together fail together. */
+bool plan_search(struct plan *plan)
+{
+    const struct ranks *ranks = plan->command->ranks;
+    return ranks_agree(ranks, plan_spaces(plan), plan->error) &&
+           search_ranks(plan->arena, ranks, plan->spaces, plan->count, &plan->result, plan->error);
+}
+
 /* Evaluate the front's points and drop those that then exceed a limit. */
 static bool keep_front(struct plan *plan)
 {
@@ -325,8 +333,6 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
               struct error *error)
 {
     static const char *const not_swept[] = { "emit", "front", "pick", "plot", "validate" };
-    static const struct ranks alone = { 0, 1 };
-    const struct ranks *ranks = command->ranks ? command->ranks : &alone;
     const bool sweeps = command_given(command, "sweep");
     struct plan *plan = arena_alloc(arena, sizeof *plan);
     *plan = (struct plan){ .arena = arena, .command = command, .answer = answer,
@@ -338,19 +344,9 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
             error_set(error, "--sweep and --%s exclude each other", not_swept[i]);
             return error_expected(error, "one of them");
         }
-    if (sweeps)
-        return read_words(plan) && shards_check(command, error) && plan_sweep(plan);
-    /* Processes that answer together fail together. */
-    if (!ranks_agree(ranks, read_words(plan) && shards_check(command, error) && plan_spaces(plan), error))
+    if (!ranks_agree(command->ranks, read_words(plan), error))
         return false;
-    struct sharded_search sharded = {
-        .arena = arena, .command = command, .answer = answer, .error = error,
-        .title = arena_print(arena, "%s on %s", plan->variants->scenario.model, plan->scope),
-        .spaces = plan->spaces, .count = plan->count };
-    if (!shards_search(&sharded))
-        return false;
-    plan->result = sharded.result;
-    return sharded.elsewhere || (keep_front(plan) && plan_answer(plan));
+    return sweeps ? plan_sweep(plan) : plan_search(plan) && keep_front(plan) && plan_answer(plan);
 }
 
 static const struct option gpus_list[] = {
@@ -397,5 +393,5 @@ const struct verb verb_plan = {
     { &gpus_options, &room_options, &limit_options, &length_options, &image_options, &demand_options, &layout_options, &rank_options,
       &search_options, &launch_options, &pick_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,
-      &price_options, &shard_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan,
+      &price_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan, .divided = true,
     .instead = instead };

@@ -7,9 +7,10 @@
 #ifndef ASK_PLAN_H
 #define ASK_PLAN_H
 
-#include "ask/shards/shards.h"
+#include "ask/ask.h"
 #include "scenario/figures.h"
 #include "scenario/rules.h"
+#include "search/search.h"
 #include "deploy/servers.h"
 #include "scenario/sweep.h"
 
@@ -136,6 +137,8 @@ bool plan_read_room(struct plan *plan, struct scenario *scenario, const struct m
 extern const struct option_group room_options;
 /* Build all variants with their spaces. */
 bool plan_spaces(struct plan *plan);
+/* The same, and search them, by all ranks. */
+bool plan_search(struct plan *plan);
 /* Build the graph, settings and loads of a variant's space. */
 bool plan_space(struct plan *plan, struct variant *variant, struct search_space *space);
 /* Build the graph of some expressions in which only the inputs of a setting and the load can vary. */

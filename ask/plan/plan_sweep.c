@@ -31,8 +31,7 @@ static bool add_value(struct swept *swept, struct sweep_value value, struct unit
     struct plan_point best;
     section_number(record, value.row, value.value, unit);
     section_number(record, "value", value.value, unit)->text_only = true;
-    bool good = plan_spaces(&one) &&
-                search_run(&arena, one.spaces, one.count, &one.result, plan->error);
+    bool good = plan_search(&one);
     if (good) {
         plan_note_question(&one);
         plan_note_idle(&one);

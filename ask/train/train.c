@@ -105,16 +105,20 @@ bool train_open(struct train *train)
     if (offloaded && !facts_find(facts, NAME_host_link))
         facts_note(facts, "host link as of an H100, PCIe 5 (host_link)");
     scenario_note_price(&train->scenario);
-    train->title = arena_print(train->arena, "%s on %.0f x %s", train->scenario.model,
-                               train->chips, train->scenario.machine);
     return train_space(train);
+}
+
+/* Processes that search together fail together. */
+bool train_search(struct train *train)
+{
+    const struct ranks *ranks = train->command->ranks;
+    return ranks_agree(ranks, train_open(train), train->error) &&
+           search_ranks(train->arena, ranks, &train->space, 1, &train->result, train->error);
 }
 
 bool ask_train(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
-    static const struct ranks alone = { 0, 1 };
-    const struct ranks *ranks = command->ranks ? command->ranks : &alone;
     struct train *train = arena_alloc(arena, sizeof *train);
     *train = (struct train){ .arena = arena, .command = command, .answer = answer,
                              .error = error };
@@ -123,16 +127,8 @@ bool ask_train(struct arena *arena, const struct command *command, struct answer
         return error_expected(error, "one of them");
     }
     if (command_given(command, "sweep"))
-        return shards_check(command, error) && train_sweep(train);
-    if (!ranks_agree(ranks, shards_check(command, error) && train_open(train), error))
-        return false;
-    struct sharded_search sharded = { .arena = arena, .command = command, .answer = answer,
-                                      .error = error,
-                                      .title = train->title, .spaces = &train->space, .count = 1 };
-    if (!shards_search(&sharded))
-        return false;
-    train->result = sharded.result;
-    return sharded.elsewhere || train_answer(train);
+        return train_sweep(train);
+    return train_search(train) && train_answer(train);
 }
 
 static const struct option train_list[] = {
@@ -160,5 +156,5 @@ const struct verb verb_train = {
       "chalkline train llama-3.1-8b --on rtx-4090 --gpus 1 --lora 16 --precision nf4 --tokens 10M --global-batch 8",
       "chalkline train deepseek-v3 --on h800-sxm --gpus 2048 --plan --csv" },
     { &train_options, &run_options, &layout_options, &model_options, &machine_options, &weight_options,
-      &assume_options, &price_options, &shard_options, &row_options, &table_options, &plot_options, &output_options },
-          .ask = ask_train };
+      &assume_options, &price_options, &row_options, &table_options, &plot_options, &output_options },
+          .ask = ask_train, .divided = true };

@@ -4,8 +4,9 @@
 #ifndef ASK_TRAIN_H
 #define ASK_TRAIN_H
 
-#include "ask/shards/shards.h"
+#include "ask/ask.h"
 #include "scenario/figures.h"
+#include "search/search.h"
 #include "scenario/sweep.h"
 
 #include "build/row_names.h"
@@ -49,7 +50,6 @@ struct train {
     struct answer *answer;
     struct error *error;
     struct scenario scenario;
-    const char *title;              /* "Llama-2-13B on 4 x H100 SXM" */
     double chips;
     struct search_space space;
     struct search_result result;
@@ -66,6 +66,8 @@ extern const char *const train_figures[TRAIN_FIGURE_COUNT];
 
 /* Read words and options into a scenario; then build the space. */
 bool train_open(struct train *train);
+/* The same, and search it, by all ranks. */
+bool train_search(struct train *train);
 bool train_space(struct train *train);
 /* The number that the user gave a row, or NAN. */
 double train_given(const struct train *train, const char *row);

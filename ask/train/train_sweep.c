@@ -52,8 +52,7 @@ static bool add_value(struct swept *swept, struct sweep_value value, struct unit
     struct section *record = section_add(list, NULL, SECTION_RECORD);
     section_number(record, value.row, value.value, unit);
     section_number(record, "value", value.value, unit)->text_only = true;
-    const bool good = train_open(&one) &&
-                      search_run(&arena, &one.space, 1, &one.result, train->error) &&
+    const bool good = train_search(&one) &&
                       sweep_note(&swept->notes, train->arena, &one.scenario, train->error);
     if (good && one.result.front.count) {
         struct train kept = one;

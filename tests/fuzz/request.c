@@ -36,8 +36,7 @@ static void check_command(const struct request *request, const struct command *c
 
 static bool is_light(const struct verb *verb)
 {
-    return !strcmp(verb->name, "import") || !strcmp(verb->name, "list") ||
-           !strcmp(verb->name, "merge");
+    return !strcmp(verb->name, "import") || !strcmp(verb->name, "list");
 }
 
 static void check_answer(struct arena *arena, const struct request *request)

@@ -12,7 +12,6 @@
 
 enum { WORDS = 40, NUMBERS = 4000 };
 
-static const struct ranks alone = { 0, 1 };
 
 static const struct {
     const char *line;
@@ -34,7 +33,7 @@ static const struct {
 /* NULL: it is refused. */
 static struct doc *ask(struct arena *arena, const char *line, const char *set, const char *to)
 {
-    struct command command = { .verbs = verbs, .ranks = &alone };
+    struct command command = { .verbs = verbs };
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                              .csv.arena = arena };
     struct error error;

@@ -459,14 +459,13 @@ static void plan_is_the_choice(void **state)
     (void)state;
     size_t pairs = 0, met = 0;
     for (size_t i = 0; i < 2 * COUNT(models); i++) {
-        static const struct ranks alone = { 0, 1 };
         const struct drawn drawn = { .model = models[i / 2],
                                      .machine = machines[(5 * i + i / 12) % COUNT(machines)] };
         struct world world;
         if (!open_world(&world, &drawn))
             fail_msg("%s: %s", world.line, world.error.what);
         struct arena *arena = &world.arena;
-        struct command command = { .verb = &verb_plan, .verbs = verbs, .ranks = &alone };
+        struct command command = { .verb = &verb_plan, .verbs = verbs };
         struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                                  .csv.arena = arena };
         command_put_word(arena, &command, drawn.model);

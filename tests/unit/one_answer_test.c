@@ -28,7 +28,6 @@ struct run {
     unsigned port;                  /* of a server that is asked instead; 0: none */
 };
 
-static const struct ranks alone = { 0, 1 };
 
 /* A command as a request: what stands beside the options, then each option as a member. */
 static const char *request_of(struct arena *arena, const struct command *command)
@@ -69,7 +68,7 @@ static const struct doc *ask_server(struct arena *arena, unsigned port,
 static const struct doc *ask(struct arena *arena, unsigned port, size_t count,
                              const char *const *words, struct error *error)
 {
-    struct command command = { .verbs = verbs, .ranks = &alone };
+    struct command command = { .verbs = verbs };
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                              .csv.arena = arena };
     char *given[WORDS + NAMES + 2];

@@ -204,8 +204,7 @@ static const struct doc *planned(struct arena *arena, const char *const (*option
 {
     struct command *command = arena_alloc(arena, sizeof *command);
     struct error error = { .what = "" };
-    static const struct ranks alone = { 0, 1 };
-    *command = (struct command){ .verb = &verb_plan, .ranks = &alone };
+    *command = (struct command){ .verb = &verb_plan };
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
     command_put_word(arena, command, "qwen3-32b");
     command_give(arena, command, "precision", "fp8");
@@ -268,8 +267,6 @@ static void rules_say_why(void **state)
     command_give(&fixture.arena, &fixture.command, "any-layout", "");
     struct answer answer = { .doc = doc_new(&fixture.arena, DOC_OBJECT),
                              .text.arena = &fixture.arena, .csv.arena = &fixture.arena };
-    static const struct ranks alone = { 0, 1 };
-    fixture.command.ranks = &alone;
     if (!verb_plan.ask(&fixture.arena, &fixture.command, &answer, &fixture.error))
         fail_msg("%s", fixture.error.what);
     size_t broken = 0, kept = 0;

@@ -129,8 +129,7 @@ static void draw_question(struct trial *trial, uint64_t *state)
 
 static struct doc *ask(struct arena *arena, const struct words *words, struct error *error)
 {
-    static const struct ranks alone = { 0, 1 };
-    struct command command = { .verbs = verbs, .ranks = &alone };
+    struct command command = { .verbs = verbs };
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena,
                              .csv.arena = arena };
     char *given[WORDS + FIGURES + 1] = { "chalkline" };

@@ -2,12 +2,13 @@
  * with each other one. */
 #include "test.h"
 
-#include "search/block.h"
 #include "search/search.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char rows[] =
     "a : 1 = 1 in 0..1e9\n    on the outer axis\n\n"
@@ -212,47 +213,59 @@ static void check_counts(struct toy *toy, const struct plain *plain,
 
 /* ---- the same by blocks -------------------------------------------------------------------- */
 
-struct heap {
-    struct toy *toy;
-    struct text *bytes;             /* of each block, as a store would have them */
-    size_t count;
-};
+/* ---- three threads in the place of ranks: these functions are linked instead of those of base/ ---- */
 
-static bool keep(void *context, const struct search_block *block, struct error *error)
+enum { RANKS = 3 };
+static pthread_barrier_t all_here;
+static struct text told[RANKS];
+
+bool ranks_agree(const struct ranks *ranks, bool good, struct error *error)
 {
-    struct heap *heap = context;
-    struct buffer out = { .arena = &heap->toy->arena };
-    (void)error;
-    block_write(&out, 7, 3, block);
-    assert_int_equal(heap->bytes[block->number].size, 0);
-    heap->bytes[block->number] = (struct text){ out.data, out.size };
-    heap->count++;
-    return true;
+    (void)ranks, (void)error;
+    return good;
 }
 
-/* Three shards, one after the other; then their bytes are read into blocks of their own. */
-static void search_shards(struct toy *toy, struct search_result *joined)
+/* Whoever reads is done before the next round is written. */
+struct text *ranks_gather(const struct ranks *ranks, struct arena *arena, struct text mine)
 {
-    enum { SHARDS = 3 };
-    size_t count;
-    struct search_block *blocks = search_blocks(&toy->arena, toy->spaces, 2, &count);
-    struct search_block *read = search_blocks(&toy->arena, toy->spaces, 2, &count);
-    struct search_block **wanted = arena_array(&toy->arena, count, sizeof *wanted);
-    struct heap heap = { toy, arena_array(&toy->arena, count, sizeof *heap.bytes), 0 };
+    struct text *all = arena_array(arena, RANKS, sizeof *all);
+    told[ranks->rank] = mine;
+    pthread_barrier_wait(&all_here);
+    memcpy(all, told, sizeof told);
+    pthread_barrier_wait(&all_here);
+    return all;
+}
+
+struct runner {
+    struct ranks ranks;
+    struct arena arena;
+    const struct toy *toy;
+    size_t spaces;                  /* it searches the first so many */
+    struct search_result result;
     struct error error;
-    for (uint32_t shard = 0; shard < SHARDS; shard++) {
-        size_t mine = 0;
-        for (size_t i = 0; i < count; i++)
-            if (search_shard(&blocks[i], SHARDS) == shard)
-                wanted[mine++] = &blocks[i];
-        const struct search_keeper keeper = { keep, &heap };
-        assert_true(search_each(toy->spaces, wanted, mine, &keeper, &error));
+    bool good;
+};
+
+static void *run_rank(void *context)
+{
+    struct runner *runner = context;
+    runner->good = search_ranks(&runner->arena, &runner->ranks, runner->toy->spaces, runner->spaces,
+                                &runner->result, &runner->error);
+    return NULL;
+}
+
+static void run_ranks(const struct toy *toy, struct runner *runners)
+{
+    pthread_t threads[RANKS];
+    assert_int_equal(pthread_barrier_init(&all_here, NULL, RANKS), 0);
+    for (int i = 0; i < RANKS; i++) {
+        runners[i].ranks = (struct ranks){ i, RANKS };
+        runners[i].toy = toy;
+        assert_int_equal(pthread_create(&threads[i], NULL, run_rank, &runners[i]), 0);
     }
-    assert_int_equal(heap.count, count);
-    for (size_t i = 0; i < count; i++)
-        if (!block_read(&toy->arena, heap.bytes[i], 7, 3, toy->spaces, &read[i], &error))
-            fail_msg("%s", error.what);
-    search_join(&toy->arena, read, count, joined);
+    for (int i = 0; i < RANKS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    pthread_barrier_destroy(&all_here);
 }
 
 static void check_points(const struct search_front *a, const struct search_front *b)
@@ -262,36 +275,63 @@ static void check_points(const struct search_front *a, const struct search_front
         assert_true(same_point(&a->points[i], &b->points[i]));
 }
 
-static void by_blocks(struct toy *toy, const struct search_result *whole)
+/* Every rank has the result of a search by one process. */
+static void by_ranks(const struct toy *toy, const struct search_result *whole)
 {
-    struct search_result joined;
-    search_shards(toy, &joined);
-    check_points(&joined.front, &whole->front);
-    check_points(&joined.tops, &whole->tops);
-    assert_memory_equal(&joined.count, &whole->count, sizeof joined.count);
-    assert_int_equal(joined.miss_found, whole->miss_found);
-    if (whole->miss_found)
-        assert_true(same_point(&joined.miss, &whole->miss) && joined.miss_by == whole->miss_by);
+    struct runner runners[RANKS] = { { .spaces = 2 }, { .spaces = 2 }, { .spaces = 2 } };
+    run_ranks(toy, runners);
+    for (int i = 0; i < RANKS; i++) {
+        const struct search_result *one = &runners[i].result;
+        assert_true(runners[i].good);
+        check_points(&one->front, &whole->front);
+        check_points(&one->tops, &whole->tops);
+        assert_memory_equal(&one->count, &whole->count, sizeof one->count);
+        assert_int_equal(one->miss_found, whole->miss_found);
+        if (whole->miss_found)
+            assert_true(same_point(&one->miss, &whole->miss) && one->miss_by == whole->miss_by);
+        assert_int_equal(one->moved_found, whole->moved_found);
+        for (unsigned l = 0; l < SEARCH_LIMITS; l++)
+            if (whole->moved_found >> l & 1)
+                assert_true(same_point(&one->moved[l], &whole->moved[l]));
+        arena_free(&runners[i].arena);
+    }
 }
 
-/* Each shard has as many blocks of a stretch as another, and its part of those in step. */
-static void shards_are_even(void **state)
+/* One rank has fewer spaces than the others: all see it. */
+static void other_questions_are_refused(void **state)
+{
+    struct runner runners[RANKS] = { { .spaces = 2 }, { .spaces = 1 }, { .spaces = 2 } };
+    uint64_t seed = 1;
+    struct toy toy;
+    (void)state;
+    make_toy(&toy, &seed);
+    run_ranks(&toy, runners);
+    for (int i = 0; i < RANKS; i++) {
+        assert_false(runners[i].good);
+        assert_non_null(strstr(runners[i].error.what, "another question"));
+        arena_free(&runners[i].arena);
+    }
+    arena_free(&toy.arena);
+}
+
+/* Each rank has as many items of a stretch as another, and its part of those in step. */
+static void ranks_are_even(void **state)
 {
     (void)state;
-    for (uint32_t shards = 1; shards <= 16; shards++)
+    for (int count = 1; count <= 16; count++)
         for (uint32_t step = 1; step <= 12; step++) {
-            size_t count[16] = { 0 }, least = SIZE_MAX, most = 0;
+            const struct ranks ranks = { 0, count };
+            size_t items[16] = { 0 }, least = SIZE_MAX, most = 0;
             for (uint32_t i = 0; i < 160; i++) {
-                const uint32_t shard = search_shard(&(struct search_block){ .number = i * step },
-                                                    shards);
-                assert_true(shard < shards);
-                count[shard]++;
+                const int rank = ranks_of(&ranks, i * step);
+                assert_true(rank >= 0 && rank < count);
+                items[rank]++;
             }
-            for (uint32_t s = 0; s < shards; s++) {
-                least = count[s] < least ? count[s] : least;
-                most = count[s] > most ? count[s] : most;
+            for (int r = 0; r < count; r++) {
+                least = items[r] < least ? items[r] : least;
+                most = items[r] > most ? items[r] : most;
             }
-            assert_true(step > 1 ? most <= 2 * 160 / shards : most - least <= 3);
+            assert_true(step > 1 ? most <= 2 * 160 / (size_t)count : most - least <= 3);
         }
 }
 
@@ -319,7 +359,7 @@ static void as_the_plain_program(void **state)
                 assert_true(same_point(&result.moved[l], &plain.moved[l]));
             moved += plain.moved_found[l];
         }
-        by_blocks(&toy, &result);
+        by_ranks(&toy, &result);
         fronts += result.front.count;
         empty += !result.front.count;
         arena_free(&toy.arena);
@@ -332,6 +372,7 @@ static void as_the_plain_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_plain_program),
-                                        cmocka_unit_test(shards_are_even) };
+                                        cmocka_unit_test(other_questions_are_refused),
+                                        cmocka_unit_test(ranks_are_even) };
     return cmocka_run_group_tests_name("search", tests, NULL, NULL);
 }

@@ -112,8 +112,8 @@ static void numbers_agree(void **state)
         assert_string_equal(answer_text(&arena, posted.body), said.data);
         assert_string_equal(answer_text(&arena, got.body), said.data);
     }
-    /* Every question but `import`, `merge` and `calibrate`, which need files, is among them. */
-    assert_int_equal(COUNT(same) + 3, route_count() - ROUTE_VERBS);
+    /* Every question but `import` and `calibrate`, which need files, is among them. */
+    assert_int_equal(COUNT(same) + 2, route_count() - ROUTE_VERBS);
     assert_true(metric(&arena, server.port, "chalkline_requests_total{route=\"/v1/step\","
                                             "status=\"200\"}") == 2);
     end(server, SIGTERM);
@@ -168,10 +168,7 @@ static const struct {
     { "/v1/check", "{\"measured\": \"b\", \"files\": {\"b\": {\"mean_ttft_ms\": 9, \"request_rate\": 1,"
       " \"completed\": 8, \"total_input_tokens\": 80, \"total_output_tokens\": 80, \"request_throughput\": 1}}}",
       400, "b:1: no model, no machine, no number of chips" },
-    { "/v1/merge", "{\"words\": \"/etc/passwd\"}", 400, "" },
     { "/v1/curve", "{\"words\": [\"bound_step\", \"batch=1..9\"], \"plot\": \"serve_made.png\"}",
-      400, "no file is written here" },
-    { "/v1/plan", "{\"words\": \"qwen3-32b\", \"on\": \"h200-sxm\", \"store\": \"serve_made\"}",
       400, "no file is written here" },
     { "/v1/simulate", "{\"words\": \"poisson:rate=5,count=9\", \"step-time\": \"1ms\","
       " \"blocks\": 900, \"requests\": \"serve_made\"}", 400, "no file is written here" },

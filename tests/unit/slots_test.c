@@ -25,7 +25,6 @@ static const struct queue queues[] = {
     { "llama-3.3-70b", "h100-sxm", NULL, "2", "6000", "400", 0, 0.6, 0 },
 };
 
-static const struct ranks alone = { 0, 1 };
 
 static void ask(struct arena *arena, const struct queue *queue, struct command *command,
                 struct answer *answer)
@@ -43,7 +42,7 @@ static void ask(struct arena *arena, const struct queue *queue, struct command *
 
 static double evaluated(struct arena *arena, const struct queue *queue, double rate, const char *row)
 {
-    struct command command = { .verb = &verb_eval, .verbs = verbs, .ranks = &alone };
+    struct command command = { .verb = &verb_eval, .verbs = verbs };
     struct answer answer;
     command_put_word(arena, &command, row);
     command_give(arena, &command, "isl", queue->isl);
@@ -57,7 +56,7 @@ static double evaluated(struct arena *arena, const struct queue *queue, double r
 
 static double simulated_ttft(struct arena *arena, const struct queue *queue, double rate)
 {
-    struct command command = { .verb = &verb_simulate, .verbs = verbs, .ranks = &alone };
+    struct command command = { .verb = &verb_simulate, .verbs = verbs };
     struct answer answer;
     const char *lengths = queue->cv > 0
         ? arena_print(arena, "input=lognormal(%s,cv=%g),output=lognormal(%s,cv=%g)", queue->isl, queue->cv,

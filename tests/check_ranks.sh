@@ -1,0 +1,66 @@
+#!/bin/sh
+# check_ranks.sh -- the ranks of mpirun give the bytes of one process, and one that fails ends them all.
+set -u
+CHALKLINE=${CHALKLINE:-./chalkline}
+ranks="$CHALKLINE-mpi"
+export ASAN_OPTIONS=detect_leaks=0          # Open MPI keeps what it has until the end
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+run() { timeout 120 mpirun --oversubscribe "$@"; }
+if ! [ -x "$ranks" ] || ! run -n 2 true >/dev/null 2>&1; then
+    echo "skipped: needs mpirun and mpicc"
+    exit 0
+fi
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+bad=0 compared=0
+say() { echo "$*"; bad=1; }
+
+# same WORDS...: each number of ranks has the bytes and the exit status of one process.
+same() {
+    "$CHALKLINE" "$@" >"$here/whole"
+    status=$?
+    for count in 1 2 4; do
+        run -n $count "$ranks" "$@" >"$here/divided" 2>"$here/err"
+        [ $? = $status ] || say "$*, $count ranks: another exit status than $status"
+        cmp -s "$here/whole" "$here/divided" || {
+            say "$*, $count ranks: not what one process gives"
+            diff "$here/whole" "$here/divided" | head -5
+        }
+        compared=$((compared + 1))
+    done
+}
+many='plan deepseek-v3 --on gb200-nvl72 --precision fp8,fp4 --kv-precision bf16,fp8 --ttft 3s --tpot 40ms --gpus 36'
+same $many --json
+same $many
+same plan qwen3-32b --on h100-sxm,h200-sxm --gpus 16 --ttft 1ms --tpot 1ms --json      # nothing is within the limits
+same plan qwen3-32b --on h200-sxm --gpus 8 --sweep output_tokens=100,1000 --csv
+same train llama-3.1-405b --on h100-sxm --gpus 1024 --json
+same train llama-3.1-405b --on h100-sxm --gpus 8                                       # no layout fits
+same train llama-3.1-8b --on h100-sxm --gpus 64 --sweep training_sequences=64,256 --json
+same step llama-3.1-8b --on h100-sxm                                                   # the first rank alone
+
+# fails WHAT MESSAGE MPIRUN'S WORDS...: no answer, another status than 0, and the message once.
+fails() {
+    what=$1 message=$2
+    shift 2
+    run "$@" >"$here/out" 2>"$here/err" </dev/null && say "$what: exit status 0"
+    [ "$(grep -c "^chalkline: $message" "$here/err")" = 1 ] || { say "$what: not one message"; cat "$here/err"; }
+    [ -s "$here/out" ] && say "$what: an answer"
+}
+fails 'one error of all' 'unknown model' -n 3 "$ranks" plan deepsek-v3 --on gb200-nvl72
+fails 'an error of one' 'rank 1 of 2: .*nothere' \
+    -n 1 "$ranks" plan qwen3-32b --on h200-sxm : -n 1 "$ranks" plan qwen3-32b --on h200-sxm --rows "$here/nothere.chalk"
+fails 'two questions' 'rank [01] of 2 was asked another question than rank [01]' \
+    -n 1 "$ranks" plan qwen3-32b --on h200-sxm : -n 1 "$ranks" plan qwen3-32b --on h200-sxm --osl 7
+fails 'memory of one' 'rank 2 of 3: out of memory' \
+    -n 2 "$ranks" $many : -n 1 env CHALKLINE_FAIL_AFTER=3000 "$ranks" $many
+# One that is killed, while it waits for rows from a pipe and the others for it: mpirun names it.
+mkfifo "$here/pipe.chalk"
+run -n 2 "$ranks" $many : -n 1 sh -c 'echo $$ >"$0"; exec "$@"' "$here/pid" "$ranks" $many --rows "$here/pipe.chalk" \
+    >"$here/out" 2>"$here/err" &
+timeout 60 sh -c 'exec 3>"$0"; kill -9 "$(cat "$1")"' "$here/pipe.chalk" "$here/pid" || say "no rank to kill"
+wait $! && say "a killed rank: exit status 0"
+grep -q 'rank 2 .*signal 9' "$here/err" || { say "a killed rank: not named"; cat "$here/err"; }
+[ -s "$here/out" ] && say "a killed rank: an answer"
+echo "      $compared answers of ranks compared, 5 ways to fail tried"
+[ $bad = 0 ]
