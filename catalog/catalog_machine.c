@@ -5,6 +5,7 @@
  * the order: all engines, the family of chips, the engine's base version, the engine, its backend for
  * these chips; a later one replaces an earlier one. One note each names doubtful figures and figures that nobody knows. */
 #include "catalog/catalog.h"
+#include "catalog/flags.h"
 #include "catalog/sheet.h"
 
 #include "build/row_names.h"
@@ -299,14 +300,8 @@ const char *catalog_engine_base(const struct catalog *catalog, const char *name)
 
 const char *catalog_engine_version(const struct catalog *catalog, const char *name)
 {
-    name = catalog_engine_name(catalog, name);
-    const struct csv *flags = csv_built_in("data/flags.csv");
-    const int engine = csv_column(flags, "engine"), fact = csv_column(flags, "name");
-    for (size_t r = 0; r < flags->rows; r++)
-        if (!strcmp(csv_cell(flags, r, engine), name) &&
-            !strcmp(csv_cell(flags, r, fact), "version"))
-            return csv_cell(flags, r, csv_column(flags, "value"));
-    return NULL;
+    struct flag version;
+    return flag_find(catalog_engine_name(catalog, name), "version", &version) ? version.value : NULL;
 }
 
 /* ---- tiers ------------------------------------------------------------------------------ */

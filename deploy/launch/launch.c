@@ -37,7 +37,7 @@ static const char *asked(const struct launch *launch)
 
 static bool name_engine(struct launch *launch, struct error *error)
 {
-    const struct launch_flag *title = launch_about(launch, "title", NULL);
+    const struct flag *title = launch_about(launch, "title", NULL);
     const struct catalog_entry *entry =
         title ? NULL : catalog_find(&launch->deployment->scenario.catalog, CATALOG_ENGINE, launch->engine, error);
     launch->title = title ? title->value : entry ? entry->title : NULL;
@@ -107,7 +107,7 @@ static const char *public_name(const struct catalog_entry *entry, const char *wo
 /* Does it read GGUF files? Then the deployment's weights are of a type of theirs, or its model is a file. */
 static bool reads_gguf(const struct launch *launch)
 {
-    const struct launch_flag *files = launch_about(launch, "files", NULL);
+    const struct flag *files = launch_about(launch, "files", NULL);
     return files && !strcmp(files->value, "gguf");
 }
 
@@ -187,7 +187,7 @@ static bool machine_known(struct launch *launch, struct error *error)
     const char *machine = scenario->machine;
     launch->release = (struct engine_release){ "", "" };
     const bool runs = engine_runs(scenario, launch->engine, &launch->release) || !engine_family(scenario);
-    const struct launch_flag *own = launch_about(launch, "image", engine_family(scenario));     /* of the document */
+    const struct flag *own = launch_about(launch, "image", engine_family(scenario));     /* of the document */
     if (own)
         launch->release.image = own->value;
     if (runs && (!launch->pods || *launch->release.image))
@@ -276,7 +276,7 @@ static void format_lines(const struct launch *launch, struct buffer *out)
 /* What the sheet says of the router. */
 static void router_note(const struct launch *launch, struct buffer *out)
 {
-    const struct launch_flag *router = launch_about(launch, "router", NULL);
+    const struct flag *router = launch_about(launch, "router", NULL);
     if (launch->pools && *router->note)
         launch_comment(out, "router: %s", router->note);
 }
@@ -284,7 +284,7 @@ static void router_note(const struct launch *launch, struct buffer *out)
 static void head_lines(const struct launch *launch, struct buffer *out)
 {
     const struct deployment *deployment = launch->deployment;
-    const struct launch_flag *version = launch_about(launch, "version", NULL);
+    const struct flag *version = launch_about(launch, "version", NULL);
     launch_comment(out, "%s on %s: %s", deployment->scenario.model, deployment->scenario.machine,
                    deployment->title);
     launch_comment(out, "predicted: %s", deployment->predicted);
@@ -297,7 +297,7 @@ static void head_lines(const struct launch *launch, struct buffer *out)
         launch_comment(out, "misses the limits: %s", deployment->missed);
     launch_comment(out, "flags of %s %s (%s, %s)", launch->title, version->value,
                    version->source, version->date);
-    const struct launch_flag *predicted = launch_about(launch, "predicted", NULL);
+    const struct flag *predicted = launch_about(launch, "predicted", NULL);
     if (predicted && *predicted->note)
         launch_comment(out, "figures %s", predicted->note);
     format_lines(launch, out);

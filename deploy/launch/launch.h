@@ -11,6 +11,7 @@
 #ifndef ASK_LAUNCH_H
 #define ASK_LAUNCH_H
 
+#include "catalog/flags.h"
 #include "scenario/engine.h"
 
 enum launch_role { LAUNCH_TOGETHER, LAUNCH_PREFILL, LAUNCH_DECODE, LAUNCH_ROUTER, LAUNCH_ROLES };
@@ -26,10 +27,6 @@ struct deployment {                 /* the deployment that is to be started */
     const char *missed;             /* the limits that it misses; NULL: none */
     double gpus;                    /* GPUs in use; whole hosts may have more */
     double count[LAUNCH_ROLES];     /* replicas of each role */
-};
-
-struct launch_flag {                /* a row of data/flags.csv */
-    const char *name, *form, *takes, *value, *when, *role, *standard, *source, *date, *note;
 };
 
 struct launch_pool {                /* the replicas of one role, which are equal */
@@ -57,10 +54,10 @@ struct launch {
     struct engine_release release;  /* what data/engines.csv says of it on this machine */
     const char *model;              /* as the engine finds it: a name, a folder, a file */
     const char *of;                 /* the same, where that stands for a checkpoint of it that is not known */
-    struct launch_flag *flags;      /* of the engine, in the order of the sheet */
+    struct flag *flags;             /* of the engine, in the order of the sheet */
     size_t flag_count, flag_room;
     const char *target;             /* the document around it, "k8s" or "dynamo"; NULL: commands */
-    struct launch_flag *facts;      /* what data/targets.csv says of that document */
+    struct flag *facts;             /* what data/targets.csv says of that document */
     size_t fact_count, fact_room;
     bool pods;                      /* a cluster places the parts, and names them */
     bool pools;
@@ -97,13 +94,11 @@ const struct doc *launch_words(struct launch *launch);
 
 /* ---- flags --------------------------------------------------------------------------- */
 void launch_read_flags(struct launch *launch);
-void launch_add_flag(struct launch *launch, const struct launch_flag *flag);
-/* The cells of a row of flags.csv or targets.csv. */
-struct launch_flag launch_flag_at(const struct csv *csv, size_t row);
+void launch_add_flag(struct launch *launch, const struct flag *flag);
 /* "fp8=fp8_e4m3 bf16=": what the engine calls a format; "": its default; NULL: it cannot. */
-const char *launch_format(const struct launch *launch, const struct launch_flag *flag, const char *format);
+const char *launch_format(const struct launch *launch, const struct flag *flag, const char *format);
 /* The fact of an engine: "version"; of several that which says `family`; NULL: none. */
-const struct launch_flag *launch_about(const struct launch *launch, const char *name,
+const struct flag *launch_about(const struct launch *launch, const char *name,
                                        const char *family);
 /* Rows of a pool, and whether the engine can run it. */
 bool launch_values(struct launch *launch, enum launch_role role, struct error *error);
@@ -153,7 +148,7 @@ void launch_shell(const struct launch *launch, struct buffer *out, struct doc *d
 /* Take the target's facts, and its own flags in the place of the engine's. */
 bool launch_target_open(struct launch *launch, struct error *error);
 /* The fact of the target; NULL: none. */
-const struct launch_flag *launch_target_about(const struct launch *launch, const char *name);
+const struct flag *launch_target_about(const struct launch *launch, const char *name);
 /* Why the target cannot start the deployment, with a way out; NULL: it can. */
 const char *launch_target_bars(const struct launch *launch, const char **way_out);
 bool launch_manifest(const struct launch *launch, const char *family, struct buffer *out,

@@ -9,51 +9,32 @@
 #include "scenario/values.h"
 
 #include "build/row_names.h"
-#include "catalog/sheet.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#define FILE_NAME "data/flags.csv"
-
 const char *const launch_roles[LAUNCH_ROLES] = { "together", "prefill", "decode", "router" };
 
 /* ---- the sheet --------------------------------------------------------------------------- */
 
-struct launch_flag launch_flag_at(const struct csv *csv, size_t row)
+void launch_add_flag(struct launch *launch, const struct flag *flag)
 {
-    static const char *const names[] = { "name", "form", "takes", "value", "when", "role",
-                                         "default", "source", "date", "note" };
-    enum { NAMES = sizeof names / sizeof *names };
-    const char *cells[NAMES];
-    for (int i = 0; i < NAMES; i++)
-        cells[i] = csv_cell(csv, row, csv_column(csv, names[i]));
-    return (struct launch_flag){ cells[0], cells[1], cells[2], cells[3], cells[4], cells[5],
-                                 cells[6], cells[7], cells[8], cells[9] };
-}
-
-void launch_add_flag(struct launch *launch, const struct launch_flag *flag)
-{
-    *(struct launch_flag *)arena_push(launch->arena, &launch->flags, &launch->flag_count, &launch->flag_room,
-                                      sizeof *launch->flags) = *flag;
+    *(struct flag *)arena_push(launch->arena, &launch->flags, &launch->flag_count, &launch->flag_room,
+                               sizeof *launch->flags) = *flag;
 }
 
 void launch_read_flags(struct launch *launch)
 {
-    const struct csv *csv = csv_built_in(FILE_NAME);
-    const int engine = csv_column(csv, "engine");
-    for (size_t r = 0; r < csv->rows; r++) {
-        const struct launch_flag flag = launch_flag_at(csv, r);
-        if (!strcmp(csv_cell(csv, r, engine), launch->engine))
-            launch_add_flag(launch, &flag);
-    }
+    struct flag flag;
+    for (size_t row = 0; flag_next(launch->engine, &row, &flag);)
+        launch_add_flag(launch, &flag);
 }
 
-const struct launch_flag *launch_about(const struct launch *launch, const char *name, const char *family)
+const struct flag *launch_about(const struct launch *launch, const char *name, const char *family)
 {
     for (size_t i = 0; i < launch->flag_count; i++) {
-        const struct launch_flag *flag = &launch->flags[i];
+        const struct flag *flag = &launch->flags[i];
         bool fits = !*flag->takes || !family || text_has_word(flag->takes, family);
         if (!strcmp(flag->form, "about") && !strcmp(flag->name, name) && fits)
             return flag;
@@ -63,18 +44,18 @@ const struct launch_flag *launch_about(const struct launch *launch, const char *
 
 /* ---- rows of a pool ---------------------------------------------------------------------- */
 
-static bool takes_two(const struct launch_flag *flag)
+static bool takes_two(const struct flag *flag)
 {
     return !strcmp(flag->form, "pair");
 }
 
 /* A row that the engine needs, or one that it cannot have: no flag. */
-static bool is_demand(const struct launch_flag *flag)
+static bool is_demand(const struct flag *flag)
 {
     return !strcmp(flag->form, "need") || !strcmp(flag->form, "bar");
 }
 
-static bool takes_row(const struct launch_flag *flag)
+static bool takes_row(const struct flag *flag)
 {
     return !strcmp(flag->form, "count") || !strcmp(flag->form, "share") || is_demand(flag) || takes_two(flag);
 }
@@ -90,7 +71,7 @@ static bool is_place_word(const char *word, size_t size)
 }
 
 /* The row among the conditions; NULL: none. */
-static const char *condition_row(const struct launch *launch, const struct launch_flag *flag)
+static const char *condition_row(const struct launch *launch, const struct flag *flag)
 {
     for (const char *at = flag->when; *at; at += strspn(at, " ")) {
         size_t size = strcspn(at, " ");
@@ -133,7 +114,7 @@ bool launch_values(struct launch *launch, enum launch_role role, struct error *e
     for (int i = 0; i < SIZES; i++)
         texts[i] = text_at(launch, role, sizes[i]);
     for (size_t i = 0; i < launch->flag_count; i++) {
-        const struct launch_flag *flag = &launch->flags[i];
+        const struct flag *flag = &launch->flags[i];
         const char *when = condition_row(launch, flag);
         texts[SIZES + EACH * i] = takes_row(flag) ? text_at(launch, role, flag->takes) : "1";
         texts[SIZES + EACH * i + 1] = when ? text_at(launch, role, when) : "1";
@@ -148,7 +129,7 @@ bool launch_values(struct launch *launch, enum launch_role role, struct error *e
         const double value = values.at[SIZES + EACH * i];
         pool->values[i] = values.at[SIZES + EACH * i + 1] > 0 ? value : NAN;
         pool->seconds[i] = values.at[SIZES + EACH * i + 2];
-        const struct launch_flag *flag = &launch->flags[i];
+        const struct flag *flag = &launch->flags[i];
         if (is_demand(flag) && (value > 0) == !strcmp(flag->form, "bar") && !launch->reason)
             launch->reason = flag->value, launch->way_out = way_of(launch, role, flag->note);
     }
@@ -182,7 +163,7 @@ static bool holds(const struct launch *launch, const struct launch_part *part, c
 /* All conditions but the row, which launch_values has looked at. */
 static bool is_told(const struct launch *launch, const struct launch_part *part, size_t at)
 {
-    const struct launch_flag *flag = &launch->flags[at];
+    const struct flag *flag = &launch->flags[at];
     if (!strcmp(flag->form, "about") || is_demand(flag) ||
         (*flag->role && !text_has_word(flag->role, launch_roles[part->role])))
         return false;
@@ -219,7 +200,7 @@ static const char *share_text(const struct launch *launch, double share)
     return arena_print(launch->arena, "%.3f", floor(share * parts + 1e-6) / parts);
 }
 
-const char *launch_format(const struct launch *launch, const struct launch_flag *flag, const char *format)
+const char *launch_format(const struct launch *launch, const struct flag *flag, const char *format)
 {
     for (const char *at = flag->value; *at; at += strspn(at, " ")) {
         const size_t length = strcspn(at, " "), size = strcspn(at, "=");
@@ -232,7 +213,7 @@ const char *launch_format(const struct launch *launch, const struct launch_flag 
 
 const char *launch_file(const struct launch *launch, enum launch_role role)
 {
-    const struct launch_flag *file = launch_about(launch, "file", NULL);
+    const struct flag *file = launch_about(launch, "file", NULL);
     return file ? file->value : arena_print(launch->arena, "%s.yaml", launch_roles[role]);
 }
 
@@ -265,7 +246,7 @@ static const char *place_text(const struct launch *launch, const struct launch_p
 /* NULL: the flag is left out. */
 static const char *flag_text(const struct launch *launch, const struct launch_part *part, size_t at)
 {
-    const struct launch_flag *flag = &launch->flags[at];
+    const struct flag *flag = &launch->flags[at];
     const char *format = !strcmp(flag->takes, "weights") ? launch->deployment->weights
                                                          : launch->deployment->cache;
     if (!strcmp(flag->form, "count"))
@@ -307,7 +288,7 @@ static struct doc *inner(const struct launch *launch, struct doc *object, const 
 }
 
 /* Servers as a router is told of them: one text or several each. */
-static void add_servers(const struct launch *launch, const struct launch_flag *flag, struct doc *list)
+static void add_servers(const struct launch *launch, const struct flag *flag, struct doc *list)
 {
     for (size_t i = 0; i < launch->part_count; i++) {
         const struct launch_part *part = &launch->parts[i];
@@ -333,7 +314,7 @@ static size_t count_servers(const struct launch *launch, const char *role)
 }
 
 /* --prefill URL PORT --prefill URL PORT, but --hosts A B. */
-static void add_server_words(const struct launch *launch, const struct launch_flag *flag,
+static void add_server_words(const struct launch *launch, const struct flag *flag,
                              struct doc *words)
 {
     const bool repeat = !strcmp(flag->value, "bootstrap") || !strcmp(flag->value, "url");
@@ -351,7 +332,7 @@ static void add_server_words(const struct launch *launch, const struct launch_fl
 static void add_key(const struct launch *launch, const struct launch_part *part, size_t at,
                     struct doc *file)
 {
-    const struct launch_flag *flag = &launch->flags[at];
+    const struct flag *flag = &launch->flags[at];
     const char *point = strchr(flag->name, '.'), *key = point ? point + 1 : flag->name;
     const bool servers = !strcmp(flag->form, "servers");
     const char *text = servers || !strcmp(flag->form, "switch") ? ""
@@ -373,7 +354,7 @@ static void add_key(const struct launch *launch, const struct launch_part *part,
 static void add_words(const struct launch *launch, const struct launch_part *part, size_t at,
                       struct doc *words)
 {
-    const struct launch_flag *flag = &launch->flags[at];
+    const struct flag *flag = &launch->flags[at];
     if (!strcmp(flag->form, "servers")) {
         add_server_words(launch, flag, words);
         return;
@@ -411,7 +392,7 @@ static void add_json(const struct launch *launch, const struct launch_part *part
     const size_t size = strcspn(launch->flags[at].name, ".");
     struct doc *object = doc_new(launch->arena, DOC_OBJECT);
     for (size_t i = 0; i < launch->flag_count; i++) {
-        const struct launch_flag *flag = &launch->flags[i];
+        const struct flag *flag = &launch->flags[i];
         if (strncmp(flag->name, launch->flags[at].name, size + 1) || !is_told(launch, part, i))
             continue;
         if (i < at)
@@ -458,7 +439,7 @@ static bool is_environment(const char *name)
 static void add_environment(const struct launch *launch, const struct launch_part *part, size_t at,
                             struct doc *environment)
 {
-    const struct launch_flag *flag = &launch->flags[at];
+    const struct flag *flag = &launch->flags[at];
     const char *text = flag_text(launch, part, at);
     const bool usual = text && *flag->standard && launch->own && !strcmp(text, flag->standard);
     if (text && !usual)
@@ -472,7 +453,7 @@ void launch_start(const struct launch *launch, const struct launch_part *part,
     *start = (struct launch_start){ .words = doc_new(launch->arena, DOC_ARRAY),
                                     .environment = doc_new(launch->arena, DOC_OBJECT) };
     const bool router = part->role == LAUNCH_ROUTER;
-    const struct launch_flag *launcher = launch_about(launch, "launcher", NULL);
+    const struct flag *launcher = launch_about(launch, "launcher", NULL);
     if (launcher && !router && holds(launch, part, "parts"))
         add_command(launch, part, launcher->value, start->words);
     add_command(launch, part, launch_about(launch, router ? "router" : "command", NULL)->value,
@@ -482,11 +463,11 @@ void launch_start(const struct launch *launch, const struct launch_part *part,
             !is_environment(launch->flags[i].name))
             add_key(launch, part, i, file);
     start->file = file->first ? file : NULL;
-    const struct launch_flag *after = launch_about(launch, "after", NULL);
+    const struct flag *after = launch_about(launch, "after", NULL);
     if (after && !router)
         add_command(launch, part, after->value, start->after = doc_new(launch->arena, DOC_ARRAY));
     for (size_t i = 0; i < launch->flag_count; i++) {
-        const struct launch_flag *flag = &launch->flags[i];
+        const struct flag *flag = &launch->flags[i];
         bool none = !strcmp(flag->form, "file") && !start->file;
         if (!is_told(launch, part, i) || none)
             continue;

@@ -349,7 +349,7 @@ static bool can_start(const struct launch *launch, struct error *error)
 /* What a cluster must have beside the document. */
 static void needs_lines(const struct launch *launch, struct buffer *out)
 {
-    const struct launch_flag *needs = launch_target_about(launch, "needs");
+    const struct flag *needs = launch_target_about(launch, "needs");
     bool groups = false;
     for (int role = 0; role < LAUNCH_ROUTER; role++)
         groups |= launch->pool[role].count > 0 && launch->pool[role].parts > 1;

@@ -49,7 +49,7 @@ static void add_keywords(struct manifest *manifest, struct doc *object, const st
 static void add_config(struct manifest *manifest, struct doc *config, enum launch_role role)
 {
     const struct launch *launch = manifest->launch;
-    const struct launch_flag *chip = launch_target_about(launch, "accelerator");
+    const struct flag *chip = launch_target_about(launch, "accelerator");
     struct launch_start start;
     launch_start(launch, manifest_part(manifest, role), &start);
     struct doc *model = manifest_object(manifest, config, "model_loading_config");

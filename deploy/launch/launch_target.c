@@ -23,11 +23,11 @@ static const char *machine_name(const struct launch *launch)
     return entry ? entry->name : NULL;
 }
 
-const struct launch_flag *launch_target_about(const struct launch *launch, const char *name)
+const struct flag *launch_target_about(const struct launch *launch, const char *name)
 {
     const char *machine = machine_name(launch);
     for (size_t i = 0; i < launch->fact_count; i++) {
-        const struct launch_flag *fact = &launch->facts[i];
+        const struct flag *fact = &launch->facts[i];
         const char *takes = fact->takes;
         if (!strcmp(fact->name, name) && (!*takes || (machine && text_has_word(takes, machine))))
             return fact;
@@ -37,13 +37,13 @@ const struct launch_flag *launch_target_about(const struct launch *launch, const
 
 /* ---- flags ------------------------------------------------------------------------------- */
 
-static bool is_demand(const struct launch_flag *flag)
+static bool is_demand(const struct flag *flag)
 {
     return !strcmp(flag->form, "need") || !strcmp(flag->form, "bar");
 }
 
 /* Does a row of the target take this flag of the engine away? "--a" takes "--a.b" too. */
-static bool takes_away(const struct launch_flag *row, const struct launch_flag *flag)
+static bool takes_away(const struct flag *row, const struct flag *flag)
 {
     const size_t size = strlen(row->name);
     if (!strcmp(flag->form, "about"))
@@ -54,7 +54,7 @@ static bool takes_away(const struct launch_flag *row, const struct launch_flag *
            (!flag->name[size] || (size && flag->name[size] == '.'));
 }
 
-static bool is_taken(const struct launch_flag *rows, size_t count, const struct launch_flag *flag)
+static bool is_taken(const struct flag *rows, size_t count, const struct flag *flag)
 {
     size_t at = 0;
     while (at < count && !takes_away(&rows[at], flag))
@@ -63,14 +63,14 @@ static bool is_taken(const struct launch_flag *rows, size_t count, const struct 
 }
 
 /* What a command begins with; further flags follow the engine's. */
-static bool begins(const struct launch_flag *row)
+static bool begins(const struct flag *row)
 {
     return !strcmp(row->form, "about") || !strcmp(row->takes, "model");
 }
 
-static void put_flags(struct launch *launch, const struct launch_flag *rows, size_t count)
+static void put_flags(struct launch *launch, const struct flag *rows, size_t count)
 {
-    const struct launch_flag *flags = launch->flags;
+    const struct flag *flags = launch->flags;
     const size_t flag_count = launch->flag_count;
     launch->flags = NULL;
     launch->flag_count = launch->flag_room = 0;
@@ -89,7 +89,7 @@ static void put_flags(struct launch *launch, const struct launch_flag *rows, siz
 
 static bool engine_known(const struct launch *launch, struct error *error)
 {
-    const struct launch_flag *engines = launch_target_about(launch, "engines");
+    const struct flag *engines = launch_target_about(launch, "engines");
     if (!engines || text_has_word(engines->value, launch->engine))
         return true;
     error_set(error, "--emit %s: its document for %s is not known", launch->target, launch->title);
@@ -100,18 +100,17 @@ bool launch_target_open(struct launch *launch, struct error *error)
 {
     const struct csv *csv = csv_built_in(FILE_NAME);
     const int target = csv_column(csv, "target"), engine = csv_column(csv, "engine");
-    struct launch_flag *rows = NULL;
+    struct flag *rows = NULL;
     size_t count = 0, room = 0;
     for (size_t r = 0; r < csv->rows; r++) {
         const char *engines = csv_cell(csv, r, engine);
         if (strcmp(csv_cell(csv, r, target), launch->target))
             continue;
         if (!*engines)
-            *(struct launch_flag *)arena_push(launch->arena, &launch->facts, &launch->fact_count,
-                                              &launch->fact_room, sizeof *rows) = launch_flag_at(csv, r);
+            *(struct flag *)arena_push(launch->arena, &launch->facts, &launch->fact_count, &launch->fact_room,
+                                       sizeof *rows) = flag_at(csv, r);
         else if (text_has_word(engines, launch->engine))
-            *(struct launch_flag *)arena_push(launch->arena, &rows, &count, &room, sizeof *rows) =
-                launch_flag_at(csv, r);
+            *(struct flag *)arena_push(launch->arena, &rows, &count, &room, sizeof *rows) = flag_at(csv, r);
     }
     launch->pods = strcmp(launch->target, "slurm");
     put_flags(launch, rows, count);

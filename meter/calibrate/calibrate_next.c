@@ -4,6 +4,7 @@
 #include "meter/calibrate/calibrate.h"
 
 #include "build/row_names.h"
+#include "catalog/flags.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,27 +103,29 @@ static const char *engine_of(struct calibrate *calibrate)
     return of ? of : name;
 }
 
-/* What the users of the engine have. Ten rounds of all requests in flight: shorter runs are biased by their
- * start and their end. A server of TensorRT-LLM answers as OpenAI's does; of any other, our own generator is
- * sure to know how to ask. */
+/* The load generator that users of the engine have, or our own: the row `bench` of data/flags.csv. Ten rounds of all
+ * requests in flight: shorter runs are biased by their start and their end. */
 static const char *generator(struct calibrate *calibrate, double load, double prompt, double answer)
 {
-    const struct measured *server = calibrate->server;
-    const char *engine = engine_of(calibrate);
-    const double requests = fmax(30, 10 * load);
-    const bool openai = !strcmp(engine, "trtllm");
-    if (!strcmp(engine, "sglang"))
-        return arena_print(calibrate->arena, "python3 -m sglang.bench_serving --backend sglang --model %s "
-                           "--dataset-name random --random-input-len %.0f --random-output-len %.0f "
-                           "--random-range-ratio 1 --max-concurrency %.0f --num-prompts %.0f --output-file run.jsonl",
-                           server->model, prompt, answer, load, requests);
-    if (strcmp(engine, "vllm") && !openai)
-        return arena_print(calibrate->arena, "chalkline measure http://127.0.0.1:8080 --loads %.0f --isl %.0f "
-                           "--osl %.0f -o run.jsonl", load, prompt, answer);
-    return arena_print(calibrate->arena, "vllm bench serve %s--model %s --dataset-name random --random-input-len %.0f "
-                       "--random-output-len %.0f --ignore-eos --max-concurrency %.0f --num-prompts %.0f "
-                       "--save-result", openai ? "--backend openai " : "", server->model, prompt, answer, load,
-                       requests);
+    struct arena *arena = calibrate->arena;
+    const struct { const char *word, *text; } words[] = {
+        { "MODEL", calibrate->server->model }, { "ISL", arena_print(arena, "%.0f", prompt) },
+        { "OSL", arena_print(arena, "%.0f", answer) }, { "LOAD", arena_print(arena, "%.0f", load) },
+        { "REQUESTS", arena_print(arena, "%.0f", fmax(30, 10 * load)) } };
+    enum { WORDS = sizeof words / sizeof *words };
+    struct buffer out = { .arena = arena };
+    struct flag bench;
+    if (!flag_find(engine_of(calibrate), "bench", &bench))
+        flag_find("any", "bench", &bench);
+    for (const char *at = bench.value, *rest; *at; at = rest + strspn(rest, " ")) {
+        rest = at + strcspn(at, " ");
+        const char *word = arena_copy(arena, at, (size_t)(rest - at));
+        size_t i = 0;
+        while (i < WORDS && strcmp(word, words[i].word))
+            i++;
+        buffer_print(&out, "%s%s", at == bench.value ? "" : " ", i < WORDS ? words[i].text : word);
+    }
+    return out.data;
 }
 
 void calibrate_next(struct calibrate *calibrate)

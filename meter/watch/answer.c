@@ -101,7 +101,7 @@ static void add_note(struct watch *watch, const char *what)
 static bool first_of_flag(const struct watch *watch, size_t change)
 {
     for (size_t i = 0; i < change; i++)
-        if (watch->changes[i].flag == watch->changes[change].flag)
+        if (!strcmp(watch->changes[i].flag.name, watch->changes[change].flag.name))
             return false;
     return true;
 }
@@ -150,10 +150,10 @@ static void list_notes(struct watch *watch)
         add_note(watch, "more has arrived than this prediction says can be served, and nobody waits: this is not the "
                         "server that --model, --on and the other options state");
     for (size_t i = 0; i < watch->change_count; i++)
-        if (!watch->changes[i].stated && watch->changes[i].flag->vary == VARY_DOUBLE && first_of_flag(watch, i))
+        if (!watch->changes[i].stated && watch->changes[i].vary == VARY_DOUBLE && first_of_flag(watch, i))
             add_note(watch, arena_print(watch->arena, "%s of the server is assumed to be %.0f; --set %s=N says otherwise",
-                                        watch->changes[i].flag->flag, watch->changes[i].from,
-                                        watch->changes[i].flag->row));
+                                        watch->changes[i].flag.name, watch->changes[i].from,
+                                        watch->changes[i].flag.moves));
 }
 
 static void list_unknown(struct watch *watch)
@@ -176,9 +176,9 @@ static void list_unknown(struct watch *watch)
 
 /* ---- the document -------------------------------------------------------------------------------- */
 
-static const char *flag_text(struct arena *arena, const struct flag *flag)
+static const char *flag_text(struct arena *arena, const struct change *change)
 {
-    return flag->also ? arena_print(arena, "%s and %s", flag->flag, flag->also) : flag->flag;
+    return change->also ? arena_print(arena, "%s and %s", change->flag.name, change->also) : change->flag.name;
 }
 
 static void add_flags(struct watch *watch, struct doc *doc)
@@ -190,7 +190,7 @@ static void add_flags(struct watch *watch, struct doc *doc)
         const char *none = "the server would not keep up with its arrivals";
         const char *seen = isfinite(watch->load.seen[LOAD_ARRIVAL_RATE].value) ? "predicted at the arrivals seen"
                                                                                : "predicted at the assumed load";
-        doc_add_string(watch->arena, one, "flag", flag_text(watch->arena, change->flag));
+        doc_add_string(watch->arena, one, "flag", flag_text(watch->arena, change));
         if (change->becomes) {
             doc_add_string(watch->arena, one, "from", change->was);
             doc_add_string(watch->arena, one, "to", change->becomes);
@@ -199,7 +199,7 @@ static void add_flags(struct watch *watch, struct doc *doc)
             doc_add_number(watch->arena, one, "to", change->to);
         }
         doc_add_number(watch->arena, one, NAME_chips, change->chips);
-        add_word(watch, one, "source", change->source);
+        add_word(watch, one, "source", arena_print(watch->arena, "%s, %s", change->flag.source, change->flag.date));
         const struct interval_of most = interval_scaled(change->at[OUTLOOK_THROUGHPUT],
                                                         (double)watch->load.replicas);
         const struct interval_of *tpot = &change->at[OUTLOOK_TPOT], *ttft = &change->at[OUTLOOK_TTFT];
@@ -359,7 +359,7 @@ static bool same_figure(double a, double b)
 static bool changes_nothing(const struct watch *watch, const struct change *change)
 {
     const double most = change->at[OUTLOOK_THROUGHPUT].value * (double)watch->load.replicas;
-    return change->flag->vary != VARY_TENSOR && same_figure(most, watch->throughput.value) &&
+    return change->vary != VARY_TENSOR && same_figure(most, watch->throughput.value) &&
            same_figure(change->at[OUTLOOK_TPOT].value, watch->tpot.value);
 }
 
@@ -384,10 +384,10 @@ static void print_flags(const struct watch *watch, struct buffer *out)
         if (changes_nothing(watch, change))
             continue;
         if (change->becomes)
-            buffer_print(out, "    %s %s -> %s", flag_text(watch->arena, change->flag), change->was, change->becomes);
+            buffer_print(out, "    %s %s -> %s", flag_text(watch->arena, change), change->was, change->becomes);
         else
-            buffer_print(out, "    %s %.6g -> %.6g", flag_text(watch->arena, change->flag), change->from, change->to);
-        if (change->flag->vary == VARY_TENSOR)
+            buffer_print(out, "    %s %.6g -> %.6g", flag_text(watch->arena, change), change->from, change->to);
+        if (change->vary == VARY_TENSOR)
             buffer_print(out, " (%.0f GPUs)", change->chips);
         buffer_print(out, ": at most %s tokens/s", plain(out, most.value));
         print_ends(out, &most, 1);

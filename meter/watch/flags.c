@@ -3,74 +3,33 @@
  * A flag sets a row of the prediction. It is tried at values near the one that the server has: a count at half and at
  * twice, a share of memory five points up and down, drafts one more and one fewer, what is on or off the other way.
  * Where the server reports its KV blocks, a flag that changes the memory for the cache changes that count as it changes
- * the computed one. Names and sources are rows of data/flags.csv. Tensor parallelism changes the GPUs of a replica, so
- * changes are ordered by tokens per GPU. */
+ * the computed one. The flags are those of data/flags.csv with a cell `moves`. Tensor parallelism changes the GPUs of a
+ * replica, so changes are ordered by tokens per GPU. */
 #include "meter/watch/parts.h"
 #include "scenario/values.h"
 
 #include "build/row_names.h"
-#include "catalog/sheet.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct flag flags[] = {
-    { "vllm", "--max-num-seqs", NULL, NAME_max_num_seqs, VARY_DOUBLE },
-    { "vllm", "--max-num-batched-tokens", NULL, NAME_chunked_prefill_size, VARY_DOUBLE },
-    { "vllm", "--gpu-memory-utilization", NULL, NAME_gpu_memory_utilization, VARY_SHARE },
-    { "vllm", "--no-enable-prefix-caching", NULL, NAME_prefix_hit_share, VARY_OFF },
-    { "vllm", "--speculative-config.num_speculative_tokens", NULL, NAME_draft_tokens, VARY_STEP },
-    { "vllm", "--kv-cache-dtype", NULL, NAME_kv_bytes, VARY_CACHE },
-    { "vllm", "--tensor-parallel-size", NULL, NAME_tensor_parallel, VARY_TENSOR },
-    { "vllm", "--enable-expert-parallel", NULL, NAME_expert_parallel, VARY_EXPERTS },
-    { "sglang", "--max-running-requests", NULL, NAME_max_num_seqs, VARY_DOUBLE },
-    { "sglang", "--chunked-prefill-size", NULL, NAME_chunked_prefill_size, VARY_DOUBLE },
-    { "sglang", "--mem-fraction-static", NULL, NAME_gpu_memory_utilization, VARY_SHARE },
-    { "sglang", "--disable-radix-cache", NULL, NAME_prefix_hit_share, VARY_OFF },
-    { "sglang", "--speculative-num-steps", NULL, NAME_draft_tokens, VARY_STEP },
-    { "sglang", "--kv-cache-dtype", NULL, NAME_kv_bytes, VARY_CACHE },
-    { "sglang", "--tp-size", NULL, NAME_tensor_parallel, VARY_TENSOR },
-    { "sglang", "--ep-size", NULL, NAME_expert_parallel, VARY_EXPERTS },
-    { "trtllm", "--max_batch_size", NULL, NAME_max_num_seqs, VARY_DOUBLE },
-    { "trtllm", "--max_num_tokens", NULL, NAME_chunked_prefill_size, VARY_DOUBLE },
-    { "trtllm", "--free_gpu_memory_fraction", NULL, NAME_kv_fraction_of_free, VARY_SHARE },
-    { "trtllm", "kv_cache_config.enable_block_reuse", NULL, NAME_prefix_hit_share, VARY_OFF },
-    { "trtllm", "speculative_config.num_nextn_predict_layers", NULL, NAME_draft_tokens, VARY_STEP },
-    { "trtllm", "kv_cache_config.dtype", NULL, NAME_kv_bytes, VARY_CACHE },
-    { "trtllm", "--tp_size", NULL, NAME_tensor_parallel, VARY_TENSOR },
-    { "trtllm", "--ep_size", NULL, NAME_expert_parallel, VARY_EXPERTS },
-    { "llamacpp", "-np", NULL, NAME_max_num_seqs, VARY_DOUBLE },
-    { "llamacpp", "-b", NULL, NAME_chunked_prefill_size, VARY_DOUBLE },
-    { "llamacpp", "-ub", NULL, NAME_ubatch_size, VARY_DOUBLE },
-    { "llamacpp", "--no-cache-prompt", NULL, NAME_prefix_hit_share, VARY_OFF },
-    { "llamacpp", "--spec-draft-n-max", NULL, NAME_draft_tokens, VARY_STEP },
-    { "llamacpp", "-ctk", "-ctv", NAME_kv_bytes, VARY_CACHE },
-    { "llamacpp", "--n-cpu-moe", NULL, NAME_host_expert_layers, VARY_STEP },
-};
-
-/* A cell of an engine's row of the sheet, or NULL. */
-static const char *cell(const char *engine, const char *name, const char *column)
+static enum vary vary_of(const struct flag *flag)
 {
-    const struct csv *csv = csv_built_in("data/flags.csv");
-    const int engines = csv_column(csv, "engine"), names = csv_column(csv, "name");
-    for (size_t row = 0; row < csv->rows; row++)
-        if (!strcmp(csv_cell(csv, row, engines), engine) && !strcmp(csv_cell(csv, row, names), name))
-            return csv_cell(csv, row, csv_column(csv, column));
-    return NULL;
-}
-
-static const char *source_of(struct arena *arena, const struct flag *flag)
-{
-    const char *source = cell(flag->engine, flag->flag, "source"), *date = cell(flag->engine, flag->flag, "date");
-    return source ? arena_print(arena, "%s, %s", source, date) : NULL;
+    static const char *const words[VARY_COUNT] = { "double", "share", "step", "off", "cache", "tensor", "spread" };
+    int vary = 0;
+    while (vary < VARY_COUNT - 1 && strcmp(flag->vary, words[vary]))
+        vary++;
+    assert(!strcmp(flag->vary, words[vary]));
+    return (enum vary)vary;
 }
 
 double watch_default_slots(const char *engine)
 {
-    const char *slots = cell(engine, "slots", "value");
+    struct flag slots;
     double number;
-    return slots && text_number(text_of(slots), &number) ? number : NAN;
+    return flag_find(engine, "slots", &slots) && text_number(text_of(slots.value), &number) ? number : NAN;
 }
 
 /* ---- values to try ---------------------------------------------------------------------------------- */
@@ -87,8 +46,7 @@ static double other_experts(struct watch *watch, double now)
  * NULL: it has none. */
 static const char *small_cache(struct arena *arena, const struct flag *flag, bool engine)
 {
-    const char *types = cell(flag->engine, flag->flag, "value");
-    for (const char *at = types ? types : ""; *at; at += strspn(at, " ")) {
+    for (const char *at = flag->value; *at; at += strspn(at, " ")) {
         const size_t length = strcspn(at, " "), name = strcspn(at, "=");
         if (name + 1 < length)
             return engine ? arena_copy(arena, at + name + 1, length - name - 1) : arena_copy(arena, at, name);
@@ -106,13 +64,13 @@ static bool is_stated(const struct watch *watch, const char *row)
 }
 
 /* The value to try on one side (0: down, 1: up); NAN: there is none. */
-static double other_value(struct watch *watch, const struct flag *flag, double now, int side)
+static double other_value(struct watch *watch, const struct change *change, int side)
 {
-    const double least = 0.5, most = 0.97, step = 0.05;
-    const char *cache = flag->vary == VARY_CACHE ? small_cache(watch->arena, flag, false) : NULL;
+    const double least = 0.5, most = 0.97, step = 0.05, now = change->from;
+    const char *cache = change->vary == VARY_CACHE ? small_cache(watch->arena, &change->flag, false) : NULL;
     const struct format *small = cache ? formats_find(&watch->scenario.formats, cache) : NULL;
     double to = NAN;
-    switch (flag->vary) {
+    switch (change->vary) {
     case VARY_DOUBLE:  return side ? 2 * now : now >= 2 ? floor(now / 2) : NAN;
     case VARY_STEP:    return now >= 1 ? now + (side ? 1 : -1) : NAN;
     case VARY_OFF:     return side && now > 0 ? 0 : NAN;
@@ -124,6 +82,7 @@ static double other_value(struct watch *watch, const struct flag *flag, double n
     case VARY_SHARE:
         to = side ? fmin(most, now + step) : fmax(least, now - step);
         return (side ? to > now : to < now) ? to : NAN;
+    case VARY_COUNT:   break;
     }
     return NAN;
 }
@@ -131,15 +90,12 @@ static double other_value(struct watch *watch, const struct flag *flag, double n
 /* What the engine calls the two values, where they are no numbers of its own. */
 static void name_values(struct arena *arena, struct change *change)
 {
-    const enum vary vary = change->flag->vary;
-    const char *standard = cell(change->flag->engine, change->flag->flag, "default");
-    const bool reuse = strstr(change->flag->flag, "enable_block_reuse") != NULL;
-    if (vary == VARY_OFF)
-        change->was = reuse ? "true" : "off", change->becomes = reuse ? "false" : "on";
-    else if (vary == VARY_CACHE)
-        change->was = standard && *standard ? standard : "auto",
-        change->becomes = small_cache(arena, change->flag, true);
-    else if (vary == VARY_EXPERTS && !strcmp(change->flag->engine, "vllm"))
+    const struct flag *flag = &change->flag;
+    if (change->vary == VARY_OFF)       /* a switch that is given turns the row off; a setting has a value for that */
+        change->was = *flag->standard ? flag->standard : "off", change->becomes = *flag->value ? flag->value : "on";
+    else if (change->vary == VARY_CACHE)
+        change->was = *flag->standard ? flag->standard : "auto", change->becomes = small_cache(arena, flag, true);
+    else if (!strcmp(flag->form, "switch"))
         change->was = change->from > 1 ? "on" : "off", change->becomes = change->from > 1 ? "off" : "on";
 }
 
@@ -153,10 +109,10 @@ static bool changes_memory(enum vary vary)
 /* The figures with the flag; false: they have no value. */
 static bool read_change(const struct watch *watch, const struct outlook *outlook, struct change *change)
 {
-    struct setting settings[3] = { { change->flag->row, change->to }, { NAME_chips, change->chips } };
-    size_t count = change->flag->vary == VARY_TENSOR ? 2 : 1;
+    struct setting settings[3] = { { change->flag.moves, change->to }, { NAME_chips, change->chips } };
+    size_t count = change->vary == VARY_TENSOR ? 2 : 1;
     const double blocks = watch->load.blocks;
-    if (blocks > 0 && changes_memory(change->flag->vary)) {
+    if (blocks > 0 && changes_memory(change->vary)) {
         const double now = outlook->blocks, then = outlook_blocks(outlook, settings, count);
         if (!(now > 0) || !(then > 0))
             return false;
@@ -166,18 +122,27 @@ static bool read_change(const struct watch *watch, const struct outlook *outlook
     return isfinite(change->at[OUTLOOK_THROUGHPUT].value) && change->at[OUTLOOK_THROUGHPUT].value > 0;
 }
 
-static bool try_flag(struct watch *watch, const struct outlook *outlook, const struct flag *flag, int side,
-                     struct change *change)
+static bool try_flag(struct watch *watch, const struct outlook *outlook, struct change *change, int side)
 {
-    const double now = outlook_setting(outlook, flag->row), chips = outlook_setting(outlook, NAME_chips);
-    const double to = isfinite(now) ? other_value(watch, flag, now, side) : NAN;
-    if (isnan(to))
+    const double chips = outlook_setting(outlook, NAME_chips);
+    change->from = outlook_setting(outlook, change->flag.moves);
+    change->to = isfinite(change->from) ? other_value(watch, change, side) : NAN;
+    if (isnan(change->to))
         return false;
-    *change = (struct change){ .flag = flag, .from = now, .to = to, .source = source_of(watch->arena, flag),
-                               .chips = flag->vary == VARY_TENSOR ? chips * to / now : chips };
-    change->stated = is_stated(watch, flag->row);
+    change->chips = change->vary == VARY_TENSOR ? chips * change->to / change->from : chips;
+    change->stated = is_stated(watch, change->flag.moves);
     name_values(watch->arena, change);
     return read_change(watch, outlook, change);
+}
+
+/* Is this the second flag that moves a row? Then the changes of the first are of both. */
+static bool is_second(struct watch *watch, const struct flag *flag)
+{
+    bool second = false;
+    for (size_t i = 0; i < watch->change_count; i++)
+        if (!strcmp(watch->changes[i].flag.moves, flag->moves))
+            watch->changes[i].also = flag->name, second = true;
+    return second;
 }
 
 /* Most tokens per GPU first; where these are the same to a thousandth, the shortest TPOT. */
@@ -193,17 +158,19 @@ static int by_throughput(const void *a, const void *b)
         return isfinite(s) ? -1 : 1;
     if (isfinite(s) && s != t)
         return s < t ? -1 : 1;
-    const int order = strcmp(x->flag->flag, y->flag->flag);
+    const int order = strcmp(x->flag.name, y->flag.name);
     return order ? order : (x->to > y->to) - (x->to < y->to);
 }
 
 void watch_flags(struct watch *watch, const struct outlook *outlook)
 {
-    const char *engine = watch->load.engine->predicted;
-    for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
-        for (int side = 0; side < 2; side++)
-            if (!strcmp(flags[f].engine, engine) && watch->change_count < CHANGES_MOST &&
-                try_flag(watch, outlook, &flags[f], side, &watch->changes[watch->change_count]))
-                watch->change_count++;
+    struct flag flag;
+    for (size_t row = 0; flag_next(watch->load.engine->predicted, &row, &flag);)
+        if (*flag.moves && !is_second(watch, &flag))
+            for (int side = 0; side < 2 && watch->change_count < CHANGES_MOST; side++) {
+                struct change change = { .flag = flag, .vary = vary_of(&flag) };
+                if (try_flag(watch, outlook, &change, side))
+                    watch->changes[watch->change_count++] = change;
+            }
     qsort(watch->changes, watch->change_count, sizeof *watch->changes, by_throughput);
 }

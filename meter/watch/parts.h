@@ -10,6 +10,7 @@
 #include "scenario/values.h"
 
 #include "ask/ask.h"
+#include "catalog/flags.h"
 #include "scenario/calibrated.h"
 
 /* ---- history.c ------------------------------------------------------------------------------- */
@@ -72,17 +73,15 @@ double outlook_blocks(const struct outlook *outlook, const struct setting *setti
 
 /* ---- predict.c ------------------------------------------------------------------------------- */
 
-struct flag {
-    const char *engine, *flag, *also;       /* `also`: another that is set alike; or NULL */
-    const char *row;
-    enum vary { VARY_DOUBLE, VARY_SHARE, VARY_STEP, VARY_OFF, VARY_CACHE, VARY_TENSOR, VARY_EXPERTS } vary;
-};
+/* How the row that a flag moves is changed: the words of the column `vary`, in this order. */
+enum vary { VARY_DOUBLE, VARY_SHARE, VARY_STEP, VARY_OFF, VARY_CACHE, VARY_TENSOR, VARY_EXPERTS, VARY_COUNT };
 struct change {
-    const struct flag *flag;
+    struct flag flag;
+    enum vary vary;
+    const char *also;               /* another flag that moves the same row, and is set alike; or NULL */
     double from, to;
     struct interval_of at[OUTLOOK_COUNT];
     const char *was, *becomes;      /* the two values as words of the engine; NULL: they are numbers */
-    const char *source;             /* of the flag */
     double chips;                   /* of a replica with the change */
     bool stated;                    /* the value that it has is known, not assumed */
 };

@@ -513,6 +513,11 @@ static void flags_take_rows(void **state)
             fail_msg("data/flags.csv: the second of a pair is no row");
         if (strpbrk(when, "(+-*/,"))
             fail_msg("data/flags.csv: '%s' is an expression", when);
+        const char *moves = csv_cell(csv, r, csv_column(csv, "moves")), *vary = csv_cell(csv, r, csv_column(csv, "vary"));
+        if (*moves && formulas_find(formulas, moves) < 0)
+            fail_msg("data/flags.csv: '%s' is no row", moves);
+        if (*moves ? !text_has_word("double share step off cache tensor spread", vary) : *vary)
+            fail_msg("data/flags.csv: '%s' is no way to vary '%s'", vary, moves);
         seen += !strcmp(form, "need");
     }
     assert_true(seen > 10);
