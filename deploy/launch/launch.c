@@ -15,16 +15,18 @@
 #include <math.h>
 #include <string.h>
 
-const char *const launch_targets[] = { "vllm", "sglang", "trtllm", "llamacpp", "mlx", "ollama",
-                                       "k8s", "dynamo", "llm-d", "kserve", "ray", "slurm", NULL };
-enum { ENGINES = 6 };               /* the first of them; the others are documents around an engine */
+#define ENGINE(word) word,
+#define DOCUMENT(word, pods, writer, bars) word,
+const char *const launch_targets[] = {
+#include "deploy/launch/targets.def"
+    NULL };
 
+/* An engine has flags; a document around one has none of its own. */
 static bool is_document(const char *name)
 {
-    size_t at = 0;
-    while (at < ENGINES && strcmp(launch_targets[at], name))
-        at++;
-    return at == ENGINES;
+    struct flag flag;
+    size_t row = 0;
+    return !flag_next(name, &row, &flag);
 }
 
 /* What errors begin with: the option that asked, or nothing. */
@@ -422,7 +424,7 @@ bool launch_print(struct launch *launch, struct answer *answer, struct error *er
     doc_add_number(arena, doc, NAME_host_chips, launch->host_chips);
     doc_add_number(arena, doc, "hosts", (double)launch->hosts);
     if (launch->target) {
-        if (!launch_manifest(launch, engine_family(&launch->deployment->scenario), &out, doc, error))
+        if (!launch_manifest(launch, &out, doc, error))
             return false;
     } else {
         host_lines(launch, &out);

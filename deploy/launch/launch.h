@@ -151,8 +151,7 @@ bool launch_target_open(struct launch *launch, struct error *error);
 const struct flag *launch_target_about(const struct launch *launch, const char *name);
 /* Why the target cannot start the deployment, with a way out; NULL: it can. */
 const char *launch_target_bars(const struct launch *launch, const char **way_out);
-bool launch_manifest(const struct launch *launch, const char *family, struct buffer *out,
-                     struct doc *doc, struct error *error);
+bool launch_manifest(const struct launch *launch, struct buffer *out, struct doc *doc, struct error *error);
 enum { LAUNCH_PORT = 8000 };
 
 #endif

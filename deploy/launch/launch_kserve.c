@@ -10,6 +10,7 @@
 
 #include "build/row_names.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *shell_text(struct manifest *manifest, const struct doc *first)
@@ -56,6 +57,14 @@ static void add_group(struct manifest *manifest, struct doc *group, enum launch_
     add_pod(manifest, group, "template", part);
     if (pool->parts > 1)
         add_pod(manifest, group, "worker", &other);
+}
+
+/* Its template of several hosts gives each some whole attention ranks. */
+const char *kserve_bars(const struct launch *launch, const struct launch_pool *pool)
+{
+    const double ranks = launch->host_chips / pool->rank_chips;
+    const bool whole = ranks >= 1 && ranks == floor(ranks) && fmod(pool->ranks, ranks) == 0;
+    return pool->chips > launch->host_chips && !whole ? "its template joins hosts by whole attention ranks only" : NULL;
 }
 
 void manifest_kserve(struct manifest *manifest)

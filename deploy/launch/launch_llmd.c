@@ -86,7 +86,7 @@ static void add_routing(struct manifest *manifest, struct doc *doc)
     doc_add_bool(manifest->arena, manifest_object(manifest, routing, "proxy"), "enabled", manifest->launch->pools);
 }
 
-void manifest_llmd(struct manifest *manifest, const char *family)
+void manifest_llmd(struct manifest *manifest)
 {
     const struct launch *launch = manifest->launch;
     struct doc *doc = manifest_object(manifest, manifest->list, NULL);
@@ -102,7 +102,7 @@ void manifest_llmd(struct manifest *manifest, const char *family)
     manifest_text(manifest, labels, "llm-d.ai/inferenceServing", "true");
     manifest_text(manifest, labels, "llm-d.ai/model", manifest->base);
     manifest_text(manifest, manifest_object(manifest, doc, "accelerator"), "type",
-                  launch_about(launch, "accelerator", family)->value);
+                  launch_about(launch, "accelerator", engine_family(&launch->deployment->scenario))->value);
     add_routing(manifest, doc);
     add_group(manifest, doc, "decode", launch->pools ? LAUNCH_DECODE : LAUNCH_TOGETHER);
     if (launch->pools)

@@ -363,7 +363,7 @@ static void needs_lines(const struct launch *launch, struct buffer *out)
         launch_comment(out, "mount %s into the pods: it is a path", launch->model);
 }
 
-static void write_objects(struct manifest *manifest)
+void manifest_k8s(struct manifest *manifest)
 {
     for (int role = 0; role < LAUNCH_ROUTER; role++)
         if (manifest->launch->pool[role].count > 0)
@@ -372,39 +372,21 @@ static void write_objects(struct manifest *manifest)
         add_router(manifest);
 }
 
-static void write_document(struct manifest *manifest, const char *family)
+bool launch_manifest(const struct launch *launch, struct buffer *out, struct doc *doc, struct error *error)
 {
-    const char *target = manifest->launch->target;
-    if (!strcmp(target, "dynamo"))
-        manifest_dynamo(manifest);
-    else if (!strcmp(target, "llm-d"))
-        manifest_llmd(manifest, family);
-    else if (!strcmp(target, "kserve"))
-        manifest_kserve(manifest);
-    else if (!strcmp(target, "ray"))
-        manifest_ray(manifest);
-    else
-        write_objects(manifest);
-}
-
-bool launch_manifest(const struct launch *launch, const char *family, struct buffer *out,
-                     struct doc *doc, struct error *error)
-{
-    struct manifest manifest = { .launch = launch, .arena = launch->arena };
+    struct manifest manifest = { .launch = launch, .arena = launch->arena, .out = out, .doc = doc };
     if (launch->pods && !can_start(launch, error))
         return false;
     needs_lines(launch, out);
-    if (!launch->pods) {
-        launch_slurm(launch, out, doc);
-        return true;
+    if (launch->pods) {
+        manifest.base = base_name(launch->arena, launch->model);
+        manifest.image = launch->release.image;
+        manifest.resource = launch->release.resource;
+        manifest.list = doc_add(launch->arena, doc, "manifest", DOC_ARRAY);
+        name_parts(&manifest);
     }
-    manifest.base = base_name(launch->arena, launch->model);
-    manifest.image = launch->release.image;
-    manifest.resource = launch->release.resource;
-    manifest.list = doc_add(launch->arena, doc, "manifest", DOC_ARRAY);
-    name_parts(&manifest);
-    write_document(&manifest, family);
-    for (const struct doc *one = manifest.list->first; one; one = one->next) {
+    manifest_target(launch)->write(&manifest);
+    for (const struct doc *one = launch->pods ? manifest.list->first : NULL; one; one = one->next) {
         buffer_print(out, "---\n");
         launch_yaml(out, one);
     }

@@ -13,9 +13,8 @@ const char *launch_target_bars(const struct launch *launch, const char **way_out
     return NULL;
 }
 
-bool launch_manifest(const struct launch *launch, const char *family, struct buffer *out, struct doc *doc,
-                     struct error *error)
+bool launch_manifest(const struct launch *launch, struct buffer *out, struct doc *doc, struct error *error)
 {
-    (void)launch, (void)family, (void)out, (void)doc, (void)error;
+    (void)launch, (void)out, (void)doc, (void)error;
     return false;
 }

@@ -63,6 +63,12 @@ static void add_config(struct manifest *manifest, struct doc *config, enum launc
                  manifest_arguments(manifest, role, start.words));
 }
 
+const char *ray_bars(const struct launch *launch, const struct launch_pool *pool)
+{
+    return launch->pools && pool->ranks > 1 ? "Ray Serve's application of two pools has no documented attention ranks"
+                                            : NULL;
+}
+
 void manifest_ray(struct manifest *manifest)
 {
     const struct launch *launch = manifest->launch;

@@ -105,10 +105,12 @@ static void print_router(const struct launch *launch, struct buffer *out, struct
     launch_add_start(doc, &start);
 }
 
-void launch_slurm(const struct launch *launch, struct buffer *out, struct doc *doc)
+void manifest_slurm(struct manifest *manifest)
 {
+    const struct launch *launch = manifest->launch;
+    struct buffer *out = manifest->out;
     struct launch_groups groups;
-    struct doc *list = doc_add(launch->arena, doc, "servers", DOC_ARRAY);
+    struct doc *list = doc_add(launch->arena, manifest->doc, "servers", DOC_ARRAY);
     launch_group(launch, &groups);
     head_lines(launch, out);
     for (size_t i = 0; i < groups.count; i++) {

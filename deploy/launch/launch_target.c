@@ -4,12 +4,12 @@
  * place of theirs in data/flags.csv: one of the form `own` removes the flags of its name, which the target
  * gives itself, and every other row is added. A target that has a router of its own has none of the engine's
  * flags of routers. */
-#include "deploy/launch/launch.h"
+#include "deploy/launch/manifest.h"
 
 #include "build/row_names.h"
 #include "catalog/sheet.h"
 
-#include <math.h>
+#include <assert.h>
 #include <string.h>
 
 #define FILE_NAME "data/targets.csv"
@@ -112,34 +112,35 @@ bool launch_target_open(struct launch *launch, struct error *error)
         else if (text_has_word(engines, launch->engine))
             *(struct flag *)arena_push(launch->arena, &rows, &count, &room, sizeof *rows) = flag_at(csv, r);
     }
-    launch->pods = strcmp(launch->target, "slurm");
+    launch->pods = manifest_target(launch)->pods;
     put_flags(launch, rows, count);
     return engine_known(launch, error);
 }
 
 /* ---- what a target cannot start ---------------------------------------------------------- */
 
-static bool spans_hosts(const struct launch *launch, const struct launch_pool *pool)
+const struct target *manifest_target(const struct launch *launch)
 {
-    return pool->count > 0 && pool->chips > launch->host_chips;
-}
-
-/* KServe's template of several hosts gives each some whole attention ranks. */
-static bool ranks_on_hosts(const struct launch *launch, const struct launch_pool *pool)
-{
-    const double ranks = launch->host_chips / pool->rank_chips;
-    return ranks >= 1 && ranks == floor(ranks) && fmod(pool->ranks, ranks) == 0;
+    static const struct target targets[] = {
+#define ENGINE(word)
+#define DOCUMENT(word, pods, writer, bars) { word, pods, writer, bars },
+#include "deploy/launch/targets.def"
+    };
+    size_t at = 0;
+    while (at < sizeof targets / sizeof *targets && strcmp(targets[at].word, launch->target))
+        at++;
+    assert(at < sizeof targets / sizeof *targets);
+    return &targets[at];
 }
 
 const char *launch_target_bars(const struct launch *launch, const char **way_out)
 {
-    for (int role = 0; launch->target && role < LAUNCH_ROUTER; role++) {
-        const struct launch_pool *pool = &launch->pool[role];
-        *way_out = "--emit k8s";
-        if (!strcmp(launch->target, "kserve") && spans_hosts(launch, pool) && !ranks_on_hosts(launch, pool))
-            return "its template joins hosts by whole attention ranks only";
-        if (!strcmp(launch->target, "ray") && launch->pools && pool->count > 0 && pool->ranks > 1)
-            return "Ray Serve's application of two pools has no documented attention ranks";
+    const struct target *target = manifest_target(launch);
+    *way_out = "--emit k8s";
+    for (int role = 0; role < LAUNCH_ROUTER && target->bars; role++) {
+        const char *why = launch->pool[role].count > 0 ? target->bars(launch, &launch->pool[role]) : NULL;
+        if (why)
+            return why;
     }
     return NULL;
 }

@@ -7,7 +7,9 @@
 struct manifest {
     const struct launch *launch;
     struct arena *arena;
-    struct doc *list;               /* of the objects */
+    struct buffer *out;             /* what a script is written to */
+    struct doc *doc;                /* of the answer */
+    struct doc *list;               /* of the objects of pods */
     const char *base;               /* what all names begin with */
     const char *image, *resource;
 };
@@ -31,12 +33,23 @@ void manifest_words(struct manifest *manifest, struct doc *parent, const char *k
 /* The words after those of the command itself: its arguments. */
 const struct doc *manifest_arguments(const struct manifest *manifest, enum launch_role role, const struct doc *words);
 
-/* ---- one document each --------------------------------------------------------------------- */
-void manifest_dynamo(struct manifest *manifest);
-void manifest_llmd(struct manifest *manifest, const char *family);
-void manifest_kserve(struct manifest *manifest);
-void manifest_ray(struct manifest *manifest);
-/* The steps of an sbatch script. */
-void launch_slurm(const struct launch *launch, struct buffer *out, struct doc *doc);
+/* ---- the rows of targets.def ----------------------------------------------------------------- */
+
+struct target {
+    const char *word;               /* of --emit */
+    bool pods;                      /* a cluster places the parts, and names them; else it is a script */
+    void (*write)(struct manifest *manifest);
+    /* Why it cannot start the servers of a pool, or NULL. */
+    const char *(*bars)(const struct launch *launch, const struct launch_pool *pool);
+};
+/* The row of the target that is written. */
+const struct target *manifest_target(const struct launch *launch);
+#define ENGINE(word)
+#define DOCUMENT(word, pods, writer, bars) void writer(struct manifest *manifest);
+#include "deploy/launch/targets.def"
+#undef ENGINE
+#undef DOCUMENT
+const char *kserve_bars(const struct launch *launch, const struct launch_pool *pool);
+const char *ray_bars(const struct launch *launch, const struct launch_pool *pool);
 
 #endif
