@@ -260,4 +260,4 @@ const struct verb verb_step = {
     { "chalkline step llama-3.3-70b --on h100-sxm --batch 64",
       "chalkline step deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --engine sglang",
       "chalkline step qwen3-32b --on h200-sxm --gpus 8 --precision fp8 --json" },
-    { SERVING_OPTIONS, &launch_options, &plot_options, &output_options }, .ask = ask_step };
+    { SERVING_OPTIONS, &launch_options, &plot_options, &report_options, &output_options }, .ask = ask_step };

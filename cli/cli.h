@@ -6,7 +6,6 @@
 
 /* Questions and tools, then NULL. */
 const struct verb *const *cli_verbs(void);
-extern const struct verb verb_report;
 
 /* help, -h, --help, --version, completion, man: true when it answered, with `error` filled when
  * what it was asked for is unknown. */
@@ -27,21 +26,13 @@ bool terminal_bold(void);
 /* Completion for bash, zsh or fish. */
 bool completion_print(struct buffer *out, const char *shell, struct error *error);
 
-/* `chalkline report QUESTION...`, whose words are the question's: true when it answered, with
- * `error` filled when it could not. */
-bool report_answers(struct arena *arena, int count, char **words, struct buffer *out,
-                    struct error *error);
 /* What listens or calls is not in `chalkline` but in `chalkline-net`: serve, measure, watch, --listen, --on this. Either
  * program has its own file with these (companion.c, net.c) and with the functions that ask measure and watch; what
  * `chalkline` lacks it asks its companion, which takes its place and gets the same words. */
 extern char **program_words;        /* those of main */
-/* What comes before the answer; false: it failed. */
-bool net_begins(struct arena *arena, struct command *command, struct error *error);
-/* Is this no question, but something that goes on: serve, simulate --listen? */
-bool tool_asked_for(const struct command *command);
-bool tool_run(struct arena *arena, const struct command *command, struct error *error);
-/* The error of a tool's verb behind other words. */
-bool tool_misplaced(const struct command *command, struct error *error);
+/* What comes before the answer, or in its place if it is something that goes on, such as serve or simulate --listen:
+ * then it `ended`. False: it failed. */
+bool net_begins(struct arena *arena, struct command *command, bool *ended, struct error *error);
 
 /* Remember the answers of a quiz where the user's programs keep such things, unless told another place. */
 void quiz_keep(struct arena *arena, struct command *command);

@@ -41,9 +41,9 @@ static bool is_net(const struct command *command)
     return command->verb == &verb_serve || command->verb == &verb_measure || command->verb == &verb_watch;
 }
 
-bool net_begins(struct arena *arena, struct command *command, struct error *error)
+bool net_begins(struct arena *arena, struct command *command, bool *ended, struct error *error)
 {
-    (void)arena;
+    (void)arena, (void)ended;
     return !is_net(command) || companion_run(error);
 }
 
@@ -57,15 +57,4 @@ bool ask_watch(struct arena *arena, const struct command *command, struct answer
 {
     (void)arena, (void)command, (void)answer;
     return companion_run(error);
-}
-
-bool tool_asked_for(const struct command *command)
-{
-    return !command->verb->ask;
-}
-
-bool tool_run(struct arena *arena, const struct command *command, struct error *error)
-{
-    (void)arena;
-    return tool_misplaced(command, error);
 }

@@ -2,8 +2,7 @@
  * takes. All three ask the program itself for names, so that they cannot drift from it.
  *
  * Each script looks for the verb as command_read does: options may stand before it, the value of an
- * option is no verb, and a first word that is none means `brief`. The words of `report` are those of
- * another verb. */
+ * option is no verb, and a first word that is none means `brief`. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -137,7 +136,7 @@ static void print_bash(struct buffer *out)
     buffer_print(out, "# bash completion for chalkline\n_chalkline_names() {\n    local what\n"
                  "    for what; do " LIST("$what") "; done\n}\n_chalkline() {\n"
                  "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-                 "    local verb= report= options= names= values= files=yes one i\n    local known=\" ");
+                 "    local verb= options= names= values= files=yes one i\n    local known=\" ");
     print_verbs(out);
     buffer_print(out, " \"\n    local switches=\" ");
     print_switches(out);
@@ -147,7 +146,6 @@ static void print_bash(struct buffer *out)
                  "    for ((i = 1; i < COMP_CWORD; i++)); do\n        one=${COMP_WORDS[i]}\n"
                  "        case $one in\n            =) ((i++));;\n"
                  "            -*) [[ ${COMP_WORDS[i+1]} == \"=\" || $switches == *\" $one \"* ]] || ((i++));;\n"
-                 "            report) report=yes;;\n"
                  "            *) [[ $known == *\" $one \"* ]] && verb=$one || verb=brief; break;;\n"
                  "        esac\n    done\n"
                  "    if [[ $before == -?* && $switches != *\" $before \"* ]]; then\n"
@@ -160,10 +158,8 @@ static void print_bash(struct buffer *out)
                  "        completion) values=\"" SHELLS "\";;\n        man|reference) compopt +o default;;\n");
     for (const struct verb *const *verb = cli_verbs(); *verb; verb++)
         bash_verb(out, *verb);
-    buffer_print(out, "    esac\n    if [[ $word == -* ]]; then\n"
-                 "        values=\"$options ${report:+--output -o}\"\n"
-                 "    elif [[ ! $verb ]]; then\n        values=$known\n"
-                 "        [[ $report ]] || values+=\" $(_chalkline_names models)\"\n"
+    buffer_print(out, "    esac\n    if [[ $word == -* ]]; then\n        values=$options\n"
+                 "    elif [[ ! $verb ]]; then\n        values=\"$known $(_chalkline_names models)\"\n"
                  "    elif [[ $names ]]; then\n        values=$(_chalkline_names $names)\n    fi\n"
                  "    COMPREPLY=($(compgen -W \"$values\" -- \"$word\"))\n}\n"
                  "complete -o default -F _chalkline chalkline\n");
@@ -220,7 +216,7 @@ static void zsh_options(struct buffer *out, const struct verb *verb)
 
 static void zsh_verb(struct buffer *out, const struct verb *verb)
 {
-    buffer_print(out, "        %s) _arguments $output", verb->name);
+    buffer_print(out, "        %s) _arguments", verb->name);
     zsh_options(out, verb);
     buffer_print(out, " \\\n            '*: :");
     if (is_choice(verb)) {
@@ -241,18 +237,15 @@ static void print_zsh(struct buffer *out)
                  "    local what\n    for what; do compadd -- ${(f)\"$(" LIST("$what") ")\"}; done\n"
                  "    _files\n}\n_chalkline_rows() {\n"
                  "    compset -P '*=' || compadd -S = -- ${(f)\"$(" LIST("rows") ")\"}\n}\n"
-                 "_chalkline() {\n    local verb= report= one i\n    local -a output known=(");
+                 "_chalkline() {\n    local verb= one i\n    local -a known=(");
     print_verbs(out);
     buffer_print(out, ") switches=(");
     print_switches(out);
     buffer_print(out, ")\n    for ((i = 2; i < CURRENT; i++)); do\n        one=$words[i]\n"
                  "        case $one in\n            --*=*) ;;\n"
                  "            -*) (( $switches[(Ie)$one] )) || ((i++));;\n"
-                 "            report) report=yes;;\n"
                  "            *) verb=brief; (( $known[(Ie)$one] )) && verb=$one; break;;\n"
-                 "        esac\n    done\n    [[ $report ]] && output=(");
-    zsh_options(out, &verb_report);
-    buffer_print(out, ")\n    if [[ ! $verb && $words[CURRENT] != -* ]] && ((i <= CURRENT)); then\n"
+                 "        esac\n    done\n    if [[ ! $verb && $words[CURRENT] != -* ]] && ((i <= CURRENT)); then\n"
                  "        local -a verbs=(\n");
     for (const struct verb *const *verb = cli_verbs(); *verb; verb++) {
         buffer_print(out, "            '%s:", (*verb)->name);
@@ -260,7 +253,7 @@ static void print_zsh(struct buffer *out)
         buffer_print(out, "'\n");
     }
     buffer_print(out, "        )\n        _describe verb verbs\n"
-                 "        [[ $report ]] || { compadd -- " ALONE "; _chalkline_names models }\n"
+                 "        compadd -- " ALONE "\n        _chalkline_names models\n"
                  "        return\n    fi\n    case ${verb:-brief} in\n"
                  "        help) compadd -- $known;;\n        completion) compadd -- " SHELLS ";;\n"
                  "        man|reference) ;;\n");
@@ -305,7 +298,7 @@ static void fish_option(struct buffer *out, const struct verb *verb, const struc
 static void fish_verb(struct buffer *out, const struct verb *verb)
 {
     const struct option *option;
-    buffer_print(out, "complete -c chalkline -n '__chalkline_is new report' -f -a %s -d '", verb->name);
+    buffer_print(out, "complete -c chalkline -n '__chalkline_is new' -f -a %s -d '", verb->name);
     fish_text(out, verb->summary);
     buffer_print(out, "'\n");
     if (is_choice(verb)) {
@@ -320,8 +313,7 @@ static void fish_verb(struct buffer *out, const struct verb *verb)
         fish_option(out, verb, option);
 }
 
-/* __chalkline_is VERB...: is it one of these? `new`: there is none yet, `report`: nor after that
- * word; both have the options of `brief`. */
+/* __chalkline_is VERB...: is it one of these? `new`: there is none yet, and the options are those of `brief`. */
 static void print_fish(struct buffer *out)
 {
     buffer_print(out, "# fish completion for chalkline\nfunction __chalkline_names\n"
@@ -335,8 +327,7 @@ static void print_fish(struct buffer *out)
                  "            set value no\n            continue\n        end\n"
                  "        switch $one\n            case '--*=*'\n            case '-*'\n"
                  "                contains -- $one $switches; or set value yes\n"
-                 "            case report\n                contains report $argv; and return 0\n"
-                 "                set verb report\n            case '*'\n"
+                 "            case '*'\n"
                  "                set verb brief\n"
                  "                contains -- $one $known; and set verb $one\n"
                  "                break\n        end\n    end\n"

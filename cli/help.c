@@ -201,8 +201,8 @@ void help_all(struct buffer *out, size_t width)
     }
     buffer_print(out, "\n");
     help_wrap(out, "The examples work as they are, unless they name a file or a server of yours. `chalkline help VERB` "
-                   "explains a verb and its options, `chalkline VERB -h` lists them. `chalkline reference` has every "
-                   "row, `chalkline man | man -l -` shows the man page, `chalkline completion bash`, `zsh` or `fish` prints completions "
+                   "explains a verb and its options, `chalkline VERB -h` lists them. `--report FILE` writes an answer as "
+                   "a document to share. `chalkline reference` has every row, `chalkline man | man -l -` shows the man page, `chalkline completion bash`, `zsh` or `fish` prints completions "
                    "for a shell.", 0, 0, width);
 }
 

@@ -7,6 +7,7 @@
  * terminal, and lines are fitted to its columns (report/fit.h). A progress bar appears for answers that take longer than a second. */
 #include "cli/cli.h"
 #include "report/fit.h"
+#include "serve/web.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,11 +86,13 @@ static int answer_question(struct arena *arena, const struct command *command)
 {
     const struct ranks *ranks = command->ranks;
     struct error error;
-    const bool documented = command->verb->documented || command_given(command, "json");
+    const bool reported = command_given(command, "report");
+    const bool documented = command->verb->documented || command_given(command, "json") || reported;
     struct answer answer = { .doc = documented ? doc_new(arena, DOC_OBJECT) : NULL,
                              .text.arena = arena, .text.columns = command->columns,
                              .csv.arena = command_given(command, "csv") ? arena : NULL };
-    bool answered = command_answer(arena, command, &answer, &error);
+    bool answered = command_answer(arena, command, &answer, &error) &&
+                    (!reported || ranks->rank || report_write(arena, command, program_words, &answer, &error));
     if (command->progress)
         command->progress(1);
     struct buffer json = { .arena = arena };
@@ -158,23 +161,16 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
         write_out(&text);
         return EXIT_ANSWER;
     }
-    if (report_answers(arena, count, words, &text, &error)) {
-        if (*error.what)
-            return report(ranks, &error);
-        write_out(&text);
-        return EXIT_ANSWER;
-    }
     if (!command_read(arena, count, words, &command, &error))
         return report(ranks, &error);
-    if (!net_begins(arena, &command, &error))
+    bool ended = false;
+    if (!net_begins(arena, &command, &ended, &error))
         return report(ranks, &error);
-    if (ranks->rank && !command.verb->divided)
+    if (ended || (ranks->rank && !command.verb->divided))
         return EXIT_ANSWER;
     quiz_keep(arena, &command);
     if (quiz_talks(&command))
         return quiz_talk(arena, &command, &error) ? EXIT_ANSWER : report(ranks, &error);
-    if (tool_asked_for(&command))
-        return tool_run(arena, &command, &error) ? EXIT_ANSWER : report(ranks, &error);
     if (!ranks->rank && isatty(STDERR_FILENO))
         command.progress = show_progress;
     return answer_question(arena, &command);

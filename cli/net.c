@@ -19,31 +19,24 @@ static void say_where_aside(const char *url)
     fprintf(stderr, "%s\n", url);
 }
 
-bool net_begins(struct arena *arena, struct command *command, struct error *error)
+bool net_begins(struct arena *arena, struct command *command, bool *ended, struct error *error)
 {
+    struct serve_options terms;
     const char *note;
     live_attaches();
     if (!measure_this(arena, command, &note, error))
         return false;
     if (note && !command->ranks->rank)
         fprintf(stderr, "%s\n", note);
-    return true;
-}
-
-bool tool_asked_for(const struct command *command)
-{
-    return !command->verb->ask || live_asked_for(command) || watch_follows(command);
-}
-
-bool tool_run(struct arena *arena, const struct command *command, struct error *error)
-{
-    struct serve_options terms;
+    *ended = true;
     if (live_asked_for(command))
         return live_serve(arena, command, say_where, error);
     if (watch_follows(command))
         return watch_follow(arena, command, say_where_aside, error);
-    if (command->verb != &verb_serve)
-        return tool_misplaced(command, error);
-    serve_read(command, &terms);
-    return serve(&terms, say_where, error);
+    if (command->verb == &verb_serve) {
+        serve_read(command, &terms);
+        return serve(&terms, say_where, error);
+    }
+    *ended = false;
+    return true;
 }

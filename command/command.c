@@ -493,14 +493,14 @@ static bool read_option(struct arena *arena, struct command *command, int count,
     return command_put(arena, command, option, text, error);
 }
 
-/* The first word that is no option's value, where it is a verb; else the verb is implied. */
+/* The first word that is no option's value, which may be a verb; NULL: there is none. */
 static const char *find_verb(int count, char **words, struct command *command)
 {
     for (int i = 1; i < count && strcmp(words[i], "--"); i++) {
         const char *value = NULL;
         if (!is_option(words[i])) {
             command->verb = verb_named(command->verbs, words[i]);
-            return command->verb ? words[i] : NULL;
+            return words[i];
         }
         const struct option *option = any_option(command->verbs, words[i], &value);
         i += option && option->kind != OPTION_SWITCH && !value;
@@ -508,15 +508,20 @@ static const char *find_verb(int count, char **words, struct command *command)
     return NULL;
 }
 
-/* Without a verb the words are a model's name, unless the first is a command of other programs, or is spelled like one
- * of ours and stands without --on or before other words. */
+/* A command of other programs, whose options are theirs too. */
+static bool verb_foreign(const char *word, struct error *error)
+{
+    error_set(error, "unknown command '%.60s'", word);
+    return meant_explain("command", word, error);
+}
+
+/* Without a verb the words are a model's name, unless the first is spelled like a verb and stands without --on or before
+ * other words. */
 static bool verb_meant(const struct command *command, struct error *error)
 {
     const char *names[64], *word = command->words[0];
     size_t count = 0;
     error_set(error, "unknown command '%.60s'", word);
-    if (meant_explain("command", word, error))
-        return false;
     for (const struct verb *const *verb = command->verbs; *verb && count < 64; verb++)
         names[count++] = (*verb)->name;
     if (command->word_count == 1 && command_given(command, "on"))
@@ -562,8 +567,10 @@ bool command_read(struct arena *arena, int count, char **words, struct command *
     for (int i = 1; i < count; i++)
         if (!text_check(text_of(words[i]), "the command line", error))
             return false;
-    const char *verb = find_verb(count, words, command);
-    bool words_only = false, implied = !verb;
+    const char *first = find_verb(count, words, command);
+    bool words_only = false, implied = !command->verb;
+    if (implied && first && verb_foreign(first, error))
+        return false;
     if (implied)
         command->verb = command->verbs[0];
     for (int i = 1; i < count; i++) {
@@ -575,8 +582,8 @@ bool command_read(struct arena *arena, int count, char **words, struct command *
         else if (!words_only && is_option(words[i])) {
             if (!read_option(arena, command, count, words, &i, error))
                 return false;
-        } else if (words[i] == verb) {
-            verb = NULL;
+        } else if (!implied && words[i] == first) {
+            first = NULL;
         } else {
             command_put_word(arena, command, words[i]);
         }

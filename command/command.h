@@ -122,11 +122,10 @@ struct command {
     const struct verb *const *verbs;        /* all verbs, for messages */
     void (*progress)(double share); /* shows how far a long answer is; or NULL */
     const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
-    bool report;                    /* a report is made of the answer */
     size_t columns;                 /* width of the terminal that the text is for; 0: lines have any width */
 };
 
-/* Does the answer need its picture: for --plot, or for a report? */
+/* Does the answer need its picture: for --plot, or for --report? */
 bool command_draws(const struct command *command);
 
 /* The words of a command line, words[0] being the program. Without a verb it is the first of the

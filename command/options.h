@@ -37,6 +37,7 @@ extern const struct option_group
     deck_options,                   /* --deck */
     table_options,                  /* --csv */
     plot_options,                   /* --plot */
+    report_options,                 /* --report, --report-page: verbs with a file such as ask/step.report */
     output_options;                 /* --json, --help, --version: every verb */
 
 /* What every verb takes that answers from rows of one scenario. */

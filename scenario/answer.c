@@ -1,17 +1,23 @@
-/* A command becomes an answer: its verb is asked, its picture is written where --plot says. */
+/* A command becomes an answer: its verb is asked, its picture is written where --plot says. The report is written by
+ * those who have files (serve/report.c); the others refuse it here. */
 #include "report/plot.h"
 #include "scenario/scenario.h"
 
 bool command_draws(const struct command *command)
 {
-    return command->report || command_given(command, "plot");
+    return command_given(command, "report") || command_given(command, "plot");
 }
 
 bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
                     struct error *error)
 {
-    const char *path = command_text(command, "plot");
-    if ((path && !plot_check(arena, path, error)) || !command->verb->ask(arena, command, answer, error))
+    const char *path = command_text(command, "plot"), *report = command_text(command, "report");
+    if (command_given(command, "report-page") && !report) {
+        error_set(error, "--report-page has no report to go into");
+        return error_expected(error, "--report FILE beside it");
+    }
+    if ((path && !plot_check(arena, path, error)) || (report && !file_may_write(arena, report, error)) ||
+        !command->verb->ask(arena, command, answer, error))
         return false;
     return !path || !answer->picture || plot_write(answer->picture, path, error);
 }

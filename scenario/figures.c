@@ -245,7 +245,7 @@ void figures_notes(const struct scenario *scenario, struct section *section)
     struct section *list = section_add(section, "assumed", SECTION_TEXTS);
     for (size_t i = 0; i < scenario->facts.note_count; i++)
         section_word(list, NULL, scenario->facts.notes[i]);
-    if (!scenario->command->report)
+    if (!command_given(scenario->command, "report"))
         return;
     struct section *inputs = section_add(section, "inputs", SECTION_LIST);
     struct section *noted = section_add(section, "noted", SECTION_TEXTS);

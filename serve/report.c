@@ -12,24 +12,14 @@
 #define CHALKLINE_COMMIT ""
 #endif
 
-/* The file beside the verb that ends in "/step.report"; NULL: the verb has none. */
+/* The file beside the verb that ends in "/step.report": those that have the option have one. */
 static const char *path_of(struct arena *arena, const struct verb *verb)
 {
     const char *name = arena_print(arena, "/%s.report", verb->name);
-    for (const struct embedded *file = embedded_data; file->path; file++)
-        if (ends_with(file->path, name))
-            return file->path;
-    return NULL;
-}
-
-static bool no_report(struct arena *arena, const struct verb *verb, struct error *error)
-{
-    struct buffer all = { .arena = arena };
-    for (const struct verb *const *one = verbs; *one; one++)
-        if (path_of(arena, *one))
-            buffer_print(&all, "%s%s", all.size ? ", " : "", (*one)->name);
-    error_set(error, "report: '%s' has none", verb->name);
-    return error_expected(error, "one of %s", all.data);
+    const struct embedded *file = embedded_data;
+    while (!ends_with(file->path, name))
+        file++;
+    return file->path;
 }
 
 /* The word as a shell takes it. */
@@ -46,13 +36,32 @@ static void add_word(struct buffer *out, const char *word)
     buffer_print(out, "'");
 }
 
-static const char *command_of(struct arena *arena, int count, char **words)
+static const char *command_of(struct arena *arena, char **words)
 {
     struct buffer out = { .arena = arena };
     buffer_print(&out, "chalkline");
-    for (int i = 1; i < count; i++)
-        add_word(&out, words[i]);
+    while (*++words)
+        add_word(&out, *words);
     return out.data;
+}
+
+/* The words without --report FILE, --report=FILE and --report-page; their number. */
+static int question_of(struct arena *arena, char **words, char ***question)
+{
+    int count = 0;
+    bool words_only = false;
+    while (words[count])
+        count++;
+    char **kept = *question = arena_array(arena, (size_t)count + 1, sizeof *kept);
+    for (; *words; words++) {
+        words_only |= !strcmp(*words, "--");
+        if (words_only || !starts_with(*words, "--report"))
+            *kept++ = *words;
+        else
+            words += !strcmp(*words, "--report");
+    }
+    *kept = NULL;
+    return (int)(kept - *question);
 }
 
 /* Today, or the day of SOURCE_DATE_EPOCH for reports that are compared. A page has no environment. */
@@ -70,29 +79,30 @@ static const char *date_of(struct arena *arena)
     return arena_print(arena, "%d-%02d-%02d", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
 }
 
-bool report_html(struct arena *arena, int count, char **words, const char *live, struct buffer *html,
-                 struct error *error)
+bool report_html(struct arena *arena, const struct command *command, char **words, const struct answer *answer,
+                 const char *live, struct buffer *html, struct error *error)
 {
-    struct command command = { .verbs = verbs, .report = true };
-    struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
-    struct document document = { .live = live, .date = date_of(arena),
+    struct document document = { .live = live, .date = date_of(arena), .picture = answer->picture,
+        .command = command_of(arena, words),
         .version = *CHALKLINE_COMMIT ? CHALKLINE_VERSION " (" CHALKLINE_COMMIT ")" : CHALKLINE_VERSION };
     struct document_template templates;
-    if (!command_read(arena, count, words, &command, error))
-        return false;
-    const char *path = path_of(arena, command.verb);
-    if (!path)
-        return no_report(arena, command.verb, error);
-    if (!command_answer(arena, &command, &answer, error))
-        return false;
-    if (!answer.section) {
-        error_set(error, "report: '%s' was asked for several answers", command.verb->name);
+    if (!answer->section) {
+        error_set(error, "--report: '%s' was asked for several answers", command->verb->name);
         return error_expected(error, "a question with one answer: no --sweep, --emit or the like");
     }
-    document_built_in(arena, path, &templates);
-    document_fill(arena, &templates, answer.section, &document);
-    document.picture = answer.picture;
-    document.command = command_of(arena, count, words);
+    document_built_in(arena, path_of(arena, command->verb), &templates);
+    document_fill(arena, &templates, answer->section, &document);
     document_html(&document, html);
     return true;
+}
+
+bool report_write(struct arena *arena, const struct command *command, char **words, const struct answer *answer,
+                  struct error *error)
+{
+    struct buffer html = { .arena = arena };
+    const char *live = NULL;
+    const int count = question_of(arena, words, &words);
+    return (!command_given(command, "report-page") || report_live(arena, embedded_page, count, words, &live, error)) &&
+           report_html(arena, command, words, answer, live, &html, error) &&
+           file_write(arena, "--report", command_text(command, "report"), (struct text){ html.data, html.size }, error);
 }

@@ -45,15 +45,18 @@ bool serve(const struct serve_options *terms, void (*ready)(const char *url),
 
 /* ---- a report ----------------------------------------------------------------------------
  *
- * The answer of the words as a document (report/document.h); the words are those after the program. `live`
- * is what report_live made of the same words, or NULL: the page, packed, with
+ * An answer as a document (report/document.h), in the file that --report names. The words are those of the program, which
+ * NULL ends: without the options of the report they are the question. `live` is what report_live made of it, or NULL: the
+ * page, packed, with
  *
  * <script id="answer" type="application/json">{"words": [...], "answer": the JSON that respond
  * writes}</script>
  *
  * which takes the place of null in the page's own line <script id="state" ...>null</script>. */
-bool report_html(struct arena *arena, int count, char **words, const char *live, struct buffer *html,
-                 struct error *error);
+bool report_write(struct arena *arena, const struct command *command, char **words, const struct answer *answer,
+                  struct error *error);
+bool report_html(struct arena *arena, const struct command *command, char **words, const struct answer *answer,
+                 const char *live, struct buffer *html, struct error *error);
 bool report_live(struct arena *arena, const struct embedded *page, int count, char **words, const char **live,
                  struct error *error);
 /* JSON as it may stand in a script of a page. */

@@ -17,7 +17,7 @@ failed=0
 # Two pages, but for plan and bill, which may have three.
 while read -r name most words; do
     # shellcheck disable=SC2086
-    if ! "$CHALKLINE" report $words --output "$here/$name.html" >"$here/said" 2>&1; then
+    if ! "$CHALKLINE" $words --report "$here/$name.html" >"$here/said" 2>&1; then
         echo "$words: $(cat "$here/said")"
         failed=1
         continue

@@ -47,7 +47,7 @@ static void say_number(struct question *question, struct scenario *scenario, con
 /* The options that both verbs have, but for what bill means otherwise. */
 static void say_options(struct question *question, const struct verb *plan, const struct command *command)
 {
-    static const char *const other[] = { "model", "own", "json", "csv", "plot" };
+    static const char *const other[] = { "model", "own", "json", "csv", "plot", "report", "report-page" };
     for (size_t i = 0; i < command->value_count; i++) {
         const struct option *option = command->values[i].option;
         bool same = verb_option(plan, option->name) != NULL;

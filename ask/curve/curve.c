@@ -679,7 +679,7 @@ bool ask_curve(struct arena *arena, const struct command *command, struct answer
     answer_tables(&curve);
     if (command_draws(command))
         answer->picture = curve_picture(&curve);
-    if (command->report)
+    if (command_given(command, "report"))
         answer->section = report_section(&curve);
     if (!picture)
         return true;
@@ -702,5 +702,5 @@ const struct verb verb_curve = {
     { "chalkline curve bound_step batch=1..4096 --model deepseek-v3 --on gb200-nvl72",
       "chalkline curve predicted_tpot on=h100-sxm,h200-sxm,b200 --model llama-3.3-70b --gpus 8",
       "chalkline curve bound_cost_per_token context=1k..1M --plot cost.svg" },
-    { &curve_options, ANSWER_OPTIONS, &table_options, &plot_options, &output_options },
+    { &curve_options, ANSWER_OPTIONS, &table_options, &plot_options, &report_options, &output_options },
     .ask = ask_curve, .also = "sweep" };

@@ -112,7 +112,7 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
         return false;
     section_document(deduction->section, answer->doc);
     answer->section = deduction->section;
-    if (command->report) {
+    if (command_given(command, "report")) {
         figures_noted(deduction->section, arena_print(arena, "prices: %s, %zu entries", deduction->sheet.file,
                                                       deduction->sheet.count));
         figures_noted(deduction->section,
@@ -170,5 +170,5 @@ const struct verb verb_deduce = {
     "deduce", "PRICES", "Infer costs and sizes from a price list, with credible intervals and its contradictions.",
     { "chalkline deduce prices --model claude-opus-4-7", "chalkline deduce litellm.json --csv",
       "chalkline deduce prices --diff older.csv" },
-    { &deduce_options, &row_options, &table_options, &plot_options, &output_options },
+    { &deduce_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
     .instead = instead, .ask = ask_deduce };

@@ -332,7 +332,7 @@ static bool keep_front(struct plan *plan)
 bool ask_plan(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
-    static const char *const not_swept[] = { "emit", "front", "pick", "plot", "validate" };
+    static const char *const not_swept[] = { "emit", "front", "pick", "plot", "report", "validate" };
     const bool sweeps = command_given(command, "sweep");
     struct plan *plan = arena_alloc(arena, sizeof *plan);
     *plan = (struct plan){ .arena = arena, .command = command, .answer = answer,
@@ -393,5 +393,5 @@ const struct verb verb_plan = {
     { &gpus_options, &room_options, &limit_options, &length_options, &image_options, &demand_options, &layout_options, &rank_options,
       &search_options, &launch_options, &pick_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,
-      &price_options, &row_options, &table_options, &plot_options, &output_options }, .ask = ask_plan, .divided = true,
+      &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options }, .ask = ask_plan, .divided = true,
     .instead = instead };

@@ -331,16 +331,16 @@ static bool read_split(struct simulate *simulate, struct error *error)
 /* Refuse options that have an effect only together with another that is missing. */
 static bool partners_are_there(const struct command *command, struct error *error)
 {
-    static const struct { const char *option, *needs[3]; } pairs[] = {
+    static const struct { const char *option, *needs[4]; } pairs[] = {
         { "warm-up", { "users" } },           { "think", { "users" } },
                  { "restart", { "fails-every" } },
         { "attainment", { "ttft", "tpot" } },        { "start-up", { "scale-to" } },
         { "scale-every", { "scale-to" } },    { "scale-load", { "scale-to" } },
-        { "points", { "sweep" } },            { "every", { "series", "plot", "trace" } },
+        { "points", { "sweep" } },            { "every", { "series", "plot", "report", "trace" } },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         bool there = !command_given(command, pairs[i].option);
-        for (int j = 0; j < 3 && pairs[i].needs[j]; j++)
+        for (int j = 0; j < 4 && pairs[i].needs[j]; j++)
             there = there || command_given(command, pairs[i].needs[j]);
         if (!there) {
             const struct option *needed = verb_option(command->verb, pairs[i].needs[0]);

@@ -368,7 +368,7 @@ bool simulate_search(const struct simulate *simulate, struct section *section, b
     } searches[] = { { "sweep", sweep }, { "repeat", repeat }, { "find-saturation", find_saturation },
                      { "min-gpus", min_gpus } };
     enum { SATURATION = 2 };
-    static const char *const files[] = { "requests", "series", "trace", "plot" };
+    static const char *const files[] = { "requests", "series", "trace", "plot", "report" };
     int chosen = -1;
     for (int i = 0; i < 4; i++) {
         if (!command_given(simulate->command, searches[i].option))
@@ -385,7 +385,7 @@ bool simulate_search(const struct simulate *simulate, struct section *section, b
         error_set(error, "--band and --%s exclude each other", searches[chosen].option);
         return error_expected(error, "--band with a single run or with --find-saturation");
     }
-    for (int i = 0; *asked && i < 4; i++)
+    for (size_t i = 0; *asked && i < sizeof files / sizeof *files; i++)
         if (command_given(simulate->command, files[i])) {
             error_set(error, "--%s needs a single run, --%s makes many", files[i],
                       searches[chosen].option);

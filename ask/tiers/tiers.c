@@ -278,4 +278,4 @@ const struct verb verb_tiers = {
     "Choose the memory tier for the KV cache of an idle conversation, by cost and time to resume.",
     { "chalkline tiers deepseek-v3 --on gb200-nvl72 --context 32768",
       "chalkline tiers llama-3.3-70b --on h100-sxm --plot tiers.svg" },
-    { SERVING_OPTIONS, &table_options, &plot_options, &output_options }, .ask = ask_tiers };
+    { SERVING_OPTIONS, &table_options, &plot_options, &report_options, &output_options }, .ask = ask_tiers };

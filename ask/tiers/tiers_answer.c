@@ -64,7 +64,8 @@ static const char *why_words(struct tiers_answer *tiers)
     for (size_t i = 0; i < command->value_count; i++) {
         const struct value *value = &command->values[i];
         const char *name = value->option->name;
-        if (!strcmp(name, "json") || !strcmp(name, "csv") || !strcmp(name, "plot"))
+        if (!strcmp(name, "json") || !strcmp(name, "csv") || !strcmp(name, "plot") ||
+            starts_with(name, "report"))
             continue;
         if (value->option->kind == OPTION_SWITCH)
             buffer_print(&out, " --%s", name);

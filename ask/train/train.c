@@ -156,5 +156,5 @@ const struct verb verb_train = {
       "chalkline train llama-3.1-8b --on rtx-4090 --gpus 1 --lora 16 --precision nf4 --tokens 10M --global-batch 8",
       "chalkline train deepseek-v3 --on h800-sxm --gpus 2048 --plan --csv" },
     { &train_options, &run_options, &layout_options, &model_options, &machine_options, &weight_options,
-      &assume_options, &price_options, &row_options, &table_options, &plot_options, &output_options },
+      &assume_options, &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
           .ask = ask_train, .divided = true };

@@ -263,12 +263,12 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
     section_document(check.section, answer->doc);
     template_print(template_built_in(arena, "lab/check/check.template"), check.section, &answer->text);
     answer->section = check.section;
-    if (command->report)
+    if (command_given(command, "report"))
         note_files(&check);
     if (!command_draws(command))
         return true;
     answer->picture = scatter_picture(arena, check.outcomes, check.outcome_count);
-    if (answer->picture || command->report)
+    if (answer->picture || !command_given(command, "plot"))
         return true;
     error_set(error, "--plot: no value was scored");
     return error_suggest(error, "without --plot, `check` says why");
@@ -310,5 +310,5 @@ const struct verb verb_check = {
     { "chalkline check --by hardware", "chalkline check points.csv --worst 10" },
     { &check_options, &calibration_options, &model_options, &machine_options, &said_options, &cache_options,
       &engine_options, &chip_options, &layout_options, &rank_options, &length_options, &assume_options,
-      &row_options, &table_options, &plot_options, &output_options },
+      &row_options, &table_options, &plot_options, &report_options, &output_options },
     .words_are = "measured", .ask = ask_check };

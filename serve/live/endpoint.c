@@ -588,7 +588,7 @@ static bool fits_endpoint(const struct command *command, struct error *error)
     static const char *const runs[] = {
         "hit-rates", "time-scale", "users", "warm-up", "think", "priority-class", "patience", "ttft", "tpot",
         "attainment", "find-saturation", "min-gpus", "sweep", "band", "points", "repeat", "requests", "series",
-        "every", "trace", "scale-to", "json", "csv", "plot" };
+        "every", "trace", "scale-to", "json", "csv", "plot", "report" };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         if (command_given(command, runs[i])) {
             error_set(error, "--%s has no effect with --listen", runs[i]);

@@ -225,8 +225,8 @@ static bool know(struct exported *exported, struct error *error)
 
 static bool fits(const struct simulate *simulate, struct error *error)
 {
-    static const char *const others[] = { "series", "trace", "plot", "users", "sweep", "repeat", "find-saturation",
-                                          "band", "prefill-replicas" };
+    static const char *const others[] = { "series", "trace", "plot", "report", "users", "sweep", "repeat",
+                                          "find-saturation", "band", "prefill-replicas" };
     const struct command *command = simulate->command;
     const char *ours = command_given(command, "metrics") ? "metrics" : "scale-by";
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

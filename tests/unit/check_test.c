@@ -266,9 +266,9 @@ static void picture_is_drawn(void **state)
     const char *files[] = { sheet(world, "a.csv", NULL) };
     struct buffer svg = { .arena = &world->arena };
     world->command.verb = &verb_check;
-    world->command.report = true;
+    command_give(&world->arena, &world->command, "report", "check.html");
     ask(world, files, 1, NULL);
-    world->command.report = false;
+    command_give(&world->arena, &world->command, "report", NULL);
     picture_svg(&svg, world->answer.picture, 700, 0, PICTURE_LIGHT);
     assert_non_null(strstr(svg.data, ">tpot<"));
     assert_non_null(strstr(svg.data, ">predicted (ms)<"));

@@ -6,6 +6,8 @@
 #include "report/document.h"
 #include "serve/web.h"
 
+#include <unistd.h>
+
 enum { WORDS_MOST = 24, PATHS_MOST = 3 };
 
 /* A question, and paths of numbers of its JSON that its sentence has to tell, each with its unit and
@@ -34,7 +36,7 @@ static const struct {
 
 static int split(struct arena *arena, const char *line, char **words)
 {
-    char *rest = arena_print(arena, "report %s", line);
+    char *rest = arena_print(arena, "chalkline %s", line);
     int count = 0;
     for (char *word; (word = strsep(&rest, " "));)
         words[count++] = word;
@@ -42,14 +44,28 @@ static int split(struct arena *arena, const char *line, char **words)
     return count;
 }
 
-static const char *made(struct arena *arena, const char *line)
+/* Write the report that a question asks for. */
+static bool writes(struct arena *arena, const char *line, struct error *error)
 {
-    struct buffer html = { .arena = arena };
-    struct error error;
+    struct command command = { .verbs = verbs };
+    struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
     char *words[WORDS_MOST];
     const int count = split(arena, line, words);
-    if (!report_html(arena, count, words, NULL, &html, &error))
+    return command_read(arena, count, words, &command, error) && command_answer(arena, &command, &answer, error) &&
+           report_write(arena, &command, words, &answer, error);
+}
+
+static const char *made(struct arena *arena, const char *line)
+{
+    char path[] = "/tmp/report_test.XXXXXX";
+    struct text html;
+    struct error error;
+    const int file = mkstemp(path);
+    if (file < 0 || !writes(arena, arena_print(arena, "--report %s %s", path, line), &error) ||
+        !file_read(arena, path, 1 << 20, &html, &error))
         fail_msg("%s: %s; %s", line, error.what, error.hint);
+    close(file);
+    unlink(path);
     return html.data;
 }
 
@@ -196,6 +212,20 @@ static void all_reports(void **state)
     }
 }
 
+/* A verb has the option where it has a report, and each of these is above. */
+static void verbs_with_reports(void **state)
+{
+    (void)state;
+    for (const struct verb *const *verb = verbs; *verb; verb++) {
+        const size_t size = strlen((*verb)->name);
+        size_t found = 0;
+        for (size_t i = 0; i < COUNT(reports); i++)
+            found += !strncmp(reports[i].line, (*verb)->name, size) && strchr(" ", reports[i].line[size]);
+        if (found != (verb_option(*verb, "report") != NULL))
+            fail_msg("%s: %zu reports", (*verb)->name, found);
+    }
+}
+
 static void same_words_same_bytes(void **state)
 {
     (void)state;
@@ -228,18 +258,16 @@ static void refusals(void **state)
 {
     (void)state;
     static const struct { const char *line, *what, *hint; } cases[] = {
-        { "eval bound_step", "'eval' has none", "one of brief, step, curve" },
-        { "train llama-3.3-70b --on h100-sxm --sweep training_chips=64..128", "several answers",
+        { "eval bound_step --report made.html", "not an option of eval", "an option of: brief, step, curve" },
+        { "train llama-3.3-70b --on h100-sxm --sweep training_chips=64..128 --report=made.html", "several answers",
           "one answer" },
-        { "step deepseek-v9 --on gb200-nvl72", "deepseek-v9", "" },
+        { "step deepseek-v9 --on gb200-nvl72 --report made.html", "deepseek-v9", "" },
+        { "step deepseek-v3 --on gb200-nvl72 --report /nowhere/made.html", "--report: /nowhere/made.html", "written" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct arena arena = { 0 };
-        struct buffer html = { .arena = &arena };
         struct error error = { .what = "" };
-        char *words[WORDS_MOST];
-        const int count = split(&arena, cases[i].line, words);
-        if (report_html(&arena, count, words, NULL, &html, &error))
+        if (writes(&arena, cases[i].line, &error))
             fail_msg("%s: made", cases[i].line);
         if (!strstr(error.what, cases[i].what) || !strstr(error.hint, cases[i].hint))
             fail_msg("%s: %s; %s", cases[i].line, error.what, error.hint);
@@ -251,6 +279,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_reports),
+        cmocka_unit_test(verbs_with_reports),
         cmocka_unit_test(same_words_same_bytes),
         cmocka_unit_test(nothing_is_an_answer),
         cmocka_unit_test(refusals),

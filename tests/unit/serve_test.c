@@ -170,6 +170,10 @@ static const struct {
       400, "b:1: no model, no machine, no number of chips" },
     { "/v1/curve", "{\"words\": [\"bound_step\", \"batch=1..9\"], \"plot\": \"serve_made.png\"}",
       400, "no file is written here" },
+    { "/v1/step", "{\"words\": \"qwen3-32b\", \"on\": \"h200-sxm\", \"report\": \"serve_made.html\"}",
+      400, "no file is written here" },
+    { "/v1/step", "{\"words\": \"qwen3-32b\", \"on\": \"h200-sxm\", \"report-page\": true}",
+      400, "has no report" },
     { "/v1/simulate", "{\"words\": \"poisson:rate=5,count=9\", \"step-time\": \"1ms\","
       " \"blocks\": 900, \"requests\": \"serve_made\"}", 400, "no file is written here" },
 };
@@ -217,6 +221,7 @@ static void bad_requests(void **state)
     }
     assert_int_not_equal(access("serve_made", F_OK), 0);
     assert_int_not_equal(access("serve_made.png", F_OK), 0);
+    assert_int_not_equal(access("serve_made.html", F_OK), 0);
     for (size_t i = 0; i < COUNT(raw_requests); i++) {
         int fd = dial(server.port);
         tell(fd, raw_requests[i].raw, strlen(raw_requests[i].raw));
@@ -877,8 +882,8 @@ static void report_holds_its_state(void **state)
     struct text packed = pack(&arena, html);
     const struct embedded page[] = { { "page", packed.data, packed.size }, { 0, 0, 0 } };
     const struct embedded none[] = { { 0, 0, 0 } };
-    char *words[] = { "report", "eval", "x", "--rows", "</script>" };
-    char *asked[] = { "report", "eval", "inference_tokens", "--set", "token_rate=1e7" };
+    char *words[] = { "chalkline", "eval", "x", "--rows", "</script>" };
+    char *asked[] = { "chalkline", "eval", "inference_tokens", "--set", "token_rate=1e7" };
     struct shelf_file file = { "</script>",
                                text_of("x : 1\n    </script><!-- (test)\n    = 6 * 7\n") };
     struct shelf shelf = { &file, 1 };

@@ -183,7 +183,7 @@ test("a description that is none is refused with its place", async () => {
 
 test("a report brings the live page along, behind its link", async () => {
   const dir = mkdtempSync(tmpdir() + "/chalkline-"), file = dir + "/step.html";
-  const said = await run(["report", "step", "deepseek-v3", "--on", "gb200-nvl72", "--page", "--output", file]);
+  const said = await run(["step", "deepseek-v3", "--on", "gb200-nvl72", "--report-page", "--report", file]);
   assert.equal(said.code, 0, said.err);
   const opened = await (await browser.newContext()).newPage();
   const requests = [];

@@ -390,7 +390,7 @@ on("light and dark, kept for the next time; a reader who prefers dark gets dark"
 });
 
 test("a report is the page with its question, and what was answered", { timeout: 120000 }, async () => {
-  const path = join(scratch, "report.html"), said = await run(["report", "step", "llama-3.3-70b", "--on", "h100-sxm", "--gpus", "8", "--batch", "64", "--output", path]);
+  const path = join(scratch, "report.html"), said = await run(["step", "llama-3.3-70b", "--on", "h100-sxm", "--gpus", "8", "--batch", "64", "--report", path]);
   assert.equal(said.code, 0, said.err);
   const own = await context.newPage();
   await own.goto("file://" + path);
