@@ -153,10 +153,10 @@ void pack_csv(struct packer *packer, const struct csv *csv)
 void unpack_csv(struct unpacker *unpacker, struct csv *csv)
 {
     int line = 0;
+    *csv = (struct csv){ .text = unpacker->parts[PACK_TEXTS] };
     csv->file = unpack_text(unpacker, PACK_TEXTS);
     csv->columns = unpack_count(unpacker, PACK_COUNTS);
     csv->rows = unpack_count(unpacker, PACK_COUNTS);
-    csv->text = unpacker->parts[PACK_TEXTS];
     int *lines = arena_array(unpacker->arena, csv->rows + 1, sizeof *lines);
     uint32_t *cells = arena_array(unpacker->arena, csv->columns * (csv->rows + 1), sizeof *cells);
     for (size_t i = 0; i < csv->rows; i++)
