@@ -87,7 +87,7 @@ struct text {
 struct text text_of(const char *string);
 struct text text_trim(struct text text);
 struct text text_line(struct text *rest);       /* removes and returns the first line, without its end */
-struct text text_until(struct text *rest, char mark);   /* the same of what is before a mark, or of all */
+struct text text_until(struct text *rest, char mark);   /* removes and returns the text before the mark, or all of it */
 bool text_is(struct text text, const char *string);
 bool starts_with(const char *string, const char *start);
 bool text_starts_with(struct text text, const char *start);
@@ -204,8 +204,8 @@ void csv_write_cell(struct buffer *out, const char *text);     /* quoted where i
 /* ---- doc: a JSON-like document tree ------------------------------------------------
  *
  * json.c reads it with jansson; in the page, json_page.c has a parser of its own. doc_print writes it.
- * Answers are documents too, so that one function prints --json for all verbs. An answer that is printed as text has
- * none: what is added to NULL is dropped, and the object that doc_add returns is NULL again. */
+ * Answers are documents too, so that one function prints --json for all verbs. An answer as text has no
+ * document: the functions drop each member that you add to NULL, and doc_add returns NULL. */
 enum doc_kind { DOC_NULL, DOC_BOOL, DOC_NUMBER, DOC_STRING, DOC_ARRAY, DOC_OBJECT };
 
 struct doc {

@@ -1,4 +1,4 @@
-/* flags -- what is known of the flags of an engine: the rows of data/flags.csv.
+/* flags -- the flags of each engine, read from data/flags.csv.
  *
  *     engine,name,form,takes,value,when,role,default,source,date,note,moves,vary
  *
