@@ -8,12 +8,14 @@ CFLAGS   ?= -O2 -g
 # Searches of `simulate` run side by side where the compiler has OpenMP.
 OPENMP   := $(shell echo 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp)
 # No contraction to fused operations, ever: same input, same bits. No tables for unwinding, which C does not need
-# (debuggers have their own): a thirtieth of the binary.
-FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno -fno-asynchronous-unwind-tables $(or $(OPENMP),-Wno-unknown-pragmas) -I. \
+# (debuggers have their own): a thirtieth of the binary. The same objects make the shared library, where only the names of
+# its header can be seen.
+FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno -fno-asynchronous-unwind-tables -fPIC -fvisibility=hidden $(or $(OPENMP),-Wno-unknown-pragmas) -I. \
             -DCHALKLINE_VERSION='"$(VERSION)"'
 # Relocations packed to a bit each, where linker and libc know how: they are read at every start.
 RELR     := $(shell echo 'int main(void){return 0;}' | $(CC) -x c - -Wl,--fatal-warnings,-z,pack-relative-relocs -o /dev/null 2>/dev/null && echo -Wl,-z,pack-relative-relocs)
 LIBS     := -ljansson -lz -lzstd -lm $(RELR)
+PRIVATE  := $(filter-out -Wl%,$(LIBS)) $(if $(OPENMP),$(if $(findstring clang,$(CC)),-lomp,-lgomp) -lpthread)   # what libchalkline.a needs
 SERVER   := -lmicrohttpd        # only for what serves
 CLIENT   := -lcurl              # only for what calls
 # Published files that are no part of the tree, SHARED=DIR: more tests, `fit`, `accuracy`.
@@ -39,7 +41,9 @@ WEB      := $(addprefix serve/,respond.c request.c route.c openapi.c schema.c me
 ROOMS    := report catalog search infer import command scenario score $(shell find sim ask deploy lecture -type d) meter/calibrate lab/check
 # Rooms that only the command line has: the page neither listens nor calls.
 WIRE     := $(wildcard serve/live/*.c meter/watch/*.c) $(filter-out meter/measure/kernels_set.c,$(wildcard meter/measure/*.c))
-LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB) $(WIRE)
+# What other programs call, over all of these.
+CALLS    := $(wildcard library/*.c)
+LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB) $(WIRE) $(CALLS)
 OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) $(LANES:%=$(B)/meter/measure/kernels_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o $(B)/embedded_words.o
 # The command line, twice: without and with what listens or calls.
@@ -57,23 +61,35 @@ chalkline: $(B)/chalkline$(MPI:1=-mpi) $(B)/chalkline-net
 	@cp $(B)/chalkline-net $@-net.new && mv -f $@-net.new $@-net
 
 # A sheet of measurements in other columns, written in ours: tools/convert FILE > OUT.csv
-tools/convert: $(B)/tools/convert.o $(B)/libchalkline.a
+tools/convert: $(B)/tools/convert.o $(B)/objects.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
-$(B)/chalkline: $(CLI) $(B)/libchalkline.a | $(B)/chalkline-net
+$(B)/chalkline: $(CLI) $(B)/objects.a | $(B)/chalkline-net
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
-$(B)/chalkline-net: $(NET) $(B)/libchalkline.a
+$(B)/chalkline-net: $(NET) $(B)/objects.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(CLIENT) $(LIBS)
 
 # Ranks of mpirun (MPI=1): one object in the place of the archive's.
-$(B)/chalkline-mpi: $(CLI) $(B)/base/ranks_mpi.o $(B)/libchalkline.a
+$(B)/chalkline-mpi: $(CLI) $(B)/base/ranks_mpi.o $(B)/objects.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS) $$(mpicc --showme:link)
 $(B)/base/ranks_mpi.o: base/ranks_mpi.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) $$(mpicc --showme:compile) -MMD -MP -c $< -o $@
 
-$(B)/libchalkline.a: $(OBJECTS)
+$(B)/objects.a: $(OBJECTS)
 	@rm -f $@; ar rcs $@ $^
+
+# The library, of what library/ needs. Its objects are those of the program; only the names of library/chalkline.h can be
+# seen from outside, of which the static one is a single object for that reason.
+$(B)/libchalkline.so.0: $(CALLS:%.c=$(B)/%.o) $(B)/objects.a
+	@echo link $@; $(CC) $(FLAGS) -shared -Wl,-soname,$(@F),-z,defs $^ -o $@ $(LIBS)
+$(B)/libchalkline.so: $(B)/libchalkline.so.0
+	@ln -sf $(<F) $@
+$(B)/libchalkline.a: $(CALLS:%.c=$(B)/%.o) $(B)/objects.a
+	@echo link $@; rm -f $@; $(CC) -r -nostdlib $^ -o $(@:.a=.o) && objcopy --localize-hidden $(@:.a=.o) && ar rcs $@ $(@:.a=.o)
+$(B)/chalkline.pc: always
+	@mkdir -p $(@D); printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lchalkline\nLibs.private: $(PRIVATE)\n' > $@
+SHARE    := $(addprefix $(B)/,libchalkline.so libchalkline.a chalkline.pc)
 
 # Other flags, other objects: all depend on what they were compiled with.
 $(B)/flags: always
@@ -128,7 +144,7 @@ $(B)/sheets: tools/sheets.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/catalog/cat
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/built_in_sheets.c: $(B)/sheets $(TABLES)
 	@echo write $@; $(B)/sheets $(TABLES) > $@ || { rm -f $@; exit 1; }
-$(B)/built_in_%.o: $(B)/built_in_%.c
+$(B)/built_in_%.o: $(B)/built_in_%.c $(B)/flags
 	@$(CC) $(FLAGS) -c $< -o $@
 $(B)/embed: tools/embed.c
 	@mkdir -p $(@D); $(CC) $(FLAGS) $< -o $@
@@ -154,7 +170,7 @@ $(B)/page: always
 	@echo '$(PAGE)' | cmp -s - $@ || echo '$(PAGE)' > $@
 $(B)/embedded_page.c: $(B)/embed $(B)/page $(PAGE)
 	@$(B)/embed embedded_page $(PAGE) > $@
-$(B)/embedded_%.o: $(B)/embedded_%.c
+$(B)/embedded_%.o: $(B)/embedded_%.c $(B)/flags
 	@$(CC) $(FLAGS) -c $< -o $@
 
 # ---- system, demo ------------------------------------------------------------------------------
@@ -170,7 +186,7 @@ demo:                           ## on a fresh machine: set up, build, plan a ser
 	@[ -n "$(PAGE)" ] || echo 'make page adds the web page that ./chalkline serve shows; for that it installs clang and Node.'
 
 # ---- tests -----------------------------------------------------------------------------------------
-$(B)/tests/%: tests/unit/%.c $(B)/libchalkline.a
+$(B)/tests/%: tests/unit/%.c $(B)/objects.a
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -MP $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
 $(B)/tests/scheduler_test: tests/unit/sample_scheduler.c
@@ -191,7 +207,7 @@ tests/emit/node_modules/.package-lock.json: tests/emit/package-lock.json
 	@cd $(<D) && { $(NPM_CI) >npm.log 2>&1 && touch node_modules/.package-lock.json || cat npm.log; }
 
 # Scripts whose head says "Long:" run in tests-long alone.
-tests: $(B)/chalkline $(B)/tools/convert.o $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
+tests: $(B)/chalkline $(B)/tools/convert.o $(SHARE) $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
 tests-long: $(B)/chalkline $(ENGINE) $(SCHEMAS)
 	@CHALKLINE=$(B)/chalkline SCRIPTS="$$(grep -l '^# Long:' tests/check_*.sh | tr '\n' ' ')" tests/run.sh
@@ -222,11 +238,11 @@ asan:                           ## the tests under address and undefined sanitiz
 $(LANES:%=$(B)/bench/hand_%.o): $(B)/bench/hand_%.o: bench/hand.c
 	@mkdir -p $(@D)
 	@$(CC) $(FLAGS) $(set_$*) -DSET=$* -c $< -o $@
-$(BENCH): bench/bench.c $(LANES:%=$(B)/bench/hand_%.o) $(B)/libchalkline.a
+$(BENCH): bench/bench.c $(LANES:%=$(B)/bench/hand_%.o) $(B)/objects.a
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 BENCHES  := $(addprefix $(B)/bench/,simulate plan train deduce)
-$(BENCHES): $(B)/bench/%: bench/%.c $(B)/libchalkline.a
+$(BENCHES): $(B)/bench/%: bench/%.c $(B)/objects.a
 	@mkdir -p $(@D)
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
@@ -246,19 +262,18 @@ docs: chalkline                 ## build/docs: the reference of all rows, the ma
 	@./chalkline reference > build/docs/reference.md; ./chalkline man > build/docs/chalkline.1
 	@echo build/docs/reference.md build/docs/chalkline.1
 
-# ask/ask.h and all that it includes.
-HEADERS   = $(filter %.h %.def,$(shell $(CC) -I. -MM ask/ask.h))
-install: chalkline docs         ## binary, man page, completion, library, headers, pkg-config (PREFIX, DESTDIR)
+install: chalkline docs $(SHARE)  ## binary, man pages, completion, library, its header, pkg-config (PREFIX, DESTDIR)
 	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline
 	install -D -m 755 chalkline-net $(DESTDIR)$(PREFIX)/bin/chalkline-net
 	install -D -m 644 build/docs/chalkline.1 $(DESTDIR)$(PREFIX)/share/man/man1/chalkline.1
 	install -D -m 644 build/docs/reference.md $(DESTDIR)$(PREFIX)/share/doc/chalkline/reference.md
 	for to in bash-completion/completions/chalkline zsh/site-functions/_chalkline fish/vendor_completions.d/chalkline.fish; do \
 	    ./chalkline completion $${to%%[-/]*} > build/docs/completion; install -D -m 644 build/docs/completion $(DESTDIR)$(PREFIX)/share/$$to; done
+	install -D -m 644 library/chalkline.h $(DESTDIR)$(PREFIX)/include/chalkline.h
 	install -D -m 644 $(B)/libchalkline.a $(DESTDIR)$(PREFIX)/lib/libchalkline.a
-	for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/chalkline/$$h; done
-	printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include/chalkline\nLibs: -L$${prefix}/lib -lchalkline -ljansson -lz -lzstd -lm\n' > build/docs/chalkline.pc
-	install -D -m 644 build/docs/chalkline.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/chalkline.pc
+	install -D -m 755 $(B)/libchalkline.so.0 $(DESTDIR)$(PREFIX)/lib/libchalkline.so.0
+	ln -sf libchalkline.so.0 $(DESTDIR)$(PREFIX)/lib/libchalkline.so
+	install -D -m 644 $(B)/chalkline.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/chalkline.pc
 
 clean:                          ## remove what was built
 	rm -rf build chalkline

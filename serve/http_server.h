@@ -28,24 +28,7 @@ struct outcome_row {
 };
 extern const struct outcome_row outcomes[OUTCOME_COUNT];
 
-/* ---- request: an HTTP request as a command -------------------------------------------------- */
-
-struct pair {
-    const char *name, *value;       /* of ?name=value; value "" if there is none */
-};
-
-struct request {
-    const struct verb *verb;
-    bool posted;                    /* POST: the body has the options; GET: the pairs have them */
-    struct text body;
-    struct pair *pairs;
-    size_t pair_count, pair_room;
-};
-
-struct request_command {
-    struct command command;
-    struct shelf shelf;             /* the files of the request */
-};
+/* ---- members of a request --------------------------------------------------------------------- */
 
 /* Members of a request besides the options of its verb. */
 enum member { MEMBER_WORDS, MEMBER_CONFIG, MEMBER_FILES, MEMBER_COUNT };
@@ -55,8 +38,6 @@ struct member_row {
 extern const struct member_row request_members[MEMBER_COUNT];
 
 bool request_has(const struct option *option);      /* is it a member? not --json, --help, --version */
-bool request_read(struct arena *arena, const struct request *request,
-                  struct request_command *asked, struct error *error);
 /* Answer a request: OUTCOME_ANSWERED or OUTCOME_BAD. The arena's files become those of the request. */
 enum outcome request_answer(struct arena *arena, const struct request *request,
                             struct buffer *json);

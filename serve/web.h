@@ -26,6 +26,30 @@ bool respond(struct arena *arena, int count, char **words, struct buffer *json);
 bool respond_command(struct arena *arena, const struct command *command, struct buffer *json);
 void respond_error(struct arena *arena, const struct error *error, struct buffer *json);
 
+/* ---- a request as a command ------------------------------------------------------------------ */
+
+/* A question as HTTP brings it, or as the library is given it. */
+struct pair {
+    const char *name, *value;       /* of ?name=value; value "" if there is none */
+};
+
+struct request {
+    const struct verb *verb;
+    bool posted;                    /* POST: the body has the options; GET: the pairs have them */
+    struct text body;
+    struct pair *pairs;
+    size_t pair_count, pair_room;
+};
+
+struct request_command {
+    struct command command;
+    struct shelf shelf;             /* the files of the request */
+};
+
+/* The command of a request, and its files, which become those of the arena (arena->shelf). */
+bool request_read(struct arena *arena, const struct request *request,
+                  struct request_command *asked, struct error *error);
+
 /* ---- the server ---------------------------------------------------------------------------- */
 
 struct serve_options {
