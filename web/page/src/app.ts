@@ -23,7 +23,7 @@ export class App {
   readonly known: Known;
   dropped = 0;                                          // files that have been dealt with
   begun = false;                                        // the first numbers come before the first picture
-  settled = false;                                      // nothing more will come for this state
+  settled = false;                                      // nothing more will come for this state, and the address says it
   render: () => void = () => undefined;
   sent: { words: string[]; text: string } | null = null;      // a report's question and its answer
   private readonly answers = new Map<string, { key: string; data: unknown }>();
@@ -181,7 +181,7 @@ export class App {
   }
 
   private settle(): void {
-    const waits = !this.begun || this.looking || this.idle !== 0 || this.frame !== 0 || this.numbers.stale || [...this.wanted].some(([lane, key]) => this.answers.get(lane)?.key !== key);
+    const waits = !this.begun || this.looking || this.idle !== 0 || this.writing !== 0 || this.frame !== 0 || this.numbers.stale || [...this.wanted].some(([lane, key]) => this.answers.get(lane)?.key !== key);
     this.settled = !waits;
     if (this.settled && !this.settledOnce) { this.settledOnce = true; this.draw(); }
     if (this.settled) document.documentElement.dataset.settled = "1";
@@ -212,12 +212,15 @@ export class App {
     this.writing = window.setTimeout(() => void this.write(), IDLE);
   }
   private async write(): Promise<void> {
-    const hash = await toHash(this.state), turned = this.turned;
+    const writing = this.writing, hash = await toHash(this.state);
+    if (writing !== this.writing) return;                               // a later state has its own
+    const turned = this.turned;
     this.turned = false;
+    this.writing = 0;
     this.written = hash;
-    if (location.hash === hash) return;
-    if (turned) history.pushState(null, "", hash);
-    else history.replaceState(null, "", hash);
+    if (location.hash !== hash && turned) history.pushState(null, "", hash);
+    else if (location.hash !== hash) history.replaceState(null, "", hash);
+    this.settle();
   }
 
   /* Another address: opened whole or refused. */

@@ -33,7 +33,7 @@ export async function open(context, hash = "#lecture/batch") {
   return page;
 }
 
-/* Until everything that the state asks has been answered and drawn. */
+/* Until everything that the state asks has been answered and drawn, and the address says it. */
 export async function settled(page, timeout = 120000) {
   await page.waitForFunction(() => document.documentElement.dataset.settled, null, { timeout });
 }

@@ -24,6 +24,6 @@ export const on = (name, hash, act, width = 1440) => test(name, { timeout: 24000
 export const text = selector => page.locator(selector).first().textContent();
 export const num = row => page.locator(`main .num[data-row="${row}"]`);
 export const state = () => page.evaluate(() => window.chalkline.state);
-export const hashNow = () => page.waitForFunction(() => window.chalkline.written === location.hash && location.hash, null, { timeout: 10000 }).then(() => page.evaluate(() => location.hash));
+export const hashNow = () => settled(page).then(() => page.evaluate(() => location.hash));
 /* Until the last move has come to rest. */
 export const rest = () => settled(page);
