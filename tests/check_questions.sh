@@ -1,0 +1,50 @@
+#!/bin/sh
+# check_questions.sh [--write] -- what the program answers has the digests of tests/questions.txt, to the byte; --write puts
+# in those of what is answered. A question that fails is printed as you ask it: ask it of the program before your change,
+# too, and compare. A digest has eight digits of SHA-256. With CHALKLINE_SHORT each seventh question is asked.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+program=${CHALKLINE:-./chalkline}
+questions=tests/questions.txt
+new=$(mktemp) && XDG_STATE_HOME=$(mktemp -d) || exit 2
+trap 'rm -rf "$new" "$XDG_STATE_HOME"' EXIT
+export XDG_STATE_HOME
+unset COLUMNS
+write=${1:-} asked=0 lines=0 failed=0
+
+# digest_of WORDS...: of what the program prints, and of its exit status.
+digest_of() {
+    { "$program" "$@"; echo "exit $?"; } 2>&1 | sha256sum | cut -c 1-8
+}
+
+while IFS= read -r line; do
+    case $line in
+    '= '*)  ways=${line#= } ;;
+    '#'* | '') ;;
+    *)  question=${line#*: } known=${line%%:*} digests=
+        lines=$((lines + 1))
+        [ -n "${CHALKLINE_SHORT:-}" ] && [ $((lines % 7)) != 0 ] && continue
+        rest="$ways |"
+        while [ -n "$rest" ]; do
+            way=${rest%% |*} rest=${rest#*|}
+            way=${way# } && [ "$way" != - ] || way=
+            eval "set -- $question $way"
+            digest=$(digest_of "$@")
+            expected=${known%% *} known=${known#* }
+            digests="$digests$digest "
+            asked=$((asked + 1))
+            [ "$digest" = "$expected" ] && continue
+            failed=$((failed + 1))
+            [ -n "$write" ] || echo "another answer: chalkline $question${way:+ $way}"
+        done
+        line="$digests: $question" ;;
+    esac
+    printf '%s\n' "$line" >>"$new"
+done <$questions
+
+if [ "$write" = --write ]; then
+    cp "$new" $questions
+    exit 0
+fi
+[ $failed = 0 ] && [ $asked -gt 0 ] || exit 1
+echo "  $asked answers"
