@@ -162,6 +162,7 @@ static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
     return (hash ^ value) * UINT64_C(1099511628211);
 }
 uint64_t hash_text(uint64_t hash, const char *text);    /* its bytes, without the 0 at its end */
+uint64_t hash_numbers(uint64_t hash, const double *values, size_t count);
 
 /* ---- patterns: extended regular expressions of POSIX ------------------------------------ */
 enum { PATTERN_GROUPS = 9 };

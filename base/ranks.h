@@ -1,11 +1,11 @@
 /* ranks -- the processes that answer one question together: mpirun's, or this one alone.
  *
- *     question -> items of work -> those of this rank -> gather -> answer
+ *     question -> items of work -> those of this rank -> ranks_share -> answer
  *                 (numbered)       (ranks_mine)          everybody's
  *
  * Each rank is asked the same question and comes to the same answer, which the first one prints. Work that
  * takes long is cut into items that do not depend on each other; which rank does an item must not
- * change the answer. All ranks call `ranks_agree` and `ranks_gather`, in the same order. Where `ranks` is
+ * change the answer. All ranks call the last four functions in the same order. Where `ranks` is
  * NULL, this process is alone. Only the program that is built with MPI=1 knows of others; there a
  * single process never starts MPI. */
 #ifndef BASE_RANKS_H
@@ -42,6 +42,11 @@ static inline bool ranks_mine(const struct ranks *ranks, size_t item)
 
 /* The error of the lowest rank that has one becomes everybody's, with the rank's number unless all have one. */
 bool ranks_agree(const struct ranks *ranks, bool good, struct error *error);
+/* Were all asked the same? Their files may differ, where each reads those of its own machine. `question` is a hash of
+ * all that the work reads. */
+bool ranks_same(const struct ranks *ranks, struct arena *arena, uint64_t question, struct error *error);
+/* An array of `count` items of `size` bytes, without pointers: each rank has filled its own, and receives the others'. */
+void ranks_share(const struct ranks *ranks, struct arena *arena, void *items, size_t count, size_t size);
 /* Everybody's bytes, one rank after the other: [count]. */
 struct text *ranks_gather(const struct ranks *ranks, struct arena *arena, struct text mine);
 

@@ -333,3 +333,13 @@ uint64_t hash_text(uint64_t hash, const char *text)
         hash = hash_mix(hash, (unsigned char)*text);
     return hash;
 }
+
+uint64_t hash_numbers(uint64_t hash, const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        hash = hash_mix(hash, bits);
+    }
+    return hash_mix(hash, count);
+}

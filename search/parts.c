@@ -23,16 +23,6 @@ void part_add(struct part *sum, const struct part *one)
 
 /* ---- the question -------------------------------------------------------------------------- */
 
-static uint64_t hash_numbers(uint64_t hash, const double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
-        hash = hash_mix(hash, bits);
-    }
-    return hash_mix(hash, count);
-}
-
 static uint64_t hash_graph(uint64_t hash, const struct graph *graph)
 {
     for (size_t i = 0; i < graph->count; i++) {
@@ -47,7 +37,6 @@ static uint64_t hash_graph(uint64_t hash, const struct graph *graph)
     return hash_mix(hash, graph->count);
 }
 
-/* The ranks' files may differ, where each reads those of its own machine. */
 static uint64_t question_of(const struct search *search)
 {
     uint64_t hash = HASH_START;
@@ -64,15 +53,11 @@ static uint64_t question_of(const struct search *search)
 
 /* ---- all ranks ----------------------------------------------------------------------------- */
 
-static struct text write_part(struct arena *arena, const struct search *search, const struct part *part,
-                              const struct front *front)
+static struct text write_part(struct arena *arena, const struct part *part, const struct front *front)
 {
     struct buffer out = { .arena = arena };
     buffer_add(&out, (const char *)part, sizeof *part);
     buffer_add(&out, (const char *)front->points, front->count * sizeof *front->points);
-    for (size_t i = 0; i < search->block_count; i++)
-        if (ranks_mine(search->ranks, i))
-            buffer_add(&out, (const char *)&search->blocks[i].found, sizeof search->blocks[i].found);
     return (struct text){ out.data, out.size };
 }
 
@@ -84,8 +69,7 @@ static void take(struct text *from, void *to, size_t size)
     from->data += size, from->size -= size;
 }
 
-static void read_part(struct arena *arena, const struct search *search, int rank, struct text bytes,
-                      struct part *part, struct front *front)
+static void read_part(struct arena *arena, struct text bytes, struct part *part, struct front *front)
 {
     struct part one;
     struct search_point point;
@@ -95,9 +79,6 @@ static void read_part(struct arena *arena, const struct search *search, int rank
         take(&bytes, &point, sizeof point);
         front_offer(front, arena, &point);
     }
-    for (size_t i = 0; i < search->block_count; i++)
-        if (ranks_of(search->ranks, i) == rank)
-            take(&bytes, &search->blocks[i].found, sizeof search->blocks[i].found);
 }
 
 bool parts_share(struct arena *arena, const struct search *search, struct part *part, struct front *front,
@@ -106,22 +87,13 @@ bool parts_share(struct arena *arena, const struct search *search, struct part *
     const struct ranks *ranks = search->ranks;
     if (ranks_alone(ranks))
         return true;
-    part->question = question_of(search);
+    if (!ranks_same(ranks, arena, question_of(search), error))
+        return false;
     part->points = front->count;
-    const struct text *all = ranks_gather(ranks, arena, write_part(arena, search, part, front));
-    for (int rank = 0; rank < ranks->count; rank++) {
-        uint64_t question = 0;
-        if (all[rank].size >= sizeof *part)
-            memcpy(&question, all[rank].data + offsetof(struct part, question), sizeof question);
-        if (question != part->question) {
-            error_set(error, "rank %d of %d was asked another question than rank %d", rank, ranks->count,
-                      ranks->rank);
-            return error_expected(error, "the same program, options and files for all ranks; only the first one has "
-                                  "a standard input");
-        }
-    }
+    const struct text *all = ranks_gather(ranks, arena, write_part(arena, part, front));
     for (int rank = 0; rank < ranks->count; rank++)
         if (rank != ranks->rank)
-            read_part(arena, search, rank, all[rank], part, front);
+            read_part(arena, all[rank], part, front);
+    ranks_share(ranks, arena, search->blocks, search->block_count, sizeof *search->blocks);
     return true;
 }

@@ -3,7 +3,9 @@
  * A block is the settings that share their outermost values; one rank walks it. The ranks run one program
  * on machines of one kind, so what they tell each other has the bytes of memory:
  *
- *     struct part | points of the front | a struct search_found for each of the rank's blocks, in order */
+ *     struct part | points of the front
+ *
+ * and each block as the rank that walked it left it. */
 #ifndef SEARCH_PARTS_H
 #define SEARCH_PARTS_H
 
@@ -32,7 +34,6 @@ struct search {
 
 /* What some blocks have together, beside a front. */
 struct part {
-    uint64_t question;              /* hash of all that the search reads */
     size_t points;                  /* of the front */
     struct search_count count;
     bool rooted;                    /* a graph has a ROOT, which was not searched */

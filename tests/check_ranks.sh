@@ -37,6 +37,13 @@ same plan qwen3-32b --on h200-sxm --gpus 8 --sweep output_tokens=100,1000 --csv
 same train llama-3.1-405b --on h100-sxm --gpus 1024 --json
 same train llama-3.1-405b --on h100-sxm --gpus 8                                       # no layout fits
 same train llama-3.1-8b --on h100-sxm --gpus 64 --sweep training_sequences=64,256 --json
+traffic='poisson:rate=2,count=300 --model llama-3.1-8b --on h100-sxm'
+same simulate $traffic --repeat 20 --json
+same simulate $traffic --sweep replicas=1..4 --csv
+same simulate $traffic --find-saturation --tpot 20ms --band --json
+same simulate $traffic --min-gpus --ttft 60ms --tpot 20ms
+same simulate $traffic --min-gpus --ttft 1ms                                           # no number of servers is enough
+same simulate $traffic --json                                                          # a single run is the first rank's
 same step llama-3.1-8b --on h100-sxm                                                   # the first rank alone
 
 # fails WHAT MESSAGE MPIRUN'S WORDS...: no answer, another status than 0, and the message once.
@@ -52,6 +59,8 @@ fails 'an error of one' 'rank 1 of 2: .*nothere' \
     -n 1 "$ranks" plan qwen3-32b --on h200-sxm : -n 1 "$ranks" plan qwen3-32b --on h200-sxm --rows "$here/nothere.chalk"
 fails 'two questions' 'rank [01] of 2 was asked another question than rank [01]' \
     -n 1 "$ranks" plan qwen3-32b --on h200-sxm : -n 1 "$ranks" plan qwen3-32b --on h200-sxm --osl 7
+fails 'two kinds of traffic' 'rank [01] of 2 was asked another question than rank [01]' \
+    -n 1 "$ranks" simulate $traffic --repeat 20 : -n 1 "$ranks" simulate $traffic --seed 7 --repeat 20
 fails 'memory of one' 'rank 2 of 3: out of memory' \
     -n 2 "$ranks" $many : -n 1 env CHALKLINE_FAIL_AFTER=3000 "$ranks" $many
 # One that is killed, while it waits for rows from a pipe and the others for it: mpirun names it.
@@ -62,5 +71,5 @@ timeout 60 sh -c 'exec 3>"$0"; kill -9 "$(cat "$1")"' "$here/pipe.chalk" "$here/
 wait $! && say "a killed rank: exit status 0"
 grep -q 'rank 2 .*signal 9' "$here/err" || { say "a killed rank: not named"; cat "$here/err"; }
 [ -s "$here/out" ] && say "a killed rank: an answer"
-echo "      $compared answers of ranks compared, 5 ways to fail tried"
+echo "      $compared answers of ranks compared, 6 ways to fail tried"
 [ $bad = 0 ]

@@ -274,7 +274,8 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
     struct recorder *recorder;
     struct sim_watch watch = { 0 };
     bool searched;
-    if (!simulate_listens_not(command, error) || !simulate_read(arena, command, simulate, error))
+    if (!ranks_agree(command->ranks, simulate_listens_not(command, error) &&
+                     simulate_read(arena, command, simulate, error), error))
         return false;
     if (command_given(command, "hit-rates")) {
         if (!add_hits(simulate, section, error))
@@ -286,6 +287,8 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
         return false;
     if (!simulate_search(simulate, section, &searched, &answer->status, error))
         return false;
+    if (!searched && command->ranks && command->ranks->rank)
+        return true;                    /* a single run is the first rank's */
     if (!searched && (!simulate_record(simulate, &recorder, &watch, error) ||
                       (simulate_attach && !simulate_attach(simulate, outcome, &watch, error)) ||
                       !simulate_run(arena, simulate, &as_asked, &watch, outcome, error) ||

@@ -84,7 +84,7 @@ static bool sweep(const struct simulate *simulate, struct section *section, int 
     struct trial *runs = arena_array(simulate->arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         vary(&runs[i].variation, what, values[i]);
-    if (!trials_run(simulate, runs, count, error))
+    if (!trials_run(simulate, simulate->command->ranks, runs, count, error))
         return false;
     trials_sections(simulate, sweep_names[what], values, runs, count, section);
     return true;
@@ -122,7 +122,7 @@ static bool repeat(const struct simulate *simulate, struct section *section, int
     struct trial *runs = arena_array(simulate->arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         runs[i].variation = (struct variation){ .scale = 1, .seed = i };
-    if (!trials_run(simulate, runs, count, error))
+    if (!trials_run(simulate, simulate->command->ranks, runs, count, error))
         return false;
     section_number(section, "repeats", (double)count, unit_one);
     struct section *list = section_add(section, "intervals", SECTION_LIST);
@@ -175,7 +175,7 @@ static bool try_values(struct search *search, const double *values, size_t count
         runs[i].variation.band = search->band;
     }
     search->count += count;
-    return trials_run(search->simulate, runs, count, error);
+    return trials_run(search->simulate, search->simulate->command->ranks, runs, count, error);
 }
 
 /* Between a value that meets the limits and one that does not, by three at a time. */

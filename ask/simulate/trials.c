@@ -11,6 +11,7 @@
 #include "scenario/calibrated.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const number_names[NUMBER_COUNT] = {
@@ -46,7 +47,7 @@ static void tell(const struct simulate *simulate, const struct simulated *outcom
     for (int pool = 0; pool < 2; pool++)
         run->there[pool] = result->pool_there[pool] * outcome->counted.time_share;
     run->outputs = (double)outcome->all.outputs;
-    run->verdict = outcome->verdict;
+    snprintf(run->verdict, sizeof run->verdict, "%s", outcome->verdict);
     run->meets = simulate_meets(simulate, outcome);
 }
 
@@ -101,12 +102,33 @@ static bool add_rent(const struct simulate *simulate, struct trial *runs, size_t
     return true;
 }
 
-bool trials_run(const struct simulate *simulate, struct trial *runs, size_t count,
+/* Of what the runs read: facts, requests, and what is varied. */
+static uint64_t question_of(const struct simulate *simulate, const struct trial *runs, size_t count)
+{
+    const struct facts *facts = &simulate->scenario.facts;
+    const struct trace *trace = &simulate->trace;
+    uint64_t hash = hash_numbers(HASH_START, trace->arrival, trace->count);
+    for (size_t i = 0; i < simulate->command->value_count; i++)
+        hash = hash_text(hash, simulate->command->values[i].text);
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        hash = hash_numbers(hash_text(hash, facts->scalars[i].name), &facts->scalars[i].value, 1);
+    for (size_t i = 0; i < trace->count; i++)
+        hash = hash_mix(hash_mix(hash, trace->prompt[i]), trace->output[i]);
+    for (size_t i = 0; i < count; i++)
+        hash = hash_numbers(hash, &runs[i].variation.scale, 1);
+    return hash_mix(hash, count);
+}
+
+bool trials_run(const struct simulate *simulate, const struct ranks *ranks, struct trial *runs, size_t count,
                 struct error *error)
 {
+    if (!ranks_alone(ranks) && !ranks_same(ranks, simulate->arena, question_of(simulate, runs, count), error))
+        return false;
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < count; i++)
-        run_one(simulate, &runs[i]);
+        if (ranks_mine(ranks, i))
+            run_one(simulate, &runs[i]);
+    ranks_share(ranks, simulate->arena, runs, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         if (*runs[i].error.what) {
             *error = runs[i].error;
@@ -154,14 +176,14 @@ bool simulate_band(struct simulate *simulate, const struct simulated *outcome, s
         NUMBER_e2e_mean, NUMBER_e2e_p99, NUMBER_output_rate, NUMBER_rent_per_token,
         NUMBER_good_requests_per_s, NUMBER_met };           /* the last two with limits */
     const size_t count = sizeof told / sizeof *told - (simulate_has_limits(simulate) ? 0 : 2);
-    struct trial runs[3] = { 0 };
+    struct trial *runs = arena_array(simulate->arena, 3, sizeof *runs);
     double ends[2];
     if (!simulate_band_ends(simulate, ends, error))
         return false;
     for (int i = 0; i < 2; i++)
         runs[i].variation = (struct variation){ .scale = 1, .band = ends[i] };
     tell(simulate, outcome, &runs[2]);
-    if (!trials_run(simulate, runs, 2, error) || !add_rent(simulate, &runs[2], 1, error))
+    if (!trials_run(simulate, NULL, runs, 2, error) || !add_rent(simulate, &runs[2], 1, error))
         return false;
     struct section *band = section_add(section, "band", SECTION_RECORD);
     struct section *lines = section_add(section, "band_lines", SECTION_LIST);

@@ -23,13 +23,14 @@ struct trial {
     double numbers[NUMBER_COUNT];
     double there[2];                /* s of servers, as in sim_result */
     double outputs;                 /* tokens */
-    const char *verdict;
+    char verdict[16];
     bool meets;
     struct error error;             /* what is not empty: it could not be run */
 };
 
-/* Each by itself: the answer does not depend on how many threads there are. */
-bool trials_run(const struct simulate *simulate, struct trial *trials, size_t count,
+/* Each by itself: the answer does not depend on how many threads and ranks there are. `ranks` NULL: this process
+ * runs all. */
+bool trials_run(const struct simulate *simulate, const struct ranks *ranks, struct trial *trials, size_t count,
                 struct error *error);
 /* The list "runs": a record for each; `name` is what varies, `values` where it stood. */
 void trials_sections(const struct simulate *simulate, const char *name, const double *values,

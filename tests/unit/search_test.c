@@ -225,13 +225,14 @@ bool ranks_agree(const struct ranks *ranks, bool good, struct error *error)
     return good;
 }
 
-/* Whoever reads is done before the next round is written. */
+/* All have copied what the others told before anybody goes on. */
 struct text *ranks_gather(const struct ranks *ranks, struct arena *arena, struct text mine)
 {
     struct text *all = arena_array(arena, RANKS, sizeof *all);
     told[ranks->rank] = mine;
     pthread_barrier_wait(&all_here);
-    memcpy(all, told, sizeof told);
+    for (int i = 0; i < RANKS; i++)
+        all[i] = (struct text){ arena_copy(arena, told[i].data, told[i].size), told[i].size };
     pthread_barrier_wait(&all_here);
     return all;
 }
