@@ -16,9 +16,15 @@ static const double *cell_logs(struct arena *arena)
     return logs;
 }
 
+static size_t blocks_of(size_t count)
+{
+    return (count + BLOCK - 1) / BLOCK;
+}
+
+/* Whole blocks, as ranks share them. */
 static uint16_t *new_cells(struct arena *arena, size_t count)
 {
-    return arena_array(arena, count + 1, sizeof(uint16_t));
+    return arena_array(arena, blocks_of(count) + 1, BLOCK * sizeof(uint16_t));
 }
 
 struct draws *draws_new(struct arena *arena, const struct sampler *sampler, uint64_t seed,
@@ -37,7 +43,7 @@ struct draws *draws_new(struct arena *arena, const struct sampler *sampler, uint
     draws->all = all;
     for (size_t i = 0; all && i < sampler->sheet->vary_count; i++)
         draws->unknown[i] = new_cells(arena, count);
-    draws->tier = arena_alloc(arena, count + 1);
+    draws->tier = arena_array(arena, blocks_of(count) + 1, BLOCK);
     return draws;
 }
 
@@ -78,8 +84,22 @@ static void keep_prior(struct arena *arena, struct draws *draws)
     }
 }
 
-bool draws_make(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
-                uint64_t seed, size_t count, bool all, struct draws **draws,
+/* Each rank has made its own blocks. */
+static void share_blocks(struct arena *arena, struct draws *draws)
+{
+    enum { CELLS = BLOCK * sizeof(uint16_t) };
+    const size_t blocks = blocks_of(draws->count);
+    for (int i = 0; i < FIELD_COUNT; i++)
+        ranks_share(draws->ranks, arena, draws->field[i], blocks, CELLS);
+    for (int i = 0; i < QUANTITY_COUNT; i++)
+        ranks_share(draws->ranks, arena, draws->quantity[i], blocks, CELLS);
+    for (size_t i = 0; draws->all && i < draws->sampler.sheet->vary_count; i++)
+        ranks_share(draws->ranks, arena, draws->unknown[i], blocks, CELLS);
+    ranks_share(draws->ranks, arena, draws->tier, blocks, BLOCK);
+}
+
+bool draws_make(struct arena *arena, const struct ranks *ranks, const struct formulas *formulas,
+                const struct facts *facts, uint64_t seed, size_t count, bool all, struct draws **draws,
                 struct error *error)
 {
     struct sampler sampler;
@@ -87,13 +107,17 @@ bool draws_make(struct arena *arena, const struct formulas *formulas, const stru
     if (!sampler_open(arena, formulas, facts, &sampler, error))
         return false;
     *draws = draws_new(arena, &sampler, seed, count, all);
+    (*draws)->ranks = ranks;
     block_open(arena, &sampler, &block);
     for (size_t at = 0; at < count; at += BLOCK) {
         size_t size = count - at < BLOCK ? count - at : BLOCK;
+        if (!ranks_mine(ranks, at / BLOCK))
+            continue;
         block_draw(&sampler, &(*draws)->ziggurat, seed, at / BLOCK, &block);
         block_run(&sampler, &block, size);
         draws_keep(*draws, &block, at, size);
     }
+    share_blocks(arena, *draws);
     keep_prior(arena, *draws);
     return true;
 }

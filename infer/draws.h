@@ -42,6 +42,7 @@ void block_run(const struct sampler *sampler, struct block *block, size_t count)
 const double *block_column(const struct block *block, int index);
 
 struct draws {
+    const struct ranks *ranks;
     struct sampler sampler;
     struct ziggurat ziggurat;
     uint64_t seed;

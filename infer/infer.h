@@ -19,6 +19,7 @@
 #ifndef INFER_H
 #define INFER_H
 
+#include "base/ranks.h"
 #include "rows/rows.h"
 
 enum field {
@@ -61,10 +62,10 @@ enum { DEDUCE_CELLS = 4096, DEDUCE_TIERS = 16 };
 
 struct draws;
 
-/* Draw `count` times from the priors under the facts. The caller has filled the tables "offer" and "tier".
+/* Draw `count` times from the priors under the facts; `ranks` divide the draws, and what deduce_shares does. The caller has filled the tables "offer" and "tier".
  * A fact for an unknown ("params_active") makes it known. `all`: keep what deduce_shares needs. */
-bool draws_make(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
-                uint64_t seed, size_t count, bool all, struct draws **draws,
+bool draws_make(struct arena *arena, const struct ranks *ranks, const struct formulas *formulas,
+                const struct facts *facts, uint64_t seed, size_t count, bool all, struct draws **draws,
                 struct error *error);
 size_t draws_count(const struct draws *draws);
 bool draws_compiled(const struct draws *draws);         /* false: interpreted, a formula was changed */

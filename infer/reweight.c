@@ -264,6 +264,7 @@ const struct draws *draws_reweight(struct arena *arena, const struct posterior *
     struct block block;
     struct place *place = arena_alloc(arena, sizeof *place);
     struct draws *draws = draws_new(arena, &from->sampler, from->seed, AGAIN, from->all);
+    draws->ranks = from->ranks;
     block_open(arena, &from->sampler, &block);
     draws->share = arena_array(arena, AGAIN, sizeof(double));
     find_place(arena, posterior, &block, place);

@@ -253,6 +253,8 @@ void deduce_shares(const struct posterior *posterior, enum quantity_key quantity
     }
     for (size_t i = 0; i < draws->sampler.sheet->vary_count; i++) {
         struct moments m = { 0, 0, 0 };
+        if (!ranks_mine(draws->ranks, i))
+            continue;
         for (size_t k = 0; k < draws->count; k++) {
             double x = logs[draws->unknown[i][k]], weight = posterior->weight[k];
             m.x += weight * x, m.xx += weight * x * x, m.xy += weight * x * logs[cells[k]];
@@ -260,4 +262,5 @@ void deduce_shares(const struct posterior *posterior, enum quantity_key quantity
         double both = m.xy - m.x * y, spread = (m.xx - m.x * m.x) * (yy - y * y);
         share[i] = spread > 1e-12 ? both * both / spread : 0;
     }
+    ranks_share(draws->ranks, draws->sampler.arena, share, draws->sampler.sheet->vary_count, sizeof *share);
 }

@@ -42,6 +42,23 @@ struct facts facts_copy(const struct facts *facts)
     return copy;
 }
 
+static uint64_t hash_facts(uint64_t hash, const struct fact *facts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        hash = hash_numbers(hash_text(hash, facts[i].name ? facts[i].name : ""), &facts[i].value, 1);
+        hash = hash_text(hash, facts[i].expression ? facts[i].expression : "");
+    }
+    return hash_mix(hash, count);
+}
+
+uint64_t facts_hash(uint64_t hash, const struct facts *facts)
+{
+    hash = hash_facts(hash, facts->scalars, facts->scalar_count);
+    for (size_t t = 0; t < facts->table_count; t++)
+        hash = hash_facts(hash, facts->tables[t].cell, facts->tables[t].entries * facts->tables[t].columns);
+    return hash;
+}
+
 static const char *again(struct facts *facts, const char *before, const char *string)
 {
     return before && string && !strcmp(before, string) ? before : copy(facts, string);

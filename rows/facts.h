@@ -66,6 +66,8 @@ struct facts {
 
 /* A copy whose scalars and notes can change without the original; the tables are shared. */
 struct facts facts_copy(const struct facts *facts);
+/* Of all names, values and expressions. */
+uint64_t facts_hash(uint64_t hash, const struct facts *facts);
 /* A later fact of the same name replaces the earlier one. */
 void facts_set(struct facts *facts, const char *name, double value, enum origin origin, const char *source);
 void facts_set_range(struct facts *facts, const char *name, double low, double high,

@@ -798,3 +798,11 @@ void scenario_notes(const struct scenario *scenario, struct answer *answer)
                      scenario->facts.notes[i]);
     }
 }
+
+uint64_t scenario_hash(const struct scenario *scenario)
+{
+    uint64_t hash = HASH_START;
+    for (size_t i = 0; i < scenario->command->value_count; i++)
+        hash = hash_text(hash, scenario->command->values[i].text);
+    return facts_hash(hash, &scenario->facts);
+}

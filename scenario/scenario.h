@@ -89,6 +89,8 @@ bool scenario_engine(struct scenario *scenario, struct error *error);
  * needs, with a note for each; scenario_open does both. */
 bool scenario_read(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct subject subject, struct error *error);
+/* A hash of the options and facts, which all ranks of mpirun must have alike. */
+uint64_t scenario_hash(const struct scenario *scenario);
 bool scenario_assume(struct scenario *scenario, struct error *error);
 bool scenario_open(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct subject subject, struct error *error);

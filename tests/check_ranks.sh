@@ -44,6 +44,10 @@ same simulate $traffic --find-saturation --tpot 20ms --band --json
 same simulate $traffic --min-gpus --ttft 60ms --tpot 20ms
 same simulate $traffic --min-gpus --ttft 1ms                                           # no number of servers is enough
 same simulate $traffic --json                                                          # a single run is the first rank's
+same deduce prices --json
+sed 's/,input,5,/,input,6,/' data/prices.csv >"$here/older.csv"
+same deduce prices --diff "$here/older.csv"
+same deduce prices --model claude-opus-4-7,gpt-5 --draws 20000
 same step llama-3.1-8b --on h100-sxm                                                   # the first rank alone
 
 # fails WHAT MESSAGE MPIRUN'S WORDS...: no answer, another status than 0, and the message once.
@@ -61,6 +65,8 @@ fails 'two questions' 'rank [01] of 2 was asked another question than rank [01]'
     -n 1 "$ranks" plan qwen3-32b --on h200-sxm : -n 1 "$ranks" plan qwen3-32b --on h200-sxm --osl 7
 fails 'two kinds of traffic' 'rank [01] of 2 was asked another question than rank [01]' \
     -n 1 "$ranks" simulate $traffic --repeat 20 : -n 1 "$ranks" simulate $traffic --seed 7 --repeat 20
+fails 'two seeds' 'rank [01] of 2 was asked another question than rank [01]' \
+    -n 1 "$ranks" deduce prices : -n 1 "$ranks" deduce prices --seed 7
 fails 'memory of one' 'rank 2 of 3: out of memory' \
     -n 2 "$ranks" $many : -n 1 env CHALKLINE_FAIL_AFTER=3000 "$ranks" $many
 # One that is killed, while it waits for rows from a pipe and the others for it: mpirun names it.
@@ -71,5 +77,5 @@ timeout 60 sh -c 'exec 3>"$0"; kill -9 "$(cat "$1")"' "$here/pipe.chalk" "$here/
 wait $! && say "a killed rank: exit status 0"
 grep -q 'rank 2 .*signal 9' "$here/err" || { say "a killed rank: not named"; cat "$here/err"; }
 [ -s "$here/out" ] && say "a killed rank: an answer"
-echo "      $compared answers of ranks compared, 6 ways to fail tried"
+echo "      $compared answers of ranks compared, 7 ways to fail tried"
 [ $bad = 0 ]

@@ -60,6 +60,18 @@ static bool add_models(struct deduction *deduction, const char *names)
 
 /* ---- the question ------------------------------------------------------------------------- */
 
+bool deduce_read(struct deduction *deduction, const char *path, struct price_sheet *sheet, struct reading **readings)
+{
+    const struct ranks *ranks = deduction->command->ranks;
+    uint64_t question = scenario_hash(&deduction->scenario);
+    if (!ranks_agree(ranks, readings_read(deduction->arena, path, &deduction->priors, &deduction->rows, sheet,
+                                          readings, deduction->error), deduction->error))
+        return false;
+    for (size_t i = 0; i < sheet->count; i++)
+        question = hash_numbers(question, (*readings)[i].seen, FIELD_COUNT);
+    return ranks_same(ranks, deduction->arena, question, deduction->error);
+}
+
 bool deduce_draw(struct deduction *deduction, bool all)
 {
     enum { ONE = 1 << 20, SHEET = 100000 };
@@ -68,7 +80,7 @@ bool deduce_draw(struct deduction *deduction, bool all)
     if (deduction->draws)
         return true;
     command_take_count(command, "draws", &count);
-    return draws_make(deduction->arena, &deduction->scenario.formulas, &deduction->scenario.facts,
+    return draws_make(deduction->arena, command->ranks, &deduction->scenario.formulas, &deduction->scenario.facts,
                       command_count(command, "seed"), count, all, &deduction->draws, deduction->error);
 }
 
@@ -88,6 +100,17 @@ static bool read_words(const struct command *command, struct error *error)
     return error_expected(error, "one of them");
 }
 
+static bool open_rows(struct deduction *deduction)
+{
+    const struct command *command = deduction->command;
+    struct scenario *scenario = &deduction->scenario;
+    if (!read_words(command, deduction->error) ||
+        !scenario_read(scenario, deduction->arena, command, command_no_subject(command), deduction->error))
+        return false;
+    priors_read(scenario, &deduction->priors);
+    return seen_open(scenario, &deduction->rows, deduction->error);
+}
+
 bool ask_deduce(struct arena *arena, const struct command *command, struct answer *answer,
                 struct error *error)
 {
@@ -96,13 +119,8 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
                                      .csv = &answer->csv, .error = error };
     deduction->picture = picture_new(arena, "What the prices say, 90 % and 50 %; as a thin line what was "
                                             "thought before");
-    if (!read_words(command, error) ||
-        !scenario_read(&deduction->scenario, arena, command, command_no_subject(command), error))
-        return false;
-    priors_read(&deduction->scenario, &deduction->priors);
-    if (!seen_open(&deduction->scenario, &deduction->rows, error) ||
-        !readings_read(arena, command->words[0], &deduction->priors, &deduction->rows,
-                       &deduction->sheet, &deduction->readings, error))
+    if (!ranks_agree(command->ranks, open_rows(deduction), error) ||
+        !deduce_read(deduction, command->words[0], &deduction->sheet, &deduction->readings))
         return false;
     const char *model = command_text(command, "model"), *market = command_text(command, "market");
     const char *old = command_text(command, "diff");
@@ -171,4 +189,4 @@ const struct verb verb_deduce = {
     { "chalkline deduce prices --model claude-opus-4-7", "chalkline deduce litellm.json --csv",
       "chalkline deduce prices --diff older.csv" },
     { &deduce_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
-    .instead = instead, .ask = ask_deduce };
+    .instead = instead, .ask = ask_deduce, .divided = true };

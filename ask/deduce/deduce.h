@@ -33,10 +33,12 @@ void deduce_add_span(struct section *section, const char *key, struct span span)
 extern const struct record deduce_span_record, deduce_report_record, deduce_entry_record,
                            deduce_market_record, deduce_changed_record;
 
+/* A price list and its readings, the same for all ranks. */
+bool deduce_read(struct deduction *deduction, const char *path, struct price_sheet *sheet, struct reading **readings);
 bool deduce_draw(struct deduction *deduction, bool all);
 /* A report, which stands in the list for people too. */
 bool deduce_model(struct deduction *deduction, const struct reading *reading, struct section *reports);
-/* Weigh the draws by each reading and fill its span and effective sample size. */
+/* Weigh the draws by each reading and fill its span and effective sample size; ranks divide the readings. */
 void deduce_conclude(struct deduction *deduction, struct reading *readings, size_t count);
 bool deduce_whole(struct deduction *deduction);
 bool deduce_market(struct deduction *deduction, const char *model);

@@ -107,9 +107,7 @@ bool deduce_difference(struct deduction *deduction, const char *old_path)
     struct price_sheet old;
     struct reading *readings;
     size_t came = 0, gone = 0;
-    if (!readings_read(deduction->arena, old_path, &deduction->priors, &deduction->rows, &old, &readings,
-                       deduction->error) ||
-        !deduce_draw(deduction, false))
+    if (!deduce_read(deduction, old_path, &old, &readings) || !deduce_draw(deduction, false))
         return false;
     deduce_conclude(deduction, deduction->readings, sheet->count);
     deduce_conclude(deduction, readings, old.count);

@@ -27,18 +27,26 @@ static int by_evidence(const void *a, const void *b)
 
 void deduce_conclude(struct deduction *deduction, struct reading *readings, size_t count)
 {
+    const struct ranks *ranks = deduction->command->ranks;
+    struct told { struct span span[DEDUCE_TOLD]; double effective; } *told =
+        arena_array(deduction->arena, count + 1, sizeof *told);
     struct reading **sorted = arena_array(deduction->arena, count + 1, sizeof *sorted);
+    size_t *number = arena_array(deduction->arena, count + 1, sizeof *number), numbers = 0;
     for (size_t i = 0; i < count; i++)
         sorted[i] = &readings[i];
     qsort(sorted, count, sizeof *sorted, by_evidence);
     for (size_t i = 0; i < count; i++) {
-        struct reading *now = sorted[i], *before = i ? sorted[i - 1] : NULL;
-        if (before && !memcmp(&now->evidence, &before->evidence, sizeof now->evidence)) {
-            memcpy(now->span, before->span, sizeof now->span);
-            now->effective = before->effective;
-        } else
-            deduce_spans(deduction->draws, deduction->priors.belief, &now->evidence, deduce_told,
-                         DEDUCE_TOLD, now->span, &now->effective);
+        const struct evidence *now = &sorted[i]->evidence;
+        const bool again = i && !memcmp(now, &sorted[i - 1]->evidence, sizeof *now);
+        number[i] = again ? numbers - 1 : numbers++;
+        if (!again && ranks_mine(ranks, number[i]))
+            deduce_spans(deduction->draws, deduction->priors.belief, now, deduce_told, DEDUCE_TOLD,
+                         told[number[i]].span, &told[number[i]].effective);
+    }
+    ranks_share(ranks, deduction->arena, told, numbers, sizeof *told);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(sorted[i]->span, told[number[i]].span, sizeof sorted[i]->span);
+        sorted[i]->effective = told[number[i]].effective;
     }
 }
 

@@ -105,13 +105,8 @@ static bool add_rent(const struct simulate *simulate, struct trial *runs, size_t
 /* Of what the runs read: facts, requests, and what is varied. */
 static uint64_t question_of(const struct simulate *simulate, const struct trial *runs, size_t count)
 {
-    const struct facts *facts = &simulate->scenario.facts;
     const struct trace *trace = &simulate->trace;
-    uint64_t hash = hash_numbers(HASH_START, trace->arrival, trace->count);
-    for (size_t i = 0; i < simulate->command->value_count; i++)
-        hash = hash_text(hash, simulate->command->values[i].text);
-    for (size_t i = 0; i < facts->scalar_count; i++)
-        hash = hash_numbers(hash_text(hash, facts->scalars[i].name), &facts->scalars[i].value, 1);
+    uint64_t hash = hash_numbers(scenario_hash(&simulate->scenario), trace->arrival, trace->count);
     for (size_t i = 0; i < trace->count; i++)
         hash = hash_mix(hash_mix(hash, trace->prompt[i]), trace->output[i]);
     for (size_t i = 0; i < count; i++)

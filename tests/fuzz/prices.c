@@ -37,7 +37,7 @@ static struct world *world_open(void)
                              &error));
         priors_read(&world.scenario, &world.priors);
         assert(seen_open(&world.scenario, &world.rows, &error) &&
-               draws_make(&world.arena, &world.scenario.formulas, &world.scenario.facts, 1, FEW, true,
+               draws_make(&world.arena, NULL, &world.scenario.formulas, &world.scenario.facts, 1, FEW, true,
                           &world.draws, &error));
     }
     return &world;

@@ -43,7 +43,7 @@ static int world_close(void **state)
 static struct draws *make(struct world *world, uint64_t seed, size_t count)
 {
     struct draws *draws;
-    if (!draws_make(&world->arena, &world->scenario.formulas, &world->scenario.facts, seed, count,
+    if (!draws_make(&world->arena, NULL, &world->scenario.formulas, &world->scenario.facts, seed, count,
                     false, &draws, &world->error))
         fail_msg("%s (%s)", world->error.what, world->error.hint);
     return draws;
