@@ -87,7 +87,7 @@ static void add_row(struct scenario *scenario, const struct row *row, struct sec
 }
 
 /* "throughput" is that of a server before any other: predicted_throughput stands first. */
-static size_t predicted_first(const struct formulas *formulas, const char *asked, struct match *matches,
+static size_t predicted_first(const struct formulas *formulas, const char *asked, struct row_match *matches,
                               size_t count, size_t most)
 {
     const char *name = formulas_predicted(formulas, asked);
@@ -114,7 +114,7 @@ bool ask_find(struct arena *arena, const struct command *command, struct answer 
         return false;
     const size_t most = command_count(command, "most");
     const char *asked = asked_text(arena, command);
-    struct match *matches = arena_array(arena, most + 1, sizeof *matches);
+    struct row_match *matches = arena_array(arena, most + 1, sizeof *matches);
     struct section *section = section_new(arena);
     struct section *list = section_add(section, "results", SECTION_LIST);
     const size_t found = formulas_lookup(&scenario.formulas, asked, sentences(arena, &scenario.formulas), matches,

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-struct reader {
+struct csv_reader {
     struct arena *arena;
     const char *file;
     const char *at, *end;
@@ -17,12 +17,12 @@ struct reader {
     size_t count, room;
 };
 
-static bool at_end_of_record(const struct reader *reader)
+static bool at_end_of_record(const struct csv_reader *reader)
 {
     return reader->at == reader->end || *reader->at == '\n' || *reader->at == '\r';
 }
 
-static bool read_quoted(struct reader *reader, struct error *error)
+static bool read_quoted(struct csv_reader *reader, struct error *error)
 {
     int opened = reader->line;
     for (reader->at++; reader->at < reader->end; reader->at++) {
@@ -47,7 +47,7 @@ static bool read_quoted(struct reader *reader, struct error *error)
     return true;
 }
 
-static bool read_cell(struct reader *reader, struct error *error)
+static bool read_cell(struct csv_reader *reader, struct error *error)
 {
     const size_t first = reader->size;
     if (reader->at < reader->end && *reader->at == '"') {
@@ -65,7 +65,7 @@ static bool read_cell(struct reader *reader, struct error *error)
     return true;
 }
 
-static bool read_record(struct reader *reader, struct error *error)
+static bool read_record(struct csv_reader *reader, struct error *error)
 {
     for (;;) {
         if (!read_cell(reader, error))
@@ -81,7 +81,7 @@ static bool read_record(struct reader *reader, struct error *error)
     return true;
 }
 
-static void skip_blank(struct reader *reader)
+static void skip_blank(struct csv_reader *reader)
 {
     while (reader->at < reader->end) {
         if (*reader->at == '#') {
@@ -104,7 +104,7 @@ bool csv_read_any(struct arena *arena, const char *file, struct text text, struc
         text.data += 3, text.size -= 3;
     if (text.size >= UINT32_MAX)
         return error_set(error, "%s: %zu bytes; at most %u", file, text.size, UINT32_MAX - 1);
-    struct reader reader = { .arena = arena, .file = file, .at = text.data,
+    struct csv_reader reader = { .arena = arena, .file = file, .at = text.data,
                              .end = text.data + text.size, .line = 1,
                              .text = arena_alloc(arena, text.size + 1) };
     int *lines = NULL;

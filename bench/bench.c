@@ -20,7 +20,7 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static const struct set {
+static const struct loop_set {
     const char *name;
     hand_loop *lanes, *plain;
 } sets[] = {
@@ -100,7 +100,7 @@ static void prepare(struct bench *bench)
 
 enum way { HAND_LANES, HAND_PLAIN, COMPILED, INTERPRETED, WAYS };
 
-static void once(struct bench *bench, const struct set *set, const struct compiled *compiled,
+static void once(struct bench *bench, const struct loop_set *set, const struct compiled *compiled,
                  const struct graph_program *program, enum way way)
 {
     const double *vary[] = { bench->batch, bench->context };
@@ -112,7 +112,7 @@ static void once(struct bench *bench, const struct set *set, const struct compil
     }
 }
 
-static void measure(struct bench *bench, const struct set *set)
+static void measure(struct bench *bench, const struct loop_set *set)
 {
     const struct compiled *compiled = compiled_find(set->name, "roofline");
     struct graph_program *program = graph_program_make(&bench->arena, set->name, &bench->graph,

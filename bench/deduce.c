@@ -23,7 +23,7 @@ int main(void)
     struct scenario scenario;
     struct priors priors;
     struct sampler sampler;
-    struct block block;
+    struct draw_block block;
     struct ziggurat ziggurat;
     struct error error;
     double whole[TURNS], drawn[TURNS], run[TURNS], kept[TURNS];

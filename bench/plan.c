@@ -9,11 +9,11 @@
 
 enum { TURNS = 7 };
 
-struct job {
+struct plan_job {
     const char *name, *model, *machine, *gpus, *precision, *kv, *isl, *osl, *ttft, *tpot, *bar;
 };
 
-static struct command command_of(struct arena *arena, const struct job *job)
+static struct command command_of(struct arena *arena, const struct plan_job *job)
 {
     struct command command = { .verb = &verb_plan };
     const struct { const char *option, *text; } given[] = {
@@ -27,7 +27,7 @@ static struct command command_of(struct arena *arena, const struct job *job)
     return command;
 }
 
-static void run(const struct job *job)
+static void run(const struct plan_job *job)
 {
     double whole[TURNS], search[TURNS];
     struct search_count count = { 0 };
@@ -67,7 +67,7 @@ static void run(const struct job *job)
 
 int main(void)
 {
-    static const struct job jobs[] = {
+    static const struct plan_job jobs[] = {
         { "Qwen3-32B fp8, 32 H200, limits", "qwen3-32b", "h200-sxm", "32", "fp8", NULL, "4000", "500",
           "300ms", "10ms", "AIConfigurator 0.10: 34,000 ms" },
         { "the same without limits", "qwen3-32b", "h200-sxm", "32", "fp8", NULL, "4000", "500",

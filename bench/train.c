@@ -9,7 +9,7 @@
 
 enum { TURNS = 7, SETS = 5 };
 
-struct job {
+struct train_job {
     const char *name, *model, *machine, *gpus, *sequences, *length, *bar;
     int ways;                       /* of what --set gives, in bits of `sets` */
 };
@@ -21,12 +21,12 @@ static const char *const sets[SETS][2] = {
     { "offload_optimizer=0", "offload_optimizer=1" },
     { NULL, "sequence_parallel=0" }, { NULL, "zero_stage=0" } };
 
-struct counts {
+struct layout_counts {
     size_t points, even, met;       /* looked at; come out even; fit as well */
 };
 
 /* One question, in one of the ways. */
-static bool ask(const struct job *job, int way, struct counts *counts)
+static bool ask(const struct train_job *job, int way, struct layout_counts *counts)
 {
     struct arena arena = { 0 };
     struct error error;
@@ -54,13 +54,13 @@ static bool ask(const struct job *job, int way, struct counts *counts)
     return good;
 }
 
-static void run(const struct job *job)
+static void run(const struct train_job *job)
 {
     double seconds[TURNS];
-    struct counts counts = { 0 };
+    struct layout_counts counts = { 0 };
     for (int turn = 0; turn < TURNS; turn++) {
         const double start = cpu();
-        counts = (struct counts){ 0 };
+        counts = (struct layout_counts){ 0 };
         for (int way = 0; way < job->ways; way++)
             if (!ask(job, way, &counts))
                 return;
@@ -75,7 +75,7 @@ static void run(const struct job *job)
 
 int main(void)
 {
-    static const struct job jobs[] = {
+    static const struct train_job jobs[] = {
         { "Megatron 22B, 8 A100", "gpt-22b", "a100-sxm", "8", "8", "2048", "", 1 },
         /* calculon's 290,624 are 8,160 of these: by 2 networks, forms of TP and overlaps. */
         { "the same, and offloaded, without SP or ZeRO", "gpt-22b", "a100-sxm", "8", "8", "2048",

@@ -20,11 +20,11 @@
 
 /* A fact is a row of the formulas, in its unit, or such a row with _low or _high behind its name.
  * Beside these, sheets say in words what no row reads, and have facts that are only shown. */
-struct known {
+struct known_fact {
     const char *fact, *unit;        /* "text": not a number */
 };
 
-static const struct known machine_facts[] = {
+static const struct known_fact machine_facts[] = {
     { "memory_kind", "text" },                  { "scale_up_topology", "text" },
     { "host_memory_capacity", "B" },            { "chip_price_kind", "text" },
     { "chip_price_on_demand", "USD/s" },        { "chip_price_spot", "USD/s" },
@@ -37,11 +37,11 @@ static const struct known machine_facts[] = {
     { "memory_cost_share_high", "1" },          { "slice_counts", "1" },
 };
 
-static const struct known tier_facts[] = {
+static const struct known_fact tier_facts[] = {
     { "tier_drain_quoted", "s" }, { "tier_drain_quoted_low", "s" }, { "tier_drain_quoted_high", "s" },
 };
 
-static const struct known price_facts[] = {
+static const struct known_fact price_facts[] = {
     { "input", "USD/token" },           { "output", "USD/token" },
     { "cached_read", "USD/token" },     { "cache_write", "USD/token" },
     { "cache_write_5m", "USD/token" },  { "cache_write_1h", "USD/token" },
@@ -52,7 +52,7 @@ static const struct known price_facts[] = {
     { "input_batch", "USD/token" },     { "output_batch", "USD/token" },
 };
 
-static const struct known words[] = {
+static const struct known_fact words[] = {
     { "title", "text" }, { "alias", "text" }, { "family", "text" }, { "version_of", "text" },
     { "generation", "text" }, { "backend_of", "text" }, { "families", "text" }, { "driver_name", "text" },
 };
@@ -62,7 +62,7 @@ static const struct known words[] = {
 static const struct {
     const char *file, *what, *list;     /* list: NULL: `chalkline list` has none */
     bool rows;                          /* facts may be rows */
-    const struct known *facts;
+    const struct known_fact *facts;
     size_t count;
 } kinds[CATALOG_KINDS] = {
     [CATALOG_MACHINE] = { "data/hardware.csv", "machine", "hardware", true, LIST(machine_facts) },
@@ -179,7 +179,7 @@ static bool check_unit(const struct catalog_sheet *sheet, const struct catalog_r
     return error_expected(error, "a multiple of %s", wanted);
 }
 
-static const struct known *known_find(const struct known *list, size_t count, const char *fact)
+static const struct known_fact *known_find(const struct known_fact *list, size_t count, const char *fact)
 {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(list[i].fact, fact))
@@ -208,7 +208,7 @@ static const char *row_unit(const char *fact)
 /* The unit that a fact of this kind has; NULL: no such fact. */
 static const char *fact_unit(enum catalog_kind kind, const char *fact)
 {
-    const struct known *known = known_find(words, sizeof words / sizeof *words, fact);
+    const struct known_fact *known = known_find(words, sizeof words / sizeof *words, fact);
     known = known ? known : known_find(kinds[kind].facts, kinds[kind].count, fact);
     return known ? known->unit : kinds[kind].rows ? row_unit(fact) : NULL;
 }

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-struct parser {
+struct fact_parser {
     struct arena *arena;
     const char *at;
     size_t made, depth;
@@ -27,9 +27,9 @@ struct parser {
 
 enum { MOST_VALUES = 100000, DEEPEST = 16 };
 
-static bool parse_value(struct parser *parser, struct doc *into, struct error *error);
+static bool parse_value(struct fact_parser *parser, struct doc *into, struct error *error);
 
-static bool parse_fault(const struct parser *parser, struct error *error, const char *wanted)
+static bool parse_fault(const struct fact_parser *parser, struct error *error, const char *wanted)
 {
     if (*parser->at)
         error_set(error, "'%.20s' is not %s", parser->at, wanted);
@@ -38,7 +38,7 @@ static bool parse_fault(const struct parser *parser, struct error *error, const 
     return error_expected(error, "[2*(3*linear_attention,full_attention)], {name:1}, \"text\", 4096");
 }
 
-static bool take(struct parser *parser, char c)
+static bool take(struct fact_parser *parser, char c)
 {
     while (*parser->at == ' ')
         parser->at++;
@@ -48,13 +48,13 @@ static bool take(struct parser *parser, char c)
     return true;
 }
 
-static void set_string(struct parser *parser, struct doc *into, const char *data, size_t size)
+static void set_string(struct fact_parser *parser, struct doc *into, const char *data, size_t size)
 {
     into->kind = DOC_STRING;
     into->string = arena_copy(parser->arena, data, size);
 }
 
-static void set_scalar(struct parser *parser, struct doc *into, const char *data, size_t size)
+static void set_scalar(struct fact_parser *parser, struct doc *into, const char *data, size_t size)
 {
     struct text text = { data, size };
     if (text_number(text, &into->number))
@@ -68,7 +68,7 @@ static void set_scalar(struct parser *parser, struct doc *into, const char *data
 }
 
 /* After the opening quote; the only escapes are \" and \\. */
-static bool parse_string(struct parser *parser, struct doc *into, struct error *error)
+static bool parse_string(struct fact_parser *parser, struct doc *into, struct error *error)
 {
     struct buffer buffer = { .arena = parser->arena };
     buffer_add(&buffer, "", 0);
@@ -96,7 +96,7 @@ static size_t word_size(const char *at)
 }
 
 /* "12*": how often the next value comes; 1 without it. */
-static size_t take_times(struct parser *parser)
+static size_t take_times(struct fact_parser *parser)
 {
     size_t times = 0, size = 0;
     while (parser->at[size] >= '0' && parser->at[size] <= '9' && times < MOST_VALUES)
@@ -107,7 +107,7 @@ static size_t take_times(struct parser *parser)
     return times;
 }
 
-static bool parse_items(struct parser *parser, struct doc *array, char end, struct error *error)
+static bool parse_items(struct fact_parser *parser, struct doc *array, char end, struct error *error)
 {
     if (take(parser, end))
         return true;
@@ -133,7 +133,7 @@ static bool parse_items(struct parser *parser, struct doc *array, char end, stru
     return take(parser, end) || parse_fault(parser, error, end == ')' ? "')' or ','" : "']' or ','");
 }
 
-static bool parse_pairs(struct parser *parser, struct doc *object, struct error *error)
+static bool parse_pairs(struct fact_parser *parser, struct doc *object, struct error *error)
 {
     if (take(parser, '}'))
         return true;
@@ -150,7 +150,7 @@ static bool parse_pairs(struct parser *parser, struct doc *object, struct error 
     return take(parser, '}') || parse_fault(parser, error, "'}' or ','");
 }
 
-static bool parse_value(struct parser *parser, struct doc *into, struct error *error)
+static bool parse_value(struct fact_parser *parser, struct doc *into, struct error *error)
 {
     if (++parser->depth > DEEPEST)
         return error_set(error, "nested deeper than %d", DEEPEST);
@@ -177,7 +177,7 @@ static bool parse_value(struct parser *parser, struct doc *into, struct error *e
 static bool parse_cell(struct arena *arena, const char *cell, struct doc *into,
                        struct error *error)
 {
-    struct parser parser = { .arena = arena, .at = cell };
+    struct fact_parser parser = { .arena = arena, .at = cell };
     if (!strchr("[{\"", *cell)) {
         set_scalar(&parser, into, cell, strlen(cell));
         return true;

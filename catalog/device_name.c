@@ -24,7 +24,7 @@ struct spelled {
     double memory;                          /* bytes; 0: none is said */
 };
 
-struct words {
+struct device_words {
     char text[KEY_MOST];
     char *word[WORDS_MOST];
     size_t count;
@@ -71,7 +71,7 @@ static void tidy(const char *name, char *out)
     out[size] = 0;
 }
 
-static void split(const char *name, struct words *words)
+static void split(const char *name, struct device_words *words)
 {
     tidy(name, words->text);
     words->count = 0;
@@ -105,13 +105,13 @@ static bool is_size(const char *word)
     return counts(word, "gb") || counts(word, "gib");
 }
 
-static const char *after(const struct words *words, size_t at)
+static const char *after(const struct device_words *words, size_t at)
 {
     return at + 1 < words->count ? words->word[at + 1] : "";
 }
 
 /* How many words from `at` on say nothing of which machine it is. */
-static size_t idle(const struct words *words, size_t at)
+static size_t idle(const struct device_words *words, size_t at)
 {
     static const char *const makers[] = { "nvidia", "geforce", "amd", "radeon", "intel", "apple", "tesla",
                                           "instinct", "processor", "cpu", "gpu", "graphics", "generation" };
@@ -140,7 +140,7 @@ static void append(char *key, const char *word)
 }
 
 /* The cores of an Apple chip's GPU, "16GPU" or "16-core GPU": as its number and a c, in `out`. */
-static size_t gpu_cores(const struct words *words, size_t at, char out[8])
+static size_t gpu_cores(const struct device_words *words, size_t at, char out[8])
 {
     const char *word = words->word[at];
     const bool cores = counts(word, "") && !strcmp(after(words, at), "core");
@@ -155,7 +155,7 @@ static size_t gpu_cores(const struct words *words, size_t at, char out[8])
 }
 
 /* "8P" and "4E" say nothing more beside the cores of the GPU. */
-static bool has_gpu_cores(const struct words *words)
+static bool has_gpu_cores(const struct device_words *words)
 {
     char ignored[8];
     for (size_t i = 0; i < words->count; i++)
@@ -165,7 +165,7 @@ static bool has_gpu_cores(const struct words *words)
 }
 
 /* "m3", "m1": the first word of an Apple chip's name, with "Apple", "MacBook" before it or without. */
-static bool has_apple(const struct words *words)
+static bool has_apple(const struct device_words *words)
 {
     for (size_t i = 0; i < words->count; i++)
         if (words->word[i][0] == 'm' && counts(words->word[i] + 1, ""))
@@ -175,7 +175,7 @@ static bool has_apple(const struct words *words)
 
 static void spell(const char *name, bool loose, struct spelled *spelled)
 {
-    struct words words;
+    struct device_words words;
     char cores[8];
     *spelled = (struct spelled){ .memory = 0 };
     split(name, &words);
@@ -210,7 +210,7 @@ static void spell(const char *name, bool loose, struct spelled *spelled)
 
 /* ---- machines of that name ------------------------------------------------------------------- */
 
-struct match {
+struct device_match {
     const struct catalog_entry *exact;              /* whose own name it is */
     const struct catalog_entry *shared[SHARED_MOST];    /* whose driver has that name, the machine above too */
     size_t count;
@@ -227,11 +227,11 @@ static bool fits(const char *front, const char *asked, const char *key)
     return !strncmp(key, front, size) && !strcmp(key + size, asked);
 }
 
-static void note_match(struct match *matches, const struct spelled *asked, const char *key,
+static void note_match(struct device_match *matches, const struct spelled *asked, const char *key,
                        const struct catalog_entry *entry, bool own)
 {
     for (size_t v = 0; v < VARIANTS; v++) {
-        struct match *match = &matches[v];
+        struct device_match *match = &matches[v];
         const char *name = v < FRONTS ? asked->key : v < 2 * FRONTS ? asked->named : asked->bare;
         if (!*name || !fits(fronts[v % FRONTS], name, key))
             continue;
@@ -242,7 +242,7 @@ static void note_match(struct match *matches, const struct spelled *asked, const
     }
 }
 
-static void find_matches(const struct catalog *catalog, const struct spelled *asked, struct match *matches)
+static void find_matches(const struct catalog *catalog, const struct spelled *asked, struct device_match *matches)
 {
     struct spelled spelled;
     memset(matches, 0, VARIANTS * sizeof *matches);
@@ -280,7 +280,7 @@ static bool same_speed(const struct catalog_entry *a, const struct catalog_entry
            number_of(a, NAME_peak_bf16) == number_of(b, NAME_peak_bf16);
 }
 
-static const char *others(struct arena *arena, const struct match *match, const struct catalog_entry *but)
+static const char *others(struct arena *arena, const struct device_match *match, const struct catalog_entry *but)
 {
     struct buffer all = { .arena = arena };
     for (size_t i = 0; i < match->count; i++)
@@ -291,7 +291,7 @@ static const char *others(struct arena *arena, const struct match *match, const 
 }
 
 /* Of the machines that share the name, the one of this size; NULL: none. */
-static const struct catalog_entry *of_size(const struct match *match, double memory)
+static const struct catalog_entry *of_size(const struct device_match *match, double memory)
 {
     const struct catalog_entry *best = NULL;
     for (size_t i = 0; i < match->count; i++) {
@@ -303,7 +303,7 @@ static const struct catalog_entry *of_size(const struct match *match, double mem
 }
 
 /* The smallest, if they differ in nothing but size; NULL: they do. */
-static const struct catalog_entry *alike(const struct match *match)
+static const struct catalog_entry *alike(const struct device_match *match)
 {
     const struct catalog_entry *least = match->shared[0];
     for (size_t i = 1; i < match->count; i++) {
@@ -315,7 +315,7 @@ static const struct catalog_entry *alike(const struct match *match)
     return least;
 }
 
-static bool choose(struct arena *arena, const char *name, const struct match *match, double memory,
+static bool choose(struct arena *arena, const char *name, const struct device_match *match, double memory,
                    struct catalog_called *called, struct error *error)
 {
     const struct catalog_entry *entry = memory > 0 ? of_size(match, memory) : NULL;
@@ -420,7 +420,7 @@ static enum look look_up_as(const struct catalog *catalog, const char *name, boo
                             struct error *error)
 {
     struct spelled asked;
-    struct match matches[VARIANTS];
+    struct device_match matches[VARIANTS];
     spell(name, loose, &asked);
     do {
         if (!*asked.bare)

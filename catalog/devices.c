@@ -25,7 +25,7 @@ struct lines {
     size_t line_count, line_room;
 };
 
-struct column {
+struct device_column {
     uint32_t fact, unit;
     int source, mark, note;                 /* columns; -1: none */
     bool is_fact;
@@ -54,7 +54,7 @@ static int next_column(const struct csv *wide, size_t from, const char *name)
     return -1;
 }
 
-static void read_header(struct lines *lines, const struct csv *wide, struct column *columns)
+static void read_header(struct lines *lines, const struct csv *wide, struct device_column *columns)
 {
     for (size_t i = 0; i < wide->columns && i < COLUMNS_MOST; i++) {
         const char *header = csv_header(wide, i), *space = strchr(header, ' ');
@@ -76,7 +76,7 @@ static size_t source_of(const struct csv *sources, const char *number)
     return at && at <= sources->rows && !strcmp(csv_cell(sources, at - 1, 0), number) ? at - 1 : sources->rows;
 }
 
-static void add_line(struct lines *lines, const struct csv *wide, size_t row, const struct column *column,
+static void add_line(struct lines *lines, const struct csv *wide, size_t row, const struct device_column *column,
                      struct text value, uint32_t name, struct cited cited)
 {
     const char *mark = csv_cell(wide, row, column->mark), *note = csv_cell(wide, row, column->note);
@@ -125,7 +125,7 @@ static struct text value_of(struct lines *lines, const struct csv *wide, size_t 
     return text_of(arena_print(lines->arena, "%.6g", times * one));
 }
 
-static bool add_machine(struct lines *lines, const struct csv *wide, size_t row, const struct column *columns,
+static bool add_machine(struct lines *lines, const struct csv *wide, size_t row, const struct device_column *columns,
                         const struct csv *sources, const struct cited *cited, struct error *error)
 {
     char made[128];
@@ -155,7 +155,7 @@ bool devices_expand(struct arena *arena, const struct csv *wide, const struct cs
                     struct error *error)
 {
     struct lines lines = { .arena = arena, .text.arena = arena };
-    struct column columns[COLUMNS_MOST];
+    struct device_column columns[COLUMNS_MOST];
     struct cited *cited = arena_array(arena, sources->rows + 1, sizeof *cited);
     add_text(&lines, "", 0);
     for (int i = 0; i < LINE_CELLS; i++)

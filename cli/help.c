@@ -174,10 +174,10 @@ void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb,
 }
 
 /* The table of verbs.def, with a line for each title. */
-struct place {
+struct listed_verb {
     const char *title, *name, *question, *example;
 };
-static const struct place places[] = {
+static const struct listed_verb places[] = {
 #define GROUP(title) { title, NULL, NULL, NULL },
 #define VERB(name, question, example) { NULL, #name, question, example },
 #define TOOL(name, question, example) { NULL, #name, question, example },

@@ -16,14 +16,14 @@ static const char *const size_columns[SIZES] = { NAME_tensor_parallel, NAME_atte
 static const char *const roles[] = { "together", "prefill", "decode" };
 
 /* A layout of some rows of the sheet. */
-struct seen {
+struct seen_layout {
     double size[SIZES];
     enum published_role role;
     bool here;                      /* of this engine, on machines like this one */
 };
 
 struct published {
-    struct seen *at;
+    struct seen_layout *at;
     size_t count;                   /* 0: of llama.cpp, whose rows say how cards share a model */
 };
 
@@ -34,10 +34,10 @@ static double number(const struct csv *csv, size_t row, const char *column)
 }
 
 /* Is it one of those before it? */
-static bool is_known(const struct published *published, const struct seen *seen)
+static bool is_known(const struct published *published, const struct seen_layout *seen)
 {
     for (size_t i = 0; i < published->count; i++) {
-        const struct seen *at = &published->at[i];
+        const struct seen_layout *at = &published->at[i];
         if (at->role == seen->role && at->here == seen->here && !memcmp(at->size, seen->size, sizeof at->size))
             return true;
     }
@@ -62,7 +62,7 @@ struct published *published_open(struct scenario *scenario)
         host = NAN;
     *published = (struct published){ arena_array(scenario->arena, csv->rows, sizeof *published->at), 0 };
     for (size_t r = 0; r < csv->rows; r++) {
-        struct seen *seen = &published->at[published->count];
+        struct seen_layout *seen = &published->at[published->count];
         const char *role = csv_cell(csv, r, csv_column(csv, "role")), *of = csv_cell(csv, r, csv_column(csv, "engine"));
         for (int i = 0; i < SIZES; i++)
             seen->size[i] = number(csv, r, size_columns[i]);
@@ -85,7 +85,7 @@ double published_distance(const struct published *published, enum published_role
     if (!published->count)
         return PUBLISHED_HERE;
     for (size_t i = 0; i < published->count; i++) {
-        const struct seen *at = &published->at[i];
+        const struct seen_layout *at = &published->at[i];
         bool same = at->role == role;
         for (int k = 0; k < SIZES; k++) {
             seen[k] |= at->size[k] == size[k];

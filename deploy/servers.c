@@ -180,7 +180,7 @@ size_t layout_experts(const struct scenario *scenario, const struct layout *layo
 
 /* ---- settings --------------------------------------------------------------------------------- */
 
-struct settings {
+struct server_settings {
     const struct servers *servers;
     double *at;
     size_t count, room;             /* of numbers */
@@ -188,7 +188,7 @@ struct settings {
 };
 
 /* Add a setting, unless a number that the user gave excludes it. */
-static void add_setting(struct settings *settings, const double values[SERVERS_INPUTS])
+static void add_setting(struct server_settings *settings, const double values[SERVERS_INPUTS])
 {
     const double tensor = settings->servers->tensor;
     for (size_t i = 0; i < SETTING_DISTANCE; i++)
@@ -203,7 +203,7 @@ static void add_setting(struct settings *settings, const double values[SERVERS_I
                               &settings->room, sizeof(double)) = values[i];
 }
 
-static void add_layout(struct settings *settings, const struct layout *layout, double experts)
+static void add_layout(struct server_settings *settings, const struct layout *layout, double experts)
 {
     static const double usual[] = { 512, 1024, 2048, 4096, 8192, 16384 };
     const double *only = settings->only, *chunks = usual;
@@ -251,7 +251,7 @@ bool servers_settings(const struct servers *servers, const double **at, size_t *
                       struct error *error)
 {
     const struct scenario *given = servers->given ? servers->given : servers->scenario;
-    struct settings settings = { .servers = servers };
+    struct server_settings settings = { .servers = servers };
     struct layouts layouts;
     if (!servers_layouts(servers, &layouts, error))
         return false;

@@ -17,7 +17,7 @@
  * Absorbed: the up-projection of keys moves into the query and that of values into the
  * output, so a decode step reads the latent as it is (DeepSeek-V2, section 2.1). */
 
-static const char *mixer_name(const struct plan *plan)
+static const char *mixer_name(const struct layer_plan *plan)
 {
     switch (plan->mixer) {
     case MIXER_SLIDING: return "sliding_attention";
@@ -30,7 +30,7 @@ static const char *mixer_name(const struct plan *plan)
 }
 
 /* Entries kept: all, or those of a window. */
-static void cache_span(struct model *model, const struct plan *plan, struct cache *cache)
+static void cache_span(struct model *model, const struct layer_plan *plan, struct cache *cache)
 {
     struct config *config = model->config;
     cache->window_fill = plan->mixer == MIXER_CHUNKED ? 0.5 : 1;
@@ -57,7 +57,7 @@ static double first_count(struct config *config, enum field field, double otherw
     return config_has(config, field) ? config_count(config, field) : otherwise;
 }
 
-static void heads_special(struct config *config, const struct plan *plan, struct heads *heads)
+static void heads_special(struct config *config, const struct layer_plan *plan, struct heads *heads)
 {
     if (plan->mixer == MIXER_SLIDING) {
         heads->query = first_count(config, FIELD_window_heads, heads->query);
@@ -73,7 +73,7 @@ static void heads_special(struct config *config, const struct plan *plan, struct
 }
 
 /* Step: the windowed layers may have other heads, in an object of their own. */
-static void heads_other(struct config *config, const struct plan *plan, struct heads *heads)
+static void heads_other(struct config *config, const struct layer_plan *plan, struct heads *heads)
 {
     const struct doc *other = config_get(config, "attention_other_setting");
     if (!other || plan->mixer != MIXER_SLIDING)
@@ -97,7 +97,7 @@ static double kv_heads(struct model *model, double query)
     return config_count_or(config, FIELD_kv_heads, query);
 }
 
-static struct heads heads_read(struct model *model, const struct plan *plan)
+static struct heads heads_read(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     struct heads heads = { .query = plan->query_heads > 0 ? plan->query_heads
@@ -129,7 +129,7 @@ static void grouped_biases(struct model *model, const struct heads *heads, bool 
         weight_vector(model, "self_attn.o_proj.bias", model->hidden);
 }
 
-static void grouped_norms(struct model *model, const struct plan *plan, const struct heads *heads)
+static void grouped_norms(struct model *model, const struct layer_plan *plan, const struct heads *heads)
 {
     struct config *config = model->config;
     const char *type = config_string(config, "qk_norm_type");
@@ -144,7 +144,7 @@ static void grouped_norms(struct model *model, const struct plan *plan, const st
         weight_vector(model, "self_attn.k_norm", vectors * (wide ? heads->kv : 1) * heads->key);
 }
 
-static void grouped_sinks(struct model *model, const struct plan *plan, double heads)
+static void grouped_sinks(struct model *model, const struct layer_plan *plan, double heads)
 {
     struct config *config = model->config;
     bool sinks = model_has(model, TRAIT_BIT(sinks));
@@ -157,7 +157,7 @@ static void grouped_sinks(struct model *model, const struct plan *plan, double h
 }
 
 /* MiniMax-M3: one index key per token chooses blocks of entries for each of four groups. */
-static void grouped_index(struct model *model, const struct plan *plan, struct cache *cache)
+static void grouped_index(struct model *model, const struct layer_plan *plan, struct cache *cache)
 {
     struct config *config = model->config;
     const struct doc *sparse = config_get(config, "sparse_attention_config");
@@ -175,7 +175,7 @@ static void grouped_index(struct model *model, const struct plan *plan, struct c
     weight_vector(model, "self_attn.index_k_norm", size);
 }
 
-void attention_grouped(struct model *model, const struct plan *plan)
+void attention_grouped(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     struct heads heads = heads_read(model, plan);
@@ -217,7 +217,7 @@ void attention_grouped(struct model *model, const struct plan *plan)
 /* DeepSeek-V3.2, inference/model.py: keys in fp8 with one fp32 scale per 128 elements. */
 static const double index_key_bytes = 1 + 4.0 / 128;
 
-static void latent_index(struct model *model, const struct plan *plan, double query_rank,
+static void latent_index(struct model *model, const struct layer_plan *plan, double query_rank,
                          struct cache *cache)
 {
     struct config *config = model->config;
@@ -250,7 +250,7 @@ static void latent_query(struct model *model, double rank, double size)
     weight_matrix(model, "self_attn.q_b_proj", rank, size);
 }
 
-void attention_latent(struct model *model, const struct plan *plan)
+void attention_latent(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     double hidden = model->hidden, heads = config_count(config, FIELD_heads);
@@ -276,7 +276,7 @@ void attention_latent(struct model *model, const struct plan *plan)
 }
 
 /* LongCat-Flash: a layer has two attentions and two dense feed-forwards beside its experts. */
-void attention_twice(struct model *model, const struct plan *plan)
+void attention_twice(struct model *model, const struct layer_plan *plan)
 {
     for (int i = 0; i < 2; i++) {
         attention_latent(model, plan);
@@ -287,7 +287,7 @@ void attention_twice(struct model *model, const struct plan *plan)
 /* ---- factored queries (Step-3) -------------------------------------------------------- */
 
 /* Queries of all heads come from one narrower vector, keys and values are those of one head. */
-void attention_factored(struct model *model, const struct plan *plan)
+void attention_factored(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     struct heads heads = heads_read(model, plan);
@@ -317,7 +317,7 @@ static void base_matrix(struct model *model, const char *name, double in, double
 
 /* A ratio of 4 makes two series per entry, each over its own window (section 2.3.1), so its
  * projections are twice as wide. They ship in bf16. */
-static void compressor(struct model *model, const struct plan *plan, double size)
+static void compressor(struct model *model, const struct layer_plan *plan, double size)
 {
     double wide = plan->indexed ? 2 * size : size;
     base_matrix(model, "self_attn.compressor.kv_proj", model->hidden, wide);
@@ -328,7 +328,7 @@ static void compressor(struct model *model, const struct plan *plan, double size
     weight_vector(model, "self_attn.compressor.kv_norm", size);
 }
 
-static void compressed_index(struct model *model, const struct plan *plan, double query_rank,
+static void compressed_index(struct model *model, const struct layer_plan *plan, double query_rank,
                              struct cache *cache)
 {
     struct config *config = model->config;
@@ -350,7 +350,7 @@ static void compressed_index(struct model *model, const struct plan *plan, doubl
 
 /* Compressed attention (DeepSeek-V4): queries and outputs of low rank, one shared key-value head, and a
  * cache in which an entry stands for plan->compression tokens. Sparse layers add an indexer. */
-void attention_compressed(struct model *model, const struct plan *plan)
+void attention_compressed(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     double hidden = model->hidden, heads = config_count(config, FIELD_heads);

@@ -11,13 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-struct field_row {
+struct config_field {
     const char *name;
     double least, most;
     const char *keys[14];
 };
 
-static const struct field_row rows[FIELD_COUNT] = {
+static const struct config_field rows[FIELD_COUNT] = {
 #define FIELD(name, least, most, ...) [FIELD_##name] = { #name, least, most, { __VA_ARGS__ } },
 #include "import/fields.def"
 #undef FIELD
@@ -290,7 +290,7 @@ void config_plain(struct config *config, const char *key, const char *string)
     }
 }
 
-bool model_rule(struct model *model, struct rule rule)
+bool model_rule(struct model *model, struct family_rule rule)
 {
     if (!rule.key)
         return rule.absent;

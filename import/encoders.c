@@ -162,7 +162,7 @@ static void decoder_layer(struct model *model, const struct stack *stack)
 
 static void decoder_caches(struct model *model, const struct stack *stack, double heads, double crossed)
 {
-    const struct plan plan = { .mixer = MIXER_FULL };
+    const struct layer_plan plan = { .mixer = MIXER_FULL };
     double size = stack->all / heads;
     struct cache own = { .name = "full_attention", .elements = 2 * stack->all, .cut = heads,
         .kernels = NAME_small_kernels_grouped, .entries_per_token = 1, .window_fill = 1, .top = 1e12,

@@ -31,9 +31,9 @@ static bool next_row(struct text *rest, struct text *row)
 /* ---- a row --------------------------------------------------------------------------- */
 
 /* "0", "1", "attention_bias(0)", "!no_bias(1)". */
-static struct rule rule_read(struct arena *arena, struct text cell)
+static struct family_rule rule_read(struct arena *arena, struct text cell)
 {
-    struct rule rule = { .denied = cell.size && *cell.data == '!' };
+    struct family_rule rule = { .denied = cell.size && *cell.data == '!' };
     struct text rest = { cell.data + rule.denied, cell.size - rule.denied };
     struct text key = text_until(&rest, '(');
     rule.absent = rest.size ? *rest.data == '1' : text_is(key, "1");
@@ -47,7 +47,7 @@ static void norms_of_queries(struct arena *arena, struct text cell, struct famil
 {
     const char *colon = cell.size ? memchr(cell.data, ':', cell.size) : NULL;
     struct text width = cell;
-    family->qk_norm = (struct rule){ .absent = cell.size > 0, .key = cell.size ? "use_qk_norm" : NULL };
+    family->qk_norm = (struct family_rule){ .absent = cell.size > 0, .key = cell.size ? "use_qk_norm" : NULL };
     if (colon) {
         width = (struct text){ colon + 1, (size_t)(cell.data + cell.size - colon - 1) };
         family->qk_norm = rule_read(arena, (struct text){ cell.data, (size_t)(colon - cell.data) });

@@ -46,7 +46,7 @@ static double width_adjusted(struct config *config, double inner)
     return multiple * ceil(inner / multiple);
 }
 
-static double dense_width(struct model *model, const struct plan *plan)
+static double dense_width(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     bool expansion = model_has(model, TRAIT_BIT(four_hidden)) || config_has(config, FIELD_expansion);
@@ -68,7 +68,7 @@ static double dense_width(struct model *model, const struct plan *plan)
     return model_has(model, TRAIT_BIT(adjusted_width)) ? width_adjusted(config, inner) : inner;
 }
 
-void ffn_dense(struct model *model, const struct plan *plan)
+void ffn_dense(struct model *model, const struct layer_plan *plan)
 {
     const struct family *family = model->family;
     double inner = dense_width(model, plan);
@@ -183,7 +183,7 @@ static double experts_used(struct model *model)
 
 /* Gemma-4: every layer has a dense feed-forward and, beside it, experts with a router that
  * has a scale per channel and one per expert, and norms of their own. */
-static void gemma_experts(struct model *model, const struct plan *plan)
+static void gemma_experts(struct model *model, const struct layer_plan *plan)
 {
     ffn_dense(model, plan);
     ffn_matrices(model, "mlp.experts.", model->hidden, expert_size(model->config),
@@ -198,7 +198,7 @@ static void gemma_experts(struct model *model, const struct plan *plan)
     weight_vector(model, "pre_feedforward_layernorm_2", model->hidden);
 }
 
-void ffn_experts(struct model *model, const struct plan *plan)
+void ffn_experts(struct model *model, const struct layer_plan *plan)
 {
     if (model_has(model, TRAIT_BIT(gemma_experts))) {
         gemma_experts(model, plan);

@@ -13,7 +13,7 @@
  *     string  =  { u64 size, bytes }        array = { u32 type, u64 count, values }
  *
  * Every length is checked against what is left before it is used. */
-struct reader {
+struct gguf_reader {
     struct arena *arena;
     const char *file;
     const unsigned char *start, *at, *end;
@@ -46,13 +46,13 @@ bool model_is_gguf(struct text head)
     return head.size >= 4 && !memcmp(head.data, "GGUF", 4);
 }
 
-static bool fail(struct reader *reader, const char *what)
+static bool fail(struct gguf_reader *reader, const char *what)
 {
     return error_set(reader->error, "%s: byte %zu: %s", reader->file,
                      (size_t)(reader->at - reader->start), what);
 }
 
-static bool short_header(struct reader *reader)
+static bool short_header(struct gguf_reader *reader)
 {
     fail(reader, "the GGUF header is truncated");
     return error_expected(reader->error, "a whole header, which is at the start of the file");
@@ -60,7 +60,7 @@ static bool short_header(struct reader *reader)
 
 /* ---- numbers and strings ------------------------------------------------------------- */
 
-static bool read_bits(struct reader *reader, size_t size, uint64_t *value)
+static bool read_bits(struct gguf_reader *reader, size_t size, uint64_t *value)
 {
     *value = 0;
     if ((size_t)(reader->end - reader->at) < size)
@@ -94,7 +94,7 @@ static double number_of(uint64_t bits, enum value_type type)
     }
 }
 
-static bool read_string(struct reader *reader, struct text *string)
+static bool read_string(struct gguf_reader *reader, struct text *string)
 {
     uint64_t size;
     if (!read_bits(reader, 8, &size))
@@ -108,13 +108,13 @@ static bool read_string(struct reader *reader, struct text *string)
     return true;
 }
 
-static const char *keep(struct reader *reader, struct text string)
+static const char *keep(struct gguf_reader *reader, struct text string)
 {
     return arena_copy(reader->arena, string.data, string.size);
 }
 
 /* A key or the name of a tensor. */
-static bool read_name(struct reader *reader, const char **name)
+static bool read_name(struct gguf_reader *reader, const char **name)
 {
     struct text string;
     if (!read_string(reader, &string) || !text_check(string, reader->file, reader->error))
@@ -125,7 +125,7 @@ static bool read_name(struct reader *reader, const char **name)
 
 /* ---- values -------------------------------------------------------------------------- */
 
-static bool read_value(struct reader *reader, enum value_type type, const char *key,
+static bool read_value(struct gguf_reader *reader, enum value_type type, const char *key,
                        struct doc *parent)
 {
     if (type == VALUE_STRING) {
@@ -147,7 +147,7 @@ static bool read_value(struct reader *reader, enum value_type type, const char *
 }
 
 /* A vocabulary has hundreds of thousands of strings, of which only the count matters. */
-static bool skip_values(struct reader *reader, enum value_type type, uint64_t count)
+static bool skip_values(struct gguf_reader *reader, enum value_type type, uint64_t count)
 {
     struct text string;
     for (uint64_t i = 0; type == VALUE_STRING && i < count; i++)
@@ -161,7 +161,7 @@ static bool skip_values(struct reader *reader, enum value_type type, uint64_t co
     return true;
 }
 
-static bool read_array(struct reader *reader, const char *key, struct doc *parent)
+static bool read_array(struct gguf_reader *reader, const char *key, struct doc *parent)
 {
     uint64_t type, count;
     if (!read_bits(reader, 4, &type) || !read_bits(reader, 8, &count))
@@ -179,7 +179,7 @@ static bool read_array(struct reader *reader, const char *key, struct doc *paren
     return true;
 }
 
-static bool read_pair(struct reader *reader, struct doc *doc)
+static bool read_pair(struct gguf_reader *reader, struct doc *doc)
 {
     const char *key;
     uint64_t type;
@@ -194,7 +194,7 @@ static bool read_pair(struct reader *reader, struct doc *doc)
 
 /* ---- tensors ------------------------------------------------------------------------- */
 
-static bool read_tensor_type(struct reader *reader, struct doc *tensor)
+static bool read_tensor_type(struct gguf_reader *reader, struct doc *tensor)
 {
     uint64_t type, offset;
     if (!read_bits(reader, 4, &type))
@@ -209,7 +209,7 @@ static bool read_tensor_type(struct reader *reader, struct doc *tensor)
     return read_bits(reader, 8, &offset);
 }
 
-static bool read_tensor(struct reader *reader, struct doc *tensors)
+static bool read_tensor(struct gguf_reader *reader, struct doc *tensors)
 {
     const char *name;
     uint64_t dimensions, size;
@@ -232,7 +232,7 @@ static bool read_tensor(struct reader *reader, struct doc *tensors)
 
 /* ---- the header ---------------------------------------------------------------------- */
 
-static bool read_version(struct reader *reader)
+static bool read_version(struct gguf_reader *reader)
 {
     uint64_t version;
     reader->at += 4;
@@ -249,7 +249,7 @@ bool gguf_read(struct arena *arena, const char *file, struct text header, struct
                struct error *error)
 {
     const unsigned char *data = (const unsigned char *)header.data;
-    struct reader reader = { .arena = arena, .file = file, .start = data, .at = data,
+    struct gguf_reader reader = { .arena = arena, .file = file, .start = data, .at = data,
                              .end = data + header.size, .error = error };
     uint64_t tensors, pairs;
     if (!model_is_gguf(header))

@@ -76,11 +76,11 @@ struct ignore *ignore_new(struct config *config, const struct doc *list)
  * Characters, '.', "\\d", escapes, (a|b), * + ? after a character, '$'. As in Python's
  * re.match the start of the name must match, its end need not. A budget of steps bounds
  * what a hostile pattern can cost; past it nothing matches. */
-struct match {
+struct expression_match {
     int steps;
 };
 
-static bool match_here(struct match *match, const char *pattern, const char *end, const char *name);
+static bool match_here(struct expression_match *match, const char *pattern, const char *end, const char *name);
 
 /* Length of the first atom of a pattern. */
 static size_t atom_size(const char *pattern, const char *end)
@@ -111,7 +111,7 @@ static bool atom_is(const char *pattern, size_t size, char c)
 }
 
 /* (a|b)rest: each branch, followed by what follows the group. */
-static bool match_group(struct match *match, const char *pattern, size_t size, const char *end,
+static bool match_group(struct expression_match *match, const char *pattern, size_t size, const char *end,
                         const char *name)
 {
     const char *start = pattern + 1, *close = pattern + size - 1;
@@ -132,7 +132,7 @@ static bool match_group(struct match *match, const char *pattern, size_t size, c
     }
 }
 
-static bool match_repeat(struct match *match, const char *pattern, size_t size, const char *end,
+static bool match_repeat(struct expression_match *match, const char *pattern, size_t size, const char *end,
                          const char *name)
 {
     char repeat = pattern[size];
@@ -145,7 +145,7 @@ static bool match_repeat(struct match *match, const char *pattern, size_t size, 
     }
 }
 
-static bool match_here(struct match *match, const char *pattern, const char *end, const char *name)
+static bool match_here(struct expression_match *match, const char *pattern, const char *end, const char *name)
 {
     while (pattern < end && match->steps-- > 0) {
         size_t size = atom_size(pattern, end);
@@ -165,7 +165,7 @@ static bool match_here(struct match *match, const char *pattern, const char *end
 
 static bool match_regular(const char *pattern, const char *module)
 {
-    struct match match = { .steps = 4000 };
+    struct expression_match match = { .steps = 4000 };
     pattern += *pattern == '^';
     return match_here(&match, pattern, pattern + strlen(pattern), module);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* What the class of a model has where its file says nothing; patch 0: a fixed number, image 0: by size. */
-static const struct kind {
+static const struct image_kind {
     const char *type;           /* model_type of the whole */
     double patch, merge, image, least, most;
 } kinds[] = {
@@ -39,7 +39,7 @@ static const char *type_of(const struct doc *object)
     return doc && doc->kind == DOC_STRING ? doc->string : "";
 }
 
-static void images_fact(struct config *config, const struct kind *kind)
+static void images_fact(struct config *config, const struct image_kind *kind)
 {
     const struct doc *vision = config_get(config, "vision_config");
     const double patch = count_in(vision, "patch_size", kind->patch);

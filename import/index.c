@@ -8,13 +8,13 @@
 #include <string.h>
 
 /* What the names of an index show. */
-struct seen {
+struct seen_tensors {
     const char *example[TENSOR_CLASS_COUNT];        /* a name of each kind */
 };
 
-static struct seen names_of(const struct doc *map)
+static struct seen_tensors names_of(const struct doc *map)
 {
-    struct seen seen = { { NULL } };
+    struct seen_tensors seen = { { NULL } };
     const char *last = "";
     for (const struct doc *item = map->first; item; item = item->next) {
         size_t same = 0;                /* neighbours mostly differ in the number of a layer */
@@ -54,7 +54,7 @@ static double model_bytes(const struct model *model, double *shared_head)
 }
 
 /* Kinds of tensors that a configuration says little or nothing of. */
-static const char *unexplained(const struct model *model, const struct seen *seen)
+static const char *unexplained(const struct model *model, const struct seen_tensors *seen)
 {
     static const enum tensor_class kinds[] = { TENSOR_buffer, TENSOR_tower, TENSOR_projector,
                                                TENSOR_prediction,
@@ -75,7 +75,7 @@ void index_compare(struct model *model, const struct doc *index)
                                                                                                 "weight_map");
     struct facts *facts = model->config->facts;
     double head, bytes = model_bytes(model, &head);
-    const struct seen seen = names_of(map);
+    const struct seen_tensors seen = names_of(map);
     if (!total || total->kind != DOC_NUMBER || total->number <= 0) {
         facts_note(facts, "the index has no total_size to compare with");
         return;

@@ -142,7 +142,7 @@ static void model_streams(struct model *model)
 
 /* ---- layers -------------------------------------------------------------------------- */
 
-static void layer_mixer(struct model *model, const struct plan *plan)
+static void layer_mixer(struct model *model, const struct layer_plan *plan)
 {
     const struct family *family = model->family;
     if (plan->mixer == MIXER_LINEAR || plan->recurrent)
@@ -153,7 +153,7 @@ static void layer_mixer(struct model *model, const struct plan *plan)
         weight_vector(model, "cross_attn_gates", 2);
 }
 
-static bool build_layer(struct model *model, const struct plan *plan)
+static bool build_layer(struct model *model, const struct layer_plan *plan)
 {
     const struct family *family = model->family;
     layer_norms(model);

@@ -68,7 +68,7 @@ enum mixer { MIXER_NONE, MIXER_FULL, MIXER_SLIDING, MIXER_CHUNKED, MIXER_LINEAR 
 enum ffn { FFN_NONE, FFN_DENSE, FFN_MOE };
 
 /* The kind of one layer. */
-struct plan {
+struct layer_plan {
     enum mixer mixer;
     enum ffn ffn;
     bool sparse;            /* sparse attention: reads only the tokens that an indexer selects */
@@ -161,7 +161,7 @@ struct model {
     double apart;    /* weights that a step of decoding does not run: of a tower or an encoder */
     double apart_bytes;     /* all their bytes; 0: as the base format has them */
     double layer;    /* of the layer under construction; -1 outside layers */
-    struct plan *plan;      /* [layers] */
+    struct layer_plan *plan;      /* [layers] */
     struct weight *weights;
     size_t weight_count, weight_room;
     struct cache *caches;
@@ -176,9 +176,9 @@ void weight_add(struct model *model, struct weight weight);
 void weight_float(struct model *model, const char *name, double in, double out);
 void weight_matrix(struct model *model, const char *name, double in, double out);
 void weight_vector(struct model *model, const char *name, double size);
-void cache_add(struct model *model, const struct plan *plan, struct cache cache);
+void cache_add(struct model *model, const struct layer_plan *plan, struct cache cache);
 /* A state of fixed size: its elements, multiply-adds for each, and inputs of short convolutions. */
-void state_cache(struct model *model, const struct plan *plan, double elements, double macs, double inputs);
+void state_cache(struct model *model, const struct layer_plan *plan, double elements, double macs, double inputs);
 void model_facts(const struct model *model, const struct format *kv);
 
 bool plan_layers(struct model *model);
@@ -197,13 +197,13 @@ enum {
 #define TRAIT_BIT(name) ((uint64_t)1 << TRAIT_BIT_##name)
 
 /* Whether a family has something: always, never, or as a field of the configuration says. */
-struct rule {
+struct family_rule {
     const char *key;            /* the field; NULL: `absent` always */
     bool absent;                /* the answer where there is no such field */
     bool denied;                /* the field says that it has not */
 };
 
-typedef void layer_builder(struct model *model, const struct plan *plan);
+typedef void layer_builder(struct model *model, const struct layer_plan *plan);
 /* All that is not the same in each layer, or the whole of a model that has no such layers. */
 typedef void model_builder(struct model *model);
 
@@ -212,7 +212,7 @@ struct family {
     const char *name;           /* its model_type */
     layer_builder *attention, *linear;
     model_builder *whole;       /* NULL: layer by layer */
-    struct rule qkv_bias, output_bias, ffn_bias, norm_bias, head_bias, qk_norm;
+    struct family_rule qkv_bias, output_bias, ffn_bias, norm_bias, head_bias, qk_norm;
     bool down_bias;             /* of the feed-forward, the last matrix alone has one */
     bool qk_wide;               /* its norms of queries and keys are over all heads, not over each */
     enum { FFN_ABSENT, FFN_GATED, FFN_PLAIN } ffn_kind;      /* three matrices or two */
@@ -230,14 +230,14 @@ const struct family *family_find(struct config *config);
 /* The value that the class gives a field that is absent; false: none. */
 bool family_default(const struct family *family, const char *field, double *value);
 bool model_has(const struct model *model, uint64_t trait);
-bool model_rule(struct model *model, struct rule rule);
+bool model_rule(struct model *model, struct family_rule rule);
 
 layer_builder attention_grouped, attention_latent, attention_twice, attention_compressed, attention_factored;
 layer_builder state_delta, state_kimi, state_mamba, state_mamba1, state_lightning, state_convolution;
 layer_builder state_recurrent, state_rwkv;
 model_builder encoder_ends, t5_build, bart_build;
-void ffn_dense(struct model *model, const struct plan *plan);
-void ffn_experts(struct model *model, const struct plan *plan);
+void ffn_dense(struct model *model, const struct layer_plan *plan);
+void ffn_experts(struct model *model, const struct layer_plan *plan);
 /* Vision and audio towers beside the language model: the fact tower_params, and notes. */
 void towers_add(struct model *model);
 /* Tokens of an image or a second of sound: facts, where the configuration tells. */

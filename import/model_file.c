@@ -9,7 +9,7 @@
 
 enum { file_limit = 64 << 20, beginning = 16, part_limit = 2000 };
 
-struct opened {
+struct opened_model {
     struct arena *arena;
     const char *path;
     const struct model_options *options;
@@ -17,14 +17,14 @@ struct opened {
     struct error *error;
 };
 
-static const char *beside(const struct opened *opened, const char *name)
+static const char *beside(const struct opened_model *opened, const char *name)
 {
     const char *slash = strrchr(opened->path, '/');
     return arena_print(opened->arena, "%.*s%s", slash ? (int)(slash - opened->path + 1) : 0, opened->path,
                        name);
 }
 
-static bool json_file(const struct opened *opened, const char *path, struct doc **doc)
+static bool json_file(const struct opened_model *opened, const char *path, struct doc **doc)
 {
     struct text text;
     return file_read(opened->arena, path, file_limit, &text, opened->error) &&
@@ -32,7 +32,7 @@ static bool json_file(const struct opened *opened, const char *path, struct doc 
 }
 
 /* config.json in the same folder; NULL: none. */
-static bool config_beside(const struct opened *opened, struct doc **config)
+static bool config_beside(const struct opened_model *opened, struct doc **config)
 {
     const char *path = beside(opened, "config.json");
     *config = NULL;
@@ -43,7 +43,7 @@ static bool config_beside(const struct opened *opened, struct doc **config)
 
 /* ---- safetensors ----------------------------------------------------------------------- */
 
-static bool tensors_read(const struct opened *opened, const char *path, struct tensors *tensors)
+static bool tensors_read(const struct opened_model *opened, const char *path, struct tensors *tensors)
 {
     struct text head;
     if (!file_head(opened->arena, path, beginning, &head, opened->error))
@@ -67,14 +67,14 @@ static int parts_of(const char *path, size_t *number)
     return count;
 }
 
-static bool part_missing(const struct opened *opened, const char *path, size_t parts)
+static bool part_missing(const struct opened_model *opened, const char *path, size_t parts)
 {
     error_set(opened->error, "%s: not there, one of %zu parts of the model", path, parts);
     return error_expected(opened->error,
                           "all parts beside each other; of each its first megabytes are enough");
 }
 
-static bool read_safetensors(const struct opened *opened)
+static bool read_safetensors(const struct opened_model *opened)
 {
     struct tensors tensors = { 0 };
     struct doc *config;
@@ -101,7 +101,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool index_wrong(const struct opened *opened, const char *what)
+static bool index_wrong(const struct opened_model *opened, const char *what)
 {
     error_set(opened->error, "%s: %s", opened->path, what);
     return error_expected(opened->error,
@@ -110,7 +110,7 @@ static bool index_wrong(const struct opened *opened, const char *what)
 }
 
 /* The files that an index names, each once. */
-static bool parts_named(const struct opened *opened, const struct doc *map, const char ***parts,
+static bool parts_named(const struct opened_model *opened, const struct doc *map, const char ***parts,
                         size_t *count)
 {
     const char **names = arena_array(opened->arena, map->count + 1, sizeof *names);
@@ -133,7 +133,7 @@ static bool parts_named(const struct opened *opened, const struct doc *map, cons
     return *count > 0 || index_wrong(opened, "weight_map names no tensor");
 }
 
-static bool index_without_parts(const struct opened *opened, const struct doc *index)
+static bool index_without_parts(const struct opened_model *opened, const struct doc *index)
 {
     struct doc *config;
     if (!config_beside(opened, &config))
@@ -148,7 +148,7 @@ static bool index_without_parts(const struct opened *opened, const struct doc *i
                        opened->error);
 }
 
-static bool read_index(const struct opened *opened, const struct doc *index)
+static bool read_index(const struct opened_model *opened, const struct doc *index)
 {
     const struct doc *map = doc_get(index, "weight_map");
     struct tensors tensors = { 0 };
@@ -178,14 +178,14 @@ static bool read_index(const struct opened *opened, const struct doc *index)
 
 /* ---- any file ---------------------------------------------------------------------------- */
 
-static bool read_gguf(const struct opened *opened, struct text text)
+static bool read_gguf(const struct opened_model *opened, struct text text)
 {
     struct doc *doc;
     return gguf_read(opened->arena, opened->path, text, &doc, opened->error) &&
            model_gguf(opened->arena, doc, opened->path, opened->options, opened->facts, opened->error);
 }
 
-static bool read_json(const struct opened *opened, struct text text)
+static bool read_json(const struct opened_model *opened, struct text text)
 {
     struct doc *doc;
     if (!json_read(opened->arena, opened->path, text, &doc, opened->error))
@@ -211,7 +211,7 @@ bool model_file(struct arena *arena, const char *path, const struct model_option
                 struct facts *facts,
                 struct error *error)
 {
-    const struct opened opened = { arena, path, options, facts, error };
+    const struct opened_model opened = { arena, path, options, facts, error };
     struct text text;
     if (!strcmp(path, "-"))
         return file_read(arena, path, file_limit, &text, error) &&

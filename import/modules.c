@@ -90,7 +90,7 @@ static const char *short_of(struct arena *arena, struct text inside, bool expert
 /* ---- classes, each found once for all names that differ in numbers alone --------------- */
 
 enum { memo_size = 4096 };
-struct memo {
+struct class_memo {
     const char *shape;
     enum tensor_class kind;
 };
@@ -105,22 +105,22 @@ static const char *shape_of(struct arena *arena, const char *name)
     return shape;
 }
 
-static enum tensor_class class_of(struct arena *arena, struct memo *memo, const char *name)
+static enum tensor_class class_of(struct arena *arena, struct class_memo *memo, const char *name)
 {
     const char *shape = shape_of(arena, name);
     uint32_t hash = 2166136261u;
     for (const char *at = shape; *at; at++)
         hash = (hash ^ (unsigned char)*at) * 16777619u;
-    struct memo *place = &memo[hash % memo_size];
+    struct class_memo *place = &memo[hash % memo_size];
     if (!place->shape || strcmp(place->shape, shape))
-        *place = (struct memo){ shape, tensor_class_of(name) };
+        *place = (struct class_memo){ shape, tensor_class_of(name) };
     return place->kind;
 }
 
 /* ---- a matrix ------------------------------------------------------------------------ */
 
 /* The tensors of one module, sorted: its weights, then its scales. */
-struct part {
+struct module_tensor {
     const struct tensor *tensor;
     const char *module;
     bool scale;
@@ -129,14 +129,14 @@ struct part {
 
 static int by_module(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct module_tensor *x = a, *y = b;
     const int order = strcmp(x->module, y->module);
     if (order)
         return order;
     return x->scale != y->scale ? x->scale - y->scale : strcmp(x->tensor->name, y->tensor->name);
 }
 
-static const struct tensor *part_named(const struct part *parts, size_t count, const char *end)
+static const struct tensor *part_named(const struct module_tensor *parts, size_t count, const char *end)
 {
     for (size_t i = 1; i < count; i++)
         if (ends_with(parts[i].tensor->name, end))
@@ -145,7 +145,7 @@ static const struct tensor *part_named(const struct part *parts, size_t count, c
 }
 
 /* Weights packed along one of the two dimensions of a GPTQ or AWQ matrix. */
-static bool packed_words(const struct tensor *main, const struct part *parts, size_t count,
+static bool packed_words(const struct tensor *main, const struct module_tensor *parts, size_t count,
                          struct module *module)
 {
     const struct tensor *scales = part_named(parts, count, ".scales");
@@ -166,7 +166,7 @@ static bool packed_words(const struct tensor *main, const struct part *parts, si
 }
 
 /* Bits of a weight that is packed along the inputs; 0: it is not packed. */
-static double packed_bits(const struct tensor *main, const struct part *parts, size_t count, double bits)
+static double packed_bits(const struct tensor *main, const struct module_tensor *parts, size_t count, double bits)
 {
     const bool words = !strcmp(main->type, "I32") || !strcmp(main->type, "U32");
     const bool bytes = !strcmp(main->type, "U8") && count > 1;
@@ -198,7 +198,7 @@ static void shape_read(const struct tensor *main, double unpacked, struct module
     }
 }
 
-static struct module module_of(struct arena *arena, const struct part *parts, size_t count, double bits)
+static struct module module_of(struct arena *arena, const struct module_tensor *parts, size_t count, double bits)
 {
     const struct tensor *main = parts->tensor;
     struct module module = { .whole = main->name, .type = main->type, .kind = parts->kind, .copies = 1 };
@@ -221,16 +221,16 @@ static struct module module_of(struct arena *arena, const struct part *parts, si
 
 /* ---- all ----------------------------------------------------------------------------- */
 
-static struct part *parts_of(struct arena *arena, const struct tensors *tensors)
+static struct module_tensor *parts_of(struct arena *arena, const struct tensors *tensors)
 {
-    struct memo *memo = arena_array(arena, memo_size, sizeof *memo);
-    struct part *parts = arena_array(arena, tensors->count + 1, sizeof *parts);
+    struct class_memo *memo = arena_array(arena, memo_size, sizeof *memo);
+    struct module_tensor *parts = arena_array(arena, tensors->count + 1, sizeof *parts);
     for (size_t i = 0; i < tensors->count; i++) {
         const struct tensor *tensor = &tensors->at[i];
         enum tensor_class kind = class_of(arena, memo, tensor->name);
         const bool scale = kind == TENSOR_scale;
         const char *module = arena_copy(arena, tensor->name, module_size(tensor->name, scale));
-        parts[i] = (struct part){ tensor, module, scale, scale ? class_of(arena, memo, module) : kind };
+        parts[i] = (struct module_tensor){ tensor, module, scale, scale ? class_of(arena, memo, module) : kind };
     }
     if (tensors->count)
         qsort(parts, tensors->count, sizeof *parts, by_module);
@@ -289,7 +289,7 @@ static void encoder_apart(struct modules *modules)
 
 void modules_of(struct arena *arena, const struct tensors *tensors, double bits, struct modules *modules)
 {
-    const struct part *parts = parts_of(arena, tensors);
+    const struct module_tensor *parts = parts_of(arena, tensors);
     struct module *list = arena_array(arena, tensors->count + 1, sizeof *list);
     size_t count = 0;
     for (size_t i = 0, end; i < tensors->count; i = end) {

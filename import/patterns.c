@@ -10,7 +10,7 @@
  * present, a trait that the family must have, and the function that reads it. The first row that
  * applies is used. */
 typedef bool pattern_reader(struct model *model, const struct doc *doc);
-struct pattern {
+struct pattern_key {
     const char *key;            /* NULL: always */
     uint64_t trait;             /* 0: any family */
     pattern_reader *read;
@@ -54,7 +54,7 @@ static size_t count_of(const struct model *model)
 }
 
 /* The layer that an item of a list names by number, the first of which is `first`; NULL: an error. */
-static struct plan *named(struct model *model, const struct doc *item, double first, const char *key)
+static struct layer_plan *named(struct model *model, const struct doc *item, double first, const char *key)
 {
     if (item->kind == DOC_NUMBER && item->number >= first && item->number < model->layers + first)
         return &model->plan[(size_t)(item->number - first)];
@@ -64,7 +64,7 @@ static struct plan *named(struct model *model, const struct doc *item, double fi
 
 /* ---- names --------------------------------------------------------------------------- */
 
-static const struct kind {
+static const struct mixer_kind {
     const char *name;
     enum mixer mixer;
     double compression;         /* as compress_ratios would have it */
@@ -81,7 +81,7 @@ static const struct kind {
     { "heavily_compressed_attention", MIXER_FULL, 128 },
 };
 
-static void set_compression(struct plan *plan, double compression)
+static void set_compression(struct layer_plan *plan, double compression)
 {
     plan->compression = compression;
     if (compression != 1)
@@ -215,7 +215,7 @@ static bool read_linear_config(struct model *model, const struct doc *doc)
     if (!list || list->kind != DOC_ARRAY)
         return config_fail(model->config, "linear_attn_config has no list kda_layers");
     for (const struct doc *item = list->first; item; item = item->next) {
-        struct plan *plan = named(model, item, 1, "kda_layers");
+        struct layer_plan *plan = named(model, item, 1, "kda_layers");
         if (!plan)
             return false;
         plan->mixer = MIXER_LINEAR;
@@ -231,7 +231,7 @@ static bool flag_in(const struct doc *object, const char *key)
     return doc && doc->kind == DOC_BOOL && doc->boolean;
 }
 
-static bool read_block_attention(struct model *model, struct plan *plan, const struct doc *doc)
+static bool read_block_attention(struct model *model, struct layer_plan *plan, const struct doc *doc)
 {
     struct config *config = model->config;
     if (flag_in(doc, "replace_with_linear"))
@@ -252,7 +252,7 @@ static bool read_block_attention(struct model *model, struct plan *plan, const s
 }
 
 /* Rounded up to 256 as modeling_decilm.py does. */
-static bool read_block_ffn(struct model *model, struct plan *plan, const struct doc *doc)
+static bool read_block_ffn(struct model *model, struct layer_plan *plan, const struct doc *doc)
 {
     struct config *config = model->config;
     if (flag_in(doc, "replace_with_linear"))
@@ -374,7 +374,7 @@ static bool read_numbered(struct model *model, const struct doc *list, const cha
     for (size_t layer = 0; layer < count_of(model); layer++)
         model->plan[layer].mixer = rest;
     for (const struct doc *item = list->first; item; item = item->next) {
-        struct plan *plan = named(model, item, 0, key);
+        struct layer_plan *plan = named(model, item, 0, key);
         if (!plan)
             return false;
         plan->mixer = listed;
@@ -396,7 +396,7 @@ static bool read_full_numbers(struct model *model, const struct doc *list)
 static bool read_crossed(struct model *model, const struct doc *list)
 {
     for (const struct doc *item = list->first; item; item = item->next) {
-        struct plan *plan = named(model, item, 0, "cross_attention_layers");
+        struct layer_plan *plan = named(model, item, 0, "cross_attention_layers");
         if (!plan)
             return false;
         plan->crossed = true;
@@ -440,7 +440,7 @@ static bool read_openelm(struct model *model, const struct doc *list)
     return true;
 }
 
-static const struct pattern mixer_patterns[] = {
+static const struct pattern_key mixer_patterns[] = {
     { "layer_types", 0, read_layer_types },
     { "hybrid_layer_pattern", 0, read_hybrid },
     { "hybrid_override_pattern", 0, read_letters },
@@ -519,7 +519,7 @@ static bool read_ffn_step(struct model *model, const struct doc *doc)
         model->plan[layer].ffn = (layer + 1) % step ? FFN_DENSE : FFN_MOE;
     const struct doc *dense = config_get(config, "mlp_only_layers");
     for (const struct doc *item = dense ? dense->first : NULL; item; item = item->next) {
-        struct plan *plan = named(model, item, 0, "mlp_only_layers");
+        struct layer_plan *plan = named(model, item, 0, "mlp_only_layers");
         if (!plan)
             return false;
         plan->ffn = FFN_DENSE;
@@ -574,7 +574,7 @@ static bool read_expert_range(struct model *model, const struct doc *doc)
     return true;
 }
 
-static const struct pattern ffn_patterns[] = {
+static const struct pattern_key ffn_patterns[] = {
     { "mlp_layer_types", 0, read_ffn_types },
     { "moe_layers_enum", 0, read_ffn_numbers },
     { "interleave_moe_layer_step", 0, read_ffn_step },
@@ -610,12 +610,12 @@ static bool read_sparse_config(struct model *model, const struct doc *doc)
     return true;
 }
 
-static const struct pattern index_patterns[] = {
+static const struct pattern_key index_patterns[] = {
     { "indexer_types", TRAIT_BIT(sparse), read_index_types },
     { "sparse_attention_config", 0, read_sparse_config },
 };
 
-static bool apply_first(struct model *model, const struct pattern *patterns, size_t count)
+static bool apply_first(struct model *model, const struct pattern_key *patterns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const char *key = patterns[i].key;
@@ -653,7 +653,7 @@ bool plan_layers(struct model *model)
     const struct family *family = model->family;
     model->plan = arena_array(model->config->arena, count_of(model), sizeof *model->plan);
     for (size_t layer = 0; layer < count_of(model); layer++)
-        model->plan[layer] = (struct plan){
+        model->plan[layer] = (struct layer_plan){
             .mixer = family->attention ? MIXER_FULL : MIXER_LINEAR,
             .ffn = family->ffn_kind == FFN_ABSENT ? FFN_NONE : model->experts > 1 ? FFN_MOE : FFN_DENSE,
             .recurrent = model_has(model, TRAIT_BIT(parallel_state)),

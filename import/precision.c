@@ -266,12 +266,12 @@ static struct mixed *mixed_read(struct config *config, const struct doc *quantiz
 }
 
 /* Names of formats; NULL for experts that are as the other matrices. */
-struct choice {
+struct precision_formats {
     const char *base, *matrix, *expert;
 };
 
 static bool choice_read(struct config *config, const struct doc *quantization,
-                        const struct model_options *options, struct choice *choice)
+                        const struct model_options *options, struct precision_formats *choice)
 {
     choice->matrix = method_format(quantization);
     if (!choice->matrix)
@@ -295,7 +295,7 @@ static bool choice_read(struct config *config, const struct doc *quantization,
 
 /* The user's format, for what the checkpoint quantises, or would: of one that quantises its experts
  * alone for these, unless they get a format of their own. */
-static void choice_replace(struct choice *choice, const char *weights, bool experts_apart)
+static void choice_replace(struct precision_formats *choice, const char *weights, bool experts_apart)
 {
     bool experts_only = choice->expert && choice->matrix == choice->base && !experts_apart;
     choice->expert = weights;
@@ -307,7 +307,7 @@ bool precision_read(struct config *config, const struct model_options *options,
                     struct precision *precision)
 {
     const struct doc *quantization = config_get(config, "quantization_config");
-    struct choice choice = { .base = base_format(config) };
+    struct precision_formats choice = { .base = base_format(config) };
     choice.matrix = choice.base;
     if (!quantization)
         quantization = config_get(config, "compression_config");

@@ -16,7 +16,7 @@
 /* A million dollars a million tokens: what is more is a mistake of units, and of no use. */
 static const double PRICE_MOST = 1;
 
-struct reader {
+struct price_reader {
     struct arena *arena;
     struct price_sheet *sheet;
     struct error *error;
@@ -24,7 +24,7 @@ struct reader {
 };
 
 /* NULL: one of the names is no plain text. `line`: 0, the file has none. */
-static struct price *add_price(struct reader *reader, int line, const char *seller,
+static struct price *add_price(struct price_reader *reader, int line, const char *seller,
                                const char *model)
 {
     const char *file = reader->sheet->file;
@@ -45,7 +45,7 @@ static struct price *add_price(struct reader *reader, int line, const char *sell
 }
 
 /* Without an input and an output price an entry says nothing. */
-static void keep_if_priced(struct reader *reader)
+static void keep_if_priced(struct price_reader *reader)
 {
     const struct price *price = &reader->sheet->prices[reader->sheet->count - 1];
     if (price->at[0][0][PRICE_INPUT] > 0 && price->at[0][0][PRICE_OUTPUT] > 0)
@@ -120,16 +120,16 @@ static double cut_threshold(struct text *name)
     return 1000 * tokens;
 }
 
-struct place {
+struct price_terms {
     enum service_tier tier;
     enum price_class class;
     double threshold;               /* 0: below any */
 };
 
-static bool find_place(const char *key, struct place *place)
+static bool find_place(const char *key, struct price_terms *place)
 {
     struct text name = text_of(key);
-    *place = (struct place){ SERVICE_STANDARD, PRICE_INPUT, 0 };
+    *place = (struct price_terms){ SERVICE_STANDARD, PRICE_INPUT, 0 };
     for (int tier = 1; tier < SERVICE_TIERS; tier++)
         if (cut_end(&name, tier_ends[tier])) {
             place->tier = (enum service_tier)tier;
@@ -144,7 +144,7 @@ static bool find_place(const char *key, struct place *place)
     return false;
 }
 
-static bool price_number(struct reader *reader, const char *entry, const struct doc *field,
+static bool price_number(struct price_reader *reader, const char *entry, const struct doc *field,
                          double *value)
 {
     *value = field->number;
@@ -160,10 +160,10 @@ static bool price_number(struct reader *reader, const char *entry, const struct 
 }
 
 /* The first step counts: prices above a second one are left out. */
-static bool read_field(struct reader *reader, struct price *price, const char *entry,
+static bool read_field(struct price_reader *reader, struct price *price, const char *entry,
                        const struct doc *field)
 {
-    struct place place;
+    struct price_terms place;
     double value;
     if (!find_place(field->key, &place) || field->kind == DOC_NULL)
         return true;
@@ -193,7 +193,7 @@ static const char *string_of(const struct doc *object, const char *key)
     return field && field->kind == DOC_STRING ? field->string : "";
 }
 
-static bool read_entry(struct reader *reader, const struct doc *entry)
+static bool read_entry(struct price_reader *reader, const struct doc *entry)
 {
     const char *mode = string_of(entry, "mode");
     if (strcmp(mode, "chat") && strcmp(mode, "responses")) {
@@ -214,7 +214,7 @@ static bool read_entry(struct reader *reader, const struct doc *entry)
     return true;
 }
 
-static bool read_litellm(struct reader *reader, struct text text)
+static bool read_litellm(struct price_reader *reader, struct text text)
 {
     struct doc *doc;
     if (!json_read(reader->arena, reader->sheet->file, text, &doc, reader->error))
@@ -241,7 +241,7 @@ static const struct { const char *column; enum price_class class; int above; } c
     { "tier_cache_read", PRICE_HIT, 1 },     { "tier_cache_write", PRICE_WRITE_SHORT, 1 },
 };
 
-static bool cell_number(struct reader *reader, const struct csv *csv, size_t row,
+static bool cell_number(struct price_reader *reader, const struct csv *csv, size_t row,
                         const char *column, double *value)
 {
     const char *cell = csv_cell(csv, row, csv_column(csv, column));
@@ -252,7 +252,7 @@ static bool cell_number(struct reader *reader, const struct csv *csv, size_t row
     return error_expected(reader->error, "a number from 0 on, or an empty cell");
 }
 
-static bool read_row(struct reader *reader, const struct csv *csv, size_t row)
+static bool read_row(struct price_reader *reader, const struct csv *csv, size_t row)
 {
     const double per_token = 1e-6;              /* the file counts millions */
     struct price *price = add_price(reader, csv->lines[row],
@@ -281,7 +281,7 @@ static bool read_row(struct reader *reader, const struct csv *csv, size_t row)
     return true;
 }
 
-static bool read_models_dev(struct reader *reader, const struct csv *csv)
+static bool read_models_dev(struct price_reader *reader, const struct csv *csv)
 {
     reader->sheet->kind = "models.dev";
     for (size_t row = 0; row < csv->rows; row++)
@@ -305,7 +305,7 @@ facts_of[] = {
     { "output_batch", SERVICE_BATCH, 0, PRICE_OUTPUT },
 };
 
-static bool read_own(struct reader *reader, struct text text)
+static bool read_own(struct price_reader *reader, struct text text)
 {
     struct catalog *catalog = arena_alloc(reader->arena, sizeof *catalog);
     catalog_open(catalog, reader->arena);
@@ -337,7 +337,7 @@ static bool read_own(struct reader *reader, struct text text)
 
 /* ---- which of them ----------------------------------------------------------------------- */
 
-static bool read_csv(struct reader *reader, struct text text)
+static bool read_csv(struct price_reader *reader, struct text text)
 {
     struct csv csv;
     if (!csv_read_any(reader->arena, reader->sheet->file, text, &csv, reader->error))
@@ -357,7 +357,7 @@ bool prices_read(struct arena *arena, const char *file, struct text text,
 {
     struct text start = text_trim(text);
     *sheet = (struct price_sheet){ .file = file };
-    struct reader reader = { arena, sheet, error, date_of_name(arena, file) };
+    struct price_reader reader = { arena, sheet, error, date_of_name(arena, file) };
     bool json = start.size && (*start.data == '{' || *start.data == '[');
     if (!(json ? read_litellm(&reader, text) : read_csv(&reader, text)))
         return false;

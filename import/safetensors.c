@@ -85,24 +85,24 @@ static bool shape_read(const char *file, const struct doc *shape, struct tensor 
     return true;
 }
 
-struct place {
+struct tensor_span {
     double begin, end;
     const char *name;
 };
 
 static bool place_read(const char *file, const struct doc *offsets, const struct tensor *tensor,
-                       struct place *place,
+                       struct tensor_span *place,
                        struct error *error)
 {
     if (!offsets || offsets->kind != DOC_ARRAY || offsets->count != 2 || !whole(offsets->first, 1e15) ||
         !whole(offsets->last, 1e15) || offsets->first->number > offsets->last->number)
         return fail(file, tensor->name, "its data_offsets are not a begin and an end", error);
-    *place = (struct place){ offsets->first->number, offsets->last->number, tensor->name };
+    *place = (struct tensor_span){ offsets->first->number, offsets->last->number, tensor->name };
     return true;
 }
 
 static bool tensor_read(const char *file, const struct doc *doc, struct tensor *tensor,
-                        struct place *place, struct error *error)
+                        struct tensor_span *place, struct error *error)
 {
     const struct doc *type = doc_get(doc, "dtype");
     *tensor = (struct tensor){ .name = doc->key };
@@ -130,7 +130,7 @@ static bool tensor_read(const char *file, const struct doc *doc, struct tensor *
 
 static int by_place(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct tensor_span *x = a, *y = b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
     if (x->end != y->end)
@@ -138,7 +138,7 @@ static int by_place(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static bool apart(const char *file, struct place *places, size_t count, struct error *error)
+static bool apart(const char *file, struct tensor_span *places, size_t count, struct error *error)
 {
     if (count)
         qsort(places, count, sizeof *places, by_place);
@@ -170,7 +170,7 @@ bool safetensors_read(struct arena *arena, const char *file, struct text header,
         error_set(error, "%s: the header is not a JSON object", file);
         return error_expected(error, "a header as safetensors writes it");
     }
-    struct place *places = arena_array(arena, doc->count + 1, sizeof *places);
+    struct tensor_span *places = arena_array(arena, doc->count + 1, sizeof *places);
     size_t count = 0;
     for (const struct doc *item = doc->first; item; item = item->next) {
         struct tensor tensor;

@@ -100,7 +100,7 @@ static bool heads_unknown(struct model *model)
 
 /* ---- caches -------------------------------------------------------------------------- */
 
-static void span(struct model *model, const struct plan *plan, struct cache *cache)
+static void span(struct model *model, const struct layer_plan *plan, struct cache *cache)
 {
     cache->window_fill = plan->mixer == MIXER_CHUNKED ? 0.5 : 1;
     cache->entries_per_token = plan->mixer == MIXER_FULL;
@@ -135,7 +135,7 @@ static struct rows rows_of(struct model *model, const struct layer *layer)
     return (struct rows){ heads * size, (all - heads * size) / 2, (all - heads * size) / 2 };
 }
 
-static void grouped(struct model *model, const struct layer *layer, const struct plan *plan, bool *told)
+static void grouped(struct model *model, const struct layer *layer, const struct layer_plan *plan, bool *told)
 {
     const struct rows rows = rows_of(model, layer);
     double size = model->config->failed ? 1 : head_size(model, layer, rows.query);
@@ -158,7 +158,7 @@ static void grouped(struct model *model, const struct layer *layer, const struct
     cache_add(model, plan, cache);
 }
 
-static void latent(struct model *model, const struct layer *layer, const struct plan *plan)
+static void latent(struct model *model, const struct layer *layer, const struct layer_plan *plan)
 {
     const double all = layer->of[TENSOR_latent]->out;
     const struct module *norm = layer->latent_norm;
@@ -178,7 +178,7 @@ static void latent(struct model *model, const struct layer *layer, const struct 
 }
 
 /* The size of the state of each inner channel; a short convolution alone has none. */
-static void state(struct model *model, const struct layer *layer, const struct plan *plan)
+static void state(struct model *model, const struct layer *layer, const struct layer_plan *plan)
 {
     static const enum field sizes[] = { FIELD_state_size, FIELD_linear_key_dim };
     const struct module *out = layer->of[TENSOR_state_output];
@@ -196,7 +196,7 @@ static void state(struct model *model, const struct layer *layer, const struct p
 
 /* ---- a layer ------------------------------------------------------------------------- */
 
-static bool has_attention(const struct layer *layer, const struct plan *plan)
+static bool has_attention(const struct layer *layer, const struct layer_plan *plan)
 {
     return !plan->no_keys && !layer->mixes_time &&
            (layer->of[TENSOR_key] || layer->of[TENSOR_joined] || layer->of[TENSOR_latent]);
@@ -213,7 +213,7 @@ static bool layer_unknown(struct model *model, size_t number, const struct layer
 
 static bool build_one(struct model *model, size_t number, const struct layer *layer, bool *told)
 {
-    struct plan plan = model->plan[number];
+    struct layer_plan plan = model->plan[number];
     const bool attention = has_attention(layer, &plan) && !(plan.mixer == MIXER_LINEAR && layer->recurrent);
     if (plan.mixer == MIXER_LINEAR || plan.mixer == MIXER_NONE)
         plan.mixer = MIXER_FULL;

@@ -11,7 +11,7 @@
  * state, three multiply-adds for each of its elements; a plain gated sum two. */
 enum { state_bytes = 4, input_bytes = 2, delta_macs = 3, sum_macs = 2 };
 
-void state_cache(struct model *model, const struct plan *plan, double elements, double macs, double inputs)
+void state_cache(struct model *model, const struct layer_plan *plan, double elements, double macs, double inputs)
 {
     cache_add(model, plan, (struct cache){
         .name = "linear_attention", .window_fill = 1, .top = 1e12, .index_bytes = 2,
@@ -33,7 +33,7 @@ static void convolution(struct model *model, const char *name, double channels, 
 
 /* Gated delta net: Qwen3-Next and Qwen3.5 (modeling_qwen3_next.py). Qwen3.5 splits the same
  * projections otherwise, the counts are equal. */
-void state_delta(struct model *model, const struct plan *plan)
+void state_delta(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     double hidden = model->hidden;
@@ -56,7 +56,7 @@ void state_delta(struct model *model, const struct plan *plan)
 }
 
 /* Kimi delta attention (modeling_kimi.py): a decay per channel, through a low rank. */
-void state_kimi(struct model *model, const struct plan *plan)
+void state_kimi(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     const struct doc *linear = config_get(config, "linear_attn_config");
@@ -103,7 +103,7 @@ static double state_inner(struct model *model, double heads)
 }
 
 /* Mamba-2 (modeling_nemotron_h.py, modeling_mamba2.py). */
-void state_mamba(struct model *model, const struct plan *plan)
+void state_mamba(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     double hidden = model->hidden;
@@ -156,7 +156,7 @@ static void mamba1_inner(struct model *model, double inner, double size, double 
 }
 
 /* Mamba (modeling_mamba.py, modeling_jamba.py): a decay for each channel and element of the state. */
-void state_mamba1(struct model *model, const struct plan *plan)
+void state_mamba1(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     double hidden = model->hidden;
@@ -180,7 +180,7 @@ void state_mamba1(struct model *model, const struct plan *plan)
 }
 
 /* Gated short convolution (modeling_lfm2.py): its last inputs are all the state there is. */
-void state_convolution(struct model *model, const struct plan *plan)
+void state_convolution(struct model *model, const struct layer_plan *plan)
 {
     double hidden = model->hidden, kernel = config_count(model->config, FIELD_convolution);
     weight_matrix(model, "conv.in_proj", hidden, 3 * hidden);
@@ -195,7 +195,7 @@ void state_convolution(struct model *model, const struct plan *plan)
 }
 
 /* Real-gated linear recurrence (modeling_recurrent_gemma.py), gates in blocks, one a head. */
-void state_recurrent(struct model *model, const struct plan *plan)
+void state_recurrent(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     double hidden = model->hidden, heads = config_count(config, FIELD_heads);
@@ -215,7 +215,7 @@ void state_recurrent(struct model *model, const struct plan *plan)
 }
 
 /* RWKV-4 (modeling_rwkv.py): both halves of a layer mix a token with the one before it. */
-void state_rwkv(struct model *model, const struct plan *plan)
+void state_rwkv(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     double hidden = model->hidden, width = config_count_or(config, FIELD_state_width, hidden);
@@ -235,7 +235,7 @@ void state_rwkv(struct model *model, const struct plan *plan)
 }
 
 /* Lightning attention (modeling_minimax_m1.py): no convolution, a fixed decay per head. */
-void state_lightning(struct model *model, const struct plan *plan)
+void state_lightning(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
     double hidden = model->hidden, heads = config_count(config, FIELD_heads);

@@ -141,7 +141,7 @@ static double qwen_tower(const struct tower *tower)
          + of(tower, "layers", 48) * plain_layer(width, inner) + resampler + out * out + 2 * out;
 }
 
-static const struct kind {
+static const struct tower_kind {
     const char *type;           /* model_type of the whole */
     double (*weights)(const struct tower *tower);
 } kinds[] = {

@@ -100,7 +100,7 @@ static bool cache_same(const struct cache *a, const struct cache *b)
         && a->state_size == b->state_size && a->state_macs == b->state_macs;
 }
 
-void cache_add(struct model *model, const struct plan *plan, struct cache cache)
+void cache_add(struct model *model, const struct layer_plan *plan, struct cache cache)
 {
     struct cache *place = NULL;
     for (size_t i = 0; i < model->cache_count && !place; i++)

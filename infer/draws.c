@@ -53,7 +53,7 @@ static void keep_column(uint16_t *cells, const double *values, size_t count)
         cells[k] = cell_of(values[k]);
 }
 
-void draws_keep(struct draws *draws, const struct block *block, size_t at, size_t count)
+void draws_keep(struct draws *draws, const struct draw_block *block, size_t at, size_t count)
 {
     const struct sampler *sampler = &draws->sampler;
     for (int i = 0; i < FIELD_COUNT; i++)
@@ -103,7 +103,7 @@ bool draws_make(struct arena *arena, const struct ranks *ranks, const struct for
                 struct error *error)
 {
     struct sampler sampler;
-    struct block block;
+    struct draw_block block;
     if (!sampler_open(arena, formulas, facts, &sampler, error))
         return false;
     *draws = draws_new(arena, &sampler, seed, count, all);
@@ -127,7 +127,7 @@ bool draws_values(struct arena *arena, const struct formulas *formulas, const st
                   double *const quantity[QUANTITY_COUNT], struct error *error)
 {
     struct sampler sampler;
-    struct block block;
+    struct draw_block block;
     struct ziggurat ziggurat;
     if (!sampler_open(arena, formulas, facts, &sampler, error))
         return false;

@@ -27,19 +27,19 @@ struct sampler {
     int field[FIELD_COUNT], quantity[QUANTITY_COUNT];   /* kept, or KEPT + unknown */
 };
 
-struct block {                      /* columns of BLOCK numbers */
+struct draw_block {                      /* columns of BLOCK numbers */
     double *coordinate[COORDINATES], *unknown[UNKNOWNS], *kept[KEPT], *tier;
 };
 
 bool sampler_open(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
                   struct sampler *sampler, struct error *error);
-void block_open(struct arena *arena, const struct sampler *sampler, struct block *block);
+void block_open(struct arena *arena, const struct sampler *sampler, struct draw_block *block);
 /* The coordinates of block `number` of the draws of a seed. */
 void block_draw(const struct sampler *sampler, const struct ziggurat *ziggurat, uint64_t seed,
-                size_t number, struct block *block);
-void block_run(const struct sampler *sampler, struct block *block, size_t count);
+                size_t number, struct draw_block *block);
+void block_run(const struct sampler *sampler, struct draw_block *block, size_t count);
 /* The column of a field or quantity. */
-const double *block_column(const struct block *block, int index);
+const double *block_column(const struct draw_block *block, int index);
 
 struct draws {
     const struct ranks *ranks;
@@ -59,7 +59,7 @@ struct draws {
 struct draws *draws_new(struct arena *arena, const struct sampler *sampler, uint64_t seed,
                         size_t count, bool all);
 /* Keep the first `count` draws of the block as draws at, at + 1, ... */
-void draws_keep(struct draws *draws, const struct block *block, size_t at, size_t count);
+void draws_keep(struct draws *draws, const struct draw_block *block, size_t at, size_t count);
 
 /* Add the cells to a histogram of DEDUCE_CELLS; without weights each counts 1. */
 void cells_fill(double *histogram, const uint16_t *cells, const double *weight, size_t count);

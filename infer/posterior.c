@@ -79,7 +79,7 @@ static double by_factor(const struct posterior_prior *prior, const struct poster
 
 /* ---- the posterior ----------------------------------------------------------------------------- */
 
-static void fill_root(const struct posterior *posterior)
+static void fill_root(const struct factor_posterior *posterior)
 {
     const struct posterior_prior *prior = posterior->prior;
     const size_t n = posterior->count;
@@ -92,7 +92,7 @@ static void fill_root(const struct posterior *posterior)
 }
 
 /* What is left of a value after the prediction at the prior's mean and a field of 0, by the slopes. */
-static double residual_of(const struct posterior *posterior, size_t i, const double *x,
+static double residual_of(const struct factor_posterior *posterior, size_t i, const double *x,
                           const double (*at_values)[POSTERIOR_FIELDS])
 {
     const struct posterior_value *value = &posterior->values[i];
@@ -104,7 +104,7 @@ static double residual_of(const struct posterior *posterior, size_t i, const dou
     return value->seen - expected;
 }
 
-static void set_factors(struct arena *scratch, struct posterior *posterior)
+static void set_factors(struct arena *scratch, struct factor_posterior *posterior)
 {
     const struct posterior_prior *prior = posterior->prior;
     const size_t n = posterior->count;
@@ -127,7 +127,7 @@ static void set_factors(struct arena *scratch, struct posterior *posterior)
 }
 
 /* The misfit of the values of one kind, by their own covariance, and what it says of the scale. */
-static void set_scale(struct arena *scratch, struct posterior *posterior, const double *residuals, int kind)
+static void set_scale(struct arena *scratch, struct factor_posterior *posterior, const double *residuals, int kind)
 {
     size_t count = 0;
     size_t *of = arena_array(scratch, posterior->count + 1, sizeof *of);
@@ -155,10 +155,10 @@ static void set_scale(struct arena *scratch, struct posterior *posterior, const 
 
 bool posterior_solve(struct arena *arena, const struct posterior_prior *prior,
                      const struct posterior_value *values, size_t count, const double *x,
-                     const double (*at_values)[POSTERIOR_FIELDS], struct posterior *posterior)
+                     const double (*at_values)[POSTERIOR_FIELDS], struct factor_posterior *posterior)
 {
     struct arena scratch = arena_beside(arena);
-    *posterior = (struct posterior){ .prior = prior, .values = values, .count = count,
+    *posterior = (struct factor_posterior){ .prior = prior, .values = values, .count = count,
                                      .root = arena_array(arena, count * count + 1, sizeof(double)),
                                      .weight = arena_array(arena, count + 1, sizeof(double)) };
     double *residuals = arena_array(&scratch, count + 1, sizeof *residuals);
@@ -176,13 +176,13 @@ bool posterior_solve(struct arena *arena, const struct posterior_prior *prior,
     return positive;
 }
 
-double posterior_weight(const struct posterior *posterior, size_t i, int field)
+double posterior_weight(const struct factor_posterior *posterior, size_t i, int field)
 {
     const double sd = posterior->prior->field[field];
     return sd * sd * posterior->values[i].reach[field] * posterior->weight[i];
 }
 
-double posterior_field(const struct posterior *posterior, const double *at, int field)
+double posterior_field(const struct factor_posterior *posterior, const double *at, int field)
 {
     double sum = 0;
     for (size_t i = 0; i < posterior->count; i++)
@@ -191,7 +191,7 @@ double posterior_field(const struct posterior *posterior, const double *at, int 
     return sum;
 }
 
-double posterior_left(const struct posterior *posterior, const struct posterior_value *a,
+double posterior_left(const struct factor_posterior *posterior, const struct posterior_value *a,
                       const struct posterior_value *b)
 {
     enum { SMALL = 64 };
@@ -211,12 +211,12 @@ double posterior_left(const struct posterior *posterior, const struct posterior_
     return left;
 }
 
-double posterior_variance(const struct posterior *posterior, const struct posterior_value *value)
+double posterior_variance(const struct factor_posterior *posterior, const struct posterior_value *value)
 {
     return fmax(0, posterior_left(posterior, value, value));
 }
 
-double posterior_outlying(const struct posterior *posterior, size_t i)
+double posterior_outlying(const struct factor_posterior *posterior, size_t i)
 {
     const size_t n = posterior->count;
     struct arena scratch = { 0 };
@@ -228,7 +228,7 @@ double posterior_outlying(const struct posterior *posterior, size_t i)
     return outlying;
 }
 
-double posterior_evidence(const struct posterior *posterior)
+double posterior_evidence(const struct factor_posterior *posterior)
 {
     double sum = 0;
     for (size_t i = 0; i < posterior->count; i++)
@@ -238,7 +238,7 @@ double posterior_evidence(const struct posterior *posterior)
 
 /* ---- which value next ------------------------------------------------------------------------ */
 
-double posterior_gain(struct arena *scratch, const struct posterior *posterior,
+double posterior_gain(struct arena *scratch, const struct factor_posterior *posterior,
                       const struct posterior_value *candidates, size_t candidate_count,
                       const struct posterior_value *targets, const double *weights, size_t target_count)
 {

@@ -34,7 +34,7 @@ struct posterior_value {
     double reach[POSTERIOR_FIELDS];             /* of l, by r: 1 and 0 where it is a time between tokens */
 };
 
-struct posterior {
+struct factor_posterior {
     const struct posterior_prior *prior;
     const struct posterior_value *values;       /* [count] */
     size_t count;
@@ -58,27 +58,27 @@ double posterior_between(const struct posterior_prior *prior, const struct poste
  * [count][POSTERIOR_FIELDS]; NULL: at 0. False if the covariance is not positive. */
 bool posterior_solve(struct arena *arena, const struct posterior_prior *prior,
                      const struct posterior_value *values, size_t count, const double *x,
-                     const double (*at_values)[POSTERIOR_FIELDS], struct posterior *posterior);
+                     const double (*at_values)[POSTERIOR_FIELDS], struct factor_posterior *posterior);
 /* The weight of value i in a field: r(z) = sum of weight x likeness. */
-double posterior_weight(const struct posterior *posterior, size_t i, int field);
+double posterior_weight(const struct factor_posterior *posterior, size_t i, int field);
 double posterior_likeness(const struct posterior_prior *prior, const double *a, const double *b);
-double posterior_field(const struct posterior *posterior, const double *at, int field);
+double posterior_field(const struct factor_posterior *posterior, const double *at, int field);
 /* The variance of ln y of a value that was not seen, without noise and before the scale. */
-double posterior_variance(const struct posterior *posterior, const struct posterior_value *value);
+double posterior_variance(const struct factor_posterior *posterior, const struct posterior_value *value);
 /* The covariance of two such values. */
-double posterior_left(const struct posterior *posterior, const struct posterior_value *a,
+double posterior_left(const struct factor_posterior *posterior, const struct posterior_value *a,
                       const struct posterior_value *b);
 /* The standardized residual of value i by a fit without it, in closed form. */
-double posterior_outlying(const struct posterior *posterior, size_t i);
+double posterior_outlying(const struct factor_posterior *posterior, size_t i);
 /* The logarithm of the probability of the values, up to a constant. */
-double posterior_evidence(const struct posterior *posterior);
+double posterior_evidence(const struct factor_posterior *posterior);
 /* The quantile of Student's distribution, or of the normal one where `freedom` is 0. */
 double student_quantile(double share, double freedom);
 /* Half the 80 % interval, in deviations. */
 double student_half_width(double freedom);
 
 /* By how much the weighted sum of variances of `targets` shrinks if `candidates` were seen together. */
-double posterior_gain(struct arena *scratch, const struct posterior *posterior,
+double posterior_gain(struct arena *scratch, const struct factor_posterior *posterior,
                       const struct posterior_value *candidates, size_t candidate_count,
                       const struct posterior_value *targets, const double *weights, size_t target_count);
 

@@ -82,7 +82,7 @@ static double log_gamma_half(int half)
 
 /* ---- where the weight lies ---------------------------------------------------------------- */
 
-struct place {
+struct heavy_region {
     size_t size;                                /* coordinates */
     double mean[COORDINATES], root[COORDINATES][COORDINATES];   /* lower triangle */
     double points;                              /* that it was made from */
@@ -109,7 +109,7 @@ static double flatten(const double *logs, double *weight, size_t count)
 }
 
 /* The coordinates of one draw, normal ones. */
-static void point_of(const struct draws *draws, const struct block *block, size_t at, double *z)
+static void point_of(const struct draws *draws, const struct draw_block *block, size_t at, double *z)
 {
     for (size_t i = 0; i < draws->sampler.draw->vary_count; i++) {
         double x = block->coordinate[i][at];
@@ -117,7 +117,7 @@ static void point_of(const struct draws *draws, const struct block *block, size_
     }
 }
 
-static void load_block(const struct draws *draws, size_t number, struct block *block)
+static void load_block(const struct draws *draws, size_t number, struct draw_block *block)
 {
     if (!draws->coordinate[0]) {
         block_draw(&draws->sampler, &draws->ziggurat, draws->seed, number, block);
@@ -128,7 +128,7 @@ static void load_block(const struct draws *draws, size_t number, struct block *b
                BLOCK * sizeof(double));
 }
 
-static void add_point(struct place *place, const double *z, double weight)
+static void add_point(struct heavy_region *place, const double *z, double weight)
 {
     for (size_t i = 0; i < place->size; i++) {
         place->mean[i] += weight * z[i];
@@ -138,7 +138,7 @@ static void add_point(struct place *place, const double *z, double weight)
 }
 
 /* A few thousand of them, each as often as its weight says (systematic resampling). */
-static void add_blocks(struct place *place, const struct draws *draws, struct block *block,
+static void add_blocks(struct heavy_region *place, const struct draws *draws, struct draw_block *block,
                        const double *weight, double total)
 {
     double z[COORDINATES], passed = 0, next = 0.5;
@@ -163,7 +163,7 @@ static void add_blocks(struct place *place, const struct draws *draws, struct bl
 
 /* Sums become mean and covariance, then the root of the latter (Cholesky); its diagonal is at
  * least ROUNDER. */
-static void close_place(struct place *place)
+static void close_place(struct heavy_region *place)
 {
     double total = place->points;
     size_t n = place->size;
@@ -189,12 +189,12 @@ static void close_place(struct place *place)
 }
 
 static void find_place(struct arena *arena, const struct posterior *posterior,
-                       struct block *block, struct place *place)
+                       struct draw_block *block, struct heavy_region *place)
 {
     const struct draws *draws = posterior->draws;
     double *weight = arena_array(arena, draws->count + 1, sizeof *weight);
     double *logs = arena_array(arena, draws->count + 1, sizeof *logs);
-    *place = (struct place){ .size = draws->sampler.draw->vary_count };
+    *place = (struct heavy_region){ .size = draws->sampler.draw->vary_count };
     for (size_t k = 0; k < draws->count; k++)
         logs[k] = posterior->weight[k] > 0 ? scalar_log(posterior->weight[k] / posterior->largest)
                                            : -INFINITY;
@@ -206,7 +206,7 @@ static void find_place(struct arena *arena, const struct posterior *posterior,
 /* ---- draws from there --------------------------------------------------------------------- */
 
 /* `free`: as many normal draws as there are coordinates. */
-static void draw_point(const struct place *place, struct random *random, const double *free,
+static void draw_point(const struct heavy_region *place, struct random *random, const double *free,
                        double *z)
 {
     if (random_uniform(random) < FROM_PRIOR) {
@@ -223,7 +223,7 @@ static void draw_point(const struct place *place, struct random *random, const d
 }
 
 /* Prior over mixture. */
-static double share_of(const struct place *place, const double *z)
+static double share_of(const struct heavy_region *place, const double *z)
 {
     double solved[COORDINATES], square = 0, prior = 0;
     for (size_t i = 0; i < place->size; i++) {
@@ -239,8 +239,8 @@ static double share_of(const struct place *place, const double *z)
     return 1 / (FROM_PRIOR + (1 - FROM_PRIOR) * scalar_exp(fmin(log_t + prior / 2, 700)));
 }
 
-static void draw_block(const struct draws *draws, const struct place *place, size_t at,
-                       uint64_t round, struct block *block)
+static void draw_block(const struct draws *draws, const struct heavy_region *place, size_t at,
+                       uint64_t round, struct draw_block *block)
 {
     double z[COORDINATES], free[COORDINATES];
     struct random random;
@@ -261,8 +261,8 @@ const struct draws *draws_reweight(struct arena *arena, const struct posterior *
                                    uint64_t round)
 {
     const struct draws *from = posterior->draws;
-    struct block block;
-    struct place *place = arena_alloc(arena, sizeof *place);
+    struct draw_block block;
+    struct heavy_region *place = arena_alloc(arena, sizeof *place);
     struct draws *draws = draws_new(arena, &from->sampler, from->seed, AGAIN, from->all);
     draws->ranks = from->ranks;
     block_open(arena, &from->sampler, &block);

@@ -151,7 +151,7 @@ static bool open_list(struct sampler *sampler, struct error *error)
     return graph_build(sampler->arena, sampler->formulas, &bound, wanted, count, &sampler->graph, error);
 }
 
-static void run_list(const struct sampler *sampler, struct block *block, size_t count)
+static void run_list(const struct sampler *sampler, struct draw_block *block, size_t count)
 {
     const struct graph *graph = &sampler->graph;
     const struct compiled *draw = sampler->draw, *sheet = sampler->sheet;
@@ -219,7 +219,7 @@ static double *new_column(struct arena *arena)
     return arena_align(arena, (BLOCK + PAD) * sizeof(double), 64);
 }
 
-void block_open(struct arena *arena, const struct sampler *sampler, struct block *block)
+void block_open(struct arena *arena, const struct sampler *sampler, struct draw_block *block)
 {
     for (size_t i = 0; i < sampler->draw->vary_count; i++)
         block->coordinate[i] = new_column(arena);
@@ -231,7 +231,7 @@ void block_open(struct arena *arena, const struct sampler *sampler, struct block
 }
 
 void block_draw(const struct sampler *sampler, const struct ziggurat *ziggurat, uint64_t seed,
-                size_t number, struct block *block)
+                size_t number, struct draw_block *block)
 {
     struct random random;
     random_stream(&random, seed, "draws", number);
@@ -242,7 +242,7 @@ void block_draw(const struct sampler *sampler, const struct ziggurat *ziggurat, 
             random_uniforms(&random, block->coordinate[i], BLOCK);
 }
 
-static void run_compiled(const struct sampler *sampler, struct block *block, size_t count)
+static void run_compiled(const struct sampler *sampler, struct draw_block *block, size_t count)
 {
     const struct compiled *draw = sampler->draw, *sheet = sampler->sheet;
     double *drawn[UNKNOWNS + 1];
@@ -257,7 +257,7 @@ static void run_compiled(const struct sampler *sampler, struct block *block, siz
                block->kept, count);
 }
 
-void block_run(const struct sampler *sampler, struct block *block, size_t count)
+void block_run(const struct sampler *sampler, struct draw_block *block, size_t count)
 {
     if (sampler->compiled)
         run_compiled(sampler, block, count);
@@ -265,7 +265,7 @@ void block_run(const struct sampler *sampler, struct block *block, size_t count)
         run_list(sampler, block, count);
 }
 
-const double *block_column(const struct block *block, int index)
+const double *block_column(const struct draw_block *block, int index)
 {
     return index < KEPT ? block->kept[index] : block->unknown[index - KEPT];
 }

@@ -14,7 +14,7 @@
 enum { THICK = 15, THIN = 4, ROW = 27, ROW_MOST = 38, WHISKER = 5, PLOT_LEAST = 120 };
 static const double names_share = 0.36, texts_share = 0.28;    /* of the width, at most */
 
-struct row {
+struct bar_row {
     double from, to;                /* value */
     double top, middle, height;     /* px */
     const char **names, **texts;    /* left of it, at its end: broken into lines */
@@ -26,7 +26,7 @@ struct chart {
     const struct picture *picture;
     struct scale x;
     struct box frame;
-    struct row *rows;
+    struct bar_row *rows;
     bool above;                     /* names stand above their bars */
     double name_width, text_width;
 };
@@ -59,7 +59,7 @@ static void choose_range(struct chart *chart)
     double low = INFINITY, high = -INFINITY, end = 0;
     for (size_t i = 0; i < picture->bar_count; i++) {
         const struct picture_bar *bar = &picture->bars[i];
-        struct row *row = &chart->rows[i];
+        struct bar_row *row = &chart->rows[i];
         row->from = !isnan(bar->from) ? bar->from : bar->total ? 0 : end;
         row->to = row->from + sum_of(bar);
         if (bar->count) {
@@ -113,7 +113,7 @@ static void break_texts(struct chart *chart)
     const struct picture *picture = chart->picture;
     struct canvas *canvas = chart->canvas;
     for (size_t i = 0; i < picture->bar_count; i++) {
-        struct row *row = &chart->rows[i];
+        struct bar_row *row = &chart->rows[i];
         chart->text_width = fmax(chart->text_width,
                                  lines_of(canvas, end_text(chart, i), fmax(70, canvas->width * texts_share),
                                           &row->texts, &row->text_lines));
@@ -138,7 +138,7 @@ static double place_rows(struct chart *chart, double top)
         each = fmin(ROW_MOST, fmax(ROW, (canvas->height - (top - canvas->top) - 50) /
                                         (double)picture->bar_count));
     for (size_t i = 0; i < picture->bar_count; i++) {
-        struct row *row = &chart->rows[i];
+        struct bar_row *row = &chart->rows[i];
         const double names = LABEL_LINE * (double)row->name_lines;
         const double bar = fmax(each, LABEL_LINE * (double)row->text_lines + 6);
         row->top = y;
@@ -196,7 +196,7 @@ static void hatch(struct buffer *out, double left, double top, double right, dou
                      class);
 }
 
-static void print_part(struct chart *chart, const struct picture_bar *bar, const struct row *row,
+static void print_part(struct chart *chart, const struct picture_bar *bar, const struct bar_row *row,
                        const struct picture_part *part, double from)
 {
     struct buffer *out = chart->canvas->out;
@@ -220,7 +220,7 @@ static void print_part(struct chart *chart, const struct picture_bar *bar, const
         hatch(out, left, row->middle - half, right, row->middle + half, class);
 }
 
-static void whiskers(struct chart *chart, const struct row *row, struct picture_range band, double inside_to)
+static void whiskers(struct chart *chart, const struct bar_row *row, struct picture_range band, double inside_to)
 {
     const struct box frame = chart->frame;
     const double low = fmax(frame.left, scale_at(&chart->x, band.low));
@@ -238,7 +238,7 @@ static void whiskers(struct chart *chart, const struct row *row, struct picture_
              "class=\"ink\" stroke=\"currentColor\" stroke-width=\"1.5\"");
 }
 
-static void span(struct chart *chart, const struct row *row, struct picture_range range, double half,
+static void span(struct chart *chart, const struct bar_row *row, struct picture_range range, double half,
                  const char *rest)
 {
     const struct box frame = chart->frame;
@@ -252,7 +252,7 @@ static void span(struct chart *chart, const struct row *row, struct picture_rang
 }
 
 /* An interval: what was thought before as a hairline, then 90 % and 50 %, and the middle. */
-static void print_interval(struct chart *chart, const struct picture_bar *bar, const struct row *row)
+static void print_interval(struct chart *chart, const struct picture_bar *bar, const struct bar_row *row)
 {
     span(chart, row, bar->prior, 0.75, "class=\"soft\" fill-opacity=\".8\"/>\n");
     span(chart, row, bar->range, 4, "class=\"ink\" fill-opacity=\".35\"/>\n");
@@ -265,7 +265,7 @@ static void print_interval(struct chart *chart, const struct picture_bar *bar, c
 }
 
 /* The right end of everything that a row shows, px. */
-static double row_end(const struct chart *chart, const struct picture_bar *bar, const struct row *row)
+static double row_end(const struct chart *chart, const struct picture_bar *bar, const struct bar_row *row)
 {
     double end = bar->count ? fmax(scale_at(&chart->x, row->to), scale_at(&chart->x, row->from))
                             : chart->frame.left;
@@ -281,7 +281,7 @@ static double row_end(const struct chart *chart, const struct picture_bar *bar, 
     return fmin(fmax(end, chart->frame.left), chart->frame.right);
 }
 
-static void print_measured(struct chart *chart, const struct picture_bar *bar, const struct row *row)
+static void print_measured(struct chart *chart, const struct picture_bar *bar, const struct bar_row *row)
 {
     struct buffer *out = chart->canvas->out;
     const double x = scale_at(&chart->x, bar->measured);
@@ -296,7 +296,7 @@ static void print_measured(struct chart *chart, const struct picture_bar *bar, c
 }
 
 /* The name at the left, or above; the value at the end of all that is drawn. */
-static void print_row_texts(struct chart *chart, const struct picture_bar *bar, const struct row *row)
+static void print_row_texts(struct chart *chart, const struct picture_bar *bar, const struct bar_row *row)
 {
     struct canvas *canvas = chart->canvas;
     const char *class = strong(bar) ? "ink strong" : bar->count ? colour_of(bar->parts) : "ink";
@@ -313,7 +313,7 @@ static void print_row_texts(struct chart *chart, const struct picture_bar *bar, 
 static void print_row(struct chart *chart, size_t index)
 {
     const struct picture_bar *bar = &chart->picture->bars[index];
-    const struct row *row = &chart->rows[index];
+    const struct bar_row *row = &chart->rows[index];
     struct canvas *canvas = chart->canvas;
     double at = row->from;
     if (index && bar->count && isnan(bar->from) && !bar->total && chart->picture->bars[index - 1].count) {

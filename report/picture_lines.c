@@ -16,9 +16,9 @@ enum { TRIES = 24, GROWTH = 40, LABEL_GAP = 9 };
 
 /* ---- ranges ------------------------------------------------------------------------------------ */
 
-struct extent { double low, high; };
+struct axis_extent { double low, high; };
 
-static void reach(struct extent *extent, double value, bool log)
+static void reach(struct axis_extent *extent, double value, bool log)
 {
     if (isnan(value) || (log && !(value > 0)))
         return;
@@ -30,7 +30,7 @@ static void choose_ranges(struct drawing *drawing)
 {
     const struct picture *picture = drawing->picture;
     const bool xl = picture->x.log, yl = picture->y.log;
-    struct extent x = { INFINITY, -INFINITY }, y = x;
+    struct axis_extent x = { INFINITY, -INFINITY }, y = x;
     for (size_t i = 0; i < picture->line_count; i++) {
         const struct picture_line *line = &picture->lines[i];
         for (size_t k = 0; k < line->count; k++)
@@ -80,7 +80,7 @@ bool segment_clip(struct box box, struct spot *a, struct spot *b)
     return true;
 }
 
-static void trace_spot(struct drawing *drawing, struct trace *trace, struct spot spot)
+static void trace_spot(struct drawing *drawing, struct picture_trace *trace, struct spot spot)
 {
     *(struct spot *)arena_push(drawing->canvas->arena, &trace->spots, &trace->count, &trace->room,
                                sizeof spot) = spot;
@@ -96,9 +96,9 @@ static void make_trace(struct drawing *drawing, size_t index)
 {
     static const struct spot gap = { NAN, NAN };
     const struct picture_line *line = &drawing->picture->lines[index];
-    struct trace *trace = &drawing->traces[index];
+    struct picture_trace *trace = &drawing->traces[index];
     struct spot before = gap;
-    *trace = (struct trace){ 0 };
+    *trace = (struct picture_trace){ 0 };
     for (size_t k = 0; k < line->count; k++) {
         const struct spot here = isnan(line->points[k].x) ? gap
                                : spot_of(drawing, line->points[k].x, line->points[k].y);
@@ -136,7 +136,7 @@ static void break_names(struct drawing *drawing)
 {
     const struct picture *picture = drawing->picture;
     for (size_t i = 0; i < picture->line_count; i++) {
-        struct label *label = &drawing->labels[i];
+        struct picture_label *label = &drawing->labels[i];
         label->lines = picture_text_lines(drawing->canvas->arena, name_of(picture, i),
                                           most_right(drawing), LABEL_SIZE, true);
         for (label->count = 0; label->lines[label->count]; label->count++)
@@ -188,7 +188,7 @@ static void make_frame(struct drawing *drawing, double top, double extra)
     scale_ticks(&drawing->x, &picture->x, canvas->arena, frame->left, frame->right, false);
 }
 
-static bool at_right_side(const struct drawing *drawing, const struct trace *trace)
+static bool at_right_side(const struct drawing *drawing, const struct picture_trace *trace)
 {
     return trace->count && trace->spots[trace->count - 1].x > drawing->frame.right - 3;
 }
@@ -214,7 +214,7 @@ static double push_apart(struct drawing *drawing)
     double total = 0;
     for (size_t i = 0; i < count; i++)
         if (drawing->labels[i].right) {
-            const struct trace *trace = &drawing->traces[i];
+            const struct picture_trace *trace = &drawing->traces[i];
             all[used++] = (struct wanted){ i, trace->spots[trace->count - 1].y,
                                            LABEL_LINE * (double)drawing->labels[i].count + 1 };
             total += all[used - 1].height;
@@ -230,7 +230,7 @@ static double push_apart(struct drawing *drawing)
     }
     double until = bottom;
     for (size_t i = used; i-- > 0;) {
-        struct label *label = &drawing->labels[all[i].index];
+        struct picture_label *label = &drawing->labels[all[i].index];
         label->top = fmin(label->top, until - all[i].height);
         until = label->top;
     }
@@ -246,7 +246,7 @@ static double try_layout(struct drawing *drawing, double top, double extra)
         make_trace(drawing, i);
     bool moved = false;
     for (size_t i = 0; i < picture->line_count; i++) {
-        struct label *label = &drawing->labels[i];
+        struct picture_label *label = &drawing->labels[i];
         const bool right = drawing->traces[i].count && label->count &&
                            (label->refused || at_right_side(drawing, &drawing->traces[i]));
         moved |= right != label->right;

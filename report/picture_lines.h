@@ -6,12 +6,12 @@
 
 struct spot { double x, y; };                   /* px; NAN: a gap */
 
-struct trace {
+struct picture_trace {
     struct spot *spots;
     size_t count, room;
 };
 
-struct label {
+struct picture_label {
     const char **lines;
     size_t count;
     double width, top;
@@ -24,8 +24,8 @@ struct drawing {
     const struct picture *picture;
     struct scale x, y;
     struct box frame;
-    struct label *labels;           /* [line_count] */
-    struct trace *traces;           /* [line_count] */
+    struct picture_label *labels;           /* [line_count] */
+    struct picture_trace *traces;           /* [line_count] */
     double bottom;
 };
 

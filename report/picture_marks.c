@@ -112,7 +112,7 @@ static void print_band(struct drawing *drawing, const struct picture_line *line)
 
 /* ---- lines and points ------------------------------------------------------------------------- */
 
-static void print_path(struct buffer *out, const struct trace *trace)
+static void print_path(struct buffer *out, const struct picture_trace *trace)
 {
     bool open = false;
     for (size_t i = 0; i < trace->count; i++) {
@@ -131,7 +131,7 @@ static void print_line(struct drawing *drawing, size_t index)
     static const char *const dashes[PICTURE_SCENARIOS] = { "", "5 6", ".1 5", "9 6 .1 6" };
     static const double shades[PICTURE_SHADES] = { 1, .8, .65, .5 };
     const struct picture_line *line = &drawing->picture->lines[index];
-    const struct trace *trace = &drawing->traces[index];
+    const struct picture_trace *trace = &drawing->traces[index];
     struct buffer *out = drawing->canvas->out;
     if (!trace->count)
         return;

@@ -10,7 +10,7 @@ static unsigned crossings(const struct drawing *drawing, struct box box)
 {
     unsigned count = 0;
     for (size_t i = 0; i < drawing->picture->line_count; i++) {
-        const struct trace *trace = &drawing->traces[i];
+        const struct picture_trace *trace = &drawing->traces[i];
         bool crossed = false;
         for (size_t k = 1; k < trace->count && !crossed; k++) {
             struct spot a = trace->spots[k - 1], b = trace->spots[k];
@@ -29,9 +29,9 @@ static unsigned crossings(const struct drawing *drawing, struct box box)
 }
 
 /* The best of some places so far. */
-struct place { struct box box; unsigned cost; bool found; };
+struct name_place { struct box box; unsigned cost; bool found; };
 
-static void consider(const struct drawing *drawing, struct place *best, double left, double top, double width,
+static void consider(const struct drawing *drawing, struct name_place *best, double left, double top, double width,
                      double height)
 {
     const struct box box = { left, top, left + width, top + height }, frame = drawing->frame;
@@ -41,11 +41,11 @@ static void consider(const struct drawing *drawing, struct place *best, double l
         return;
     const unsigned cost = crossings(drawing, box);
     if (!best->found || cost < best->cost)
-        *best = (struct place){ box, cost, true };
+        *best = (struct name_place){ box, cost, true };
 }
 
 /* Try the places around a spot, nearest first. */
-static void consider_around(const struct drawing *drawing, struct place *best, struct spot at, double width,
+static void consider_around(const struct drawing *drawing, struct name_place *best, struct spot at, double width,
                             double height, double gap)
 {
     consider(drawing, best, at.x + gap, at.y - gap - height, width, height);
@@ -59,7 +59,7 @@ static void consider_around(const struct drawing *drawing, struct place *best, s
 }
 
 /* Try all places in the frame; the nearest to the spot is best. */
-static void consider_anywhere(const struct drawing *drawing, struct place *best, struct spot at, double width,
+static void consider_anywhere(const struct drawing *drawing, struct name_place *best, struct spot at, double width,
                               double height)
 {
     enum { STEP = 10, DIRECTIONS = 16, FARTHEST = 1200 };
@@ -95,7 +95,7 @@ static bool print_mark_name(struct drawing *drawing, const struct picture_mark *
     const double most = fmax(80, (drawing->frame.right - drawing->frame.left) * 0.45);
     const char **lines = picture_text_lines(drawing->canvas->arena, mark->name, most, LABEL_SIZE, true);
     const double width = lines_width(lines, &count), height = LABEL_LINE * (double)count;
-    struct place place = { .found = false };
+    struct name_place place = { .found = false };
     if (!count)
         return true;
     consider_around(drawing, &place, at, width, height, 8);
@@ -191,7 +191,7 @@ bool print_area_names(struct drawing *drawing)
         const char **lines = picture_text_lines(drawing->canvas->arena, area->name, fmax(110, wide - 8),
                                                 LABEL_SIZE, true);
         const double width = lines_width(lines, &count), height = LABEL_LINE * (double)count;
-        struct place place = { .found = false };
+        struct name_place place = { .found = false };
         const struct spot at = area->of_y ? (struct spot){ frame.left + width / 2 + 6, middle }
                                           : (struct spot){ middle, frame.top + height / 2 + 2 };
         if (!count || from == to)
@@ -219,7 +219,7 @@ bool print_key(struct drawing *drawing)
         shown[picture->dots[i].scenario != 0] = true;
     const double rows = (double)(shown[0] + shown[1]), height = ROW * rows;
     const double width = SYMBOL + picture_text_width(names[shown[1]], LABEL_SIZE, false);
-    struct place place = { .found = false };
+    struct name_place place = { .found = false };
     if (!rows)
         return true;
     const double left = frame.left + INSET, right = frame.right - INSET - width, top = frame.top + INSET / 2,
@@ -250,8 +250,8 @@ bool print_key(struct drawing *drawing)
 /* Print the name of a line at the right side, with a hairline to the line where it was moved far. */
 static void print_right_name(struct drawing *drawing, size_t index)
 {
-    const struct label *label = &drawing->labels[index];
-    const struct trace *trace = &drawing->traces[index];
+    const struct picture_label *label = &drawing->labels[index];
+    const struct picture_trace *trace = &drawing->traces[index];
     const struct spot end = trace->spots[trace->count - 1];
     const struct picture_line *line = &drawing->picture->lines[index];
     const double x = drawing->frame.right + 9, middle = label->top + LABEL_LINE * (double)label->count / 2;
@@ -268,10 +268,10 @@ static void print_right_name(struct drawing *drawing, size_t index)
 static bool print_inner_name(struct drawing *drawing, size_t index)
 {
     static const double shares[] = { 1, .9, .75, .6, .45, .3, .15, 0 };
-    const struct label *label = &drawing->labels[index];
-    const struct trace *trace = &drawing->traces[index];
+    const struct picture_label *label = &drawing->labels[index];
+    const struct picture_trace *trace = &drawing->traces[index];
     const double height = LABEL_LINE * (double)label->count;
-    struct place place = { .found = false };
+    struct name_place place = { .found = false };
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         const struct spot at = trace->spots[(size_t)(shares[i] * (double)(trace->count - 1))];
         if (isnan(at.x))
@@ -296,7 +296,7 @@ bool print_names(struct drawing *drawing)
         if (drawing->labels[i].right)
             print_right_name(drawing, i);
     for (size_t i = 0; i < drawing->picture->line_count; i++) {
-        struct label *label = &drawing->labels[i];
+        struct picture_label *label = &drawing->labels[i];
         if (label->right || !drawing->traces[i].count || !label->count || print_inner_name(drawing, i))
             continue;
         label->refused = true;

@@ -10,37 +10,37 @@ enum { LINES_MOST = 64, POINTS_MOST = 20000, BARS_MOST = 200, PARTS_MOST = 32, D
 static const double largest = 1e30;
 
 /* A member while it is read: its document, and the way there for messages. */
-struct node {
+struct picture_member {
     struct arena *arena;
     const char *file, *path;
     const struct doc *doc;
     struct error *error;
 };
 
-static bool refuse(const struct node *node, const char *what, const char *expected)
+static bool refuse(const struct picture_member *node, const char *what, const char *expected)
 {
     error_set(node->error, "%s: %s %s", node->file, *node->path ? node->path : "the picture", what);
     return error_expected(node->error, "%s", expected);
 }
 
-static struct node member(const struct node *node, const char *key)
+static struct picture_member member(const struct picture_member *node, const char *key)
 {
-    struct node inner = *node;
+    struct picture_member inner = *node;
     inner.path = *node->path ? arena_print(node->arena, "%s.%s", node->path, key) : key;
     inner.doc = doc_get(node->doc, key);
     return inner;
 }
 
-static struct node element(const struct node *list, const struct doc *doc, size_t index)
+static struct picture_member element(const struct picture_member *list, const struct doc *doc, size_t index)
 {
-    struct node inner = *list;
+    struct picture_member inner = *list;
     inner.path = arena_print(list->arena, "%s[%zu]", list->path, index);
     inner.doc = doc;
     return inner;
 }
 
 /* Is it an object with no members but these? */
-static bool read_object(const struct node *node, const char *const *keys, size_t count)
+static bool read_object(const struct picture_member *node, const char *const *keys, size_t count)
 {
     if (!node->doc || node->doc->kind != DOC_OBJECT)
         return refuse(node, "is not an object", "an object, as report/picture.h shows it");
@@ -59,7 +59,7 @@ static bool read_object(const struct node *node, const char *const *keys, size_t
 #define READ_OBJECT(node, ...) read_object((node), (const char *const[]){ __VA_ARGS__ }, \
                                            sizeof (const char *const[]){ __VA_ARGS__ } / sizeof(char *))
 
-static bool read_list(const struct node *node, size_t most)
+static bool read_list(const struct picture_member *node, size_t most)
 {
     if (node->doc->kind != DOC_ARRAY)
         return refuse(node, "is not a list", "a list");
@@ -68,7 +68,7 @@ static bool read_list(const struct node *node, size_t most)
     return true;
 }
 
-static bool read_number(const struct node *node, double *number)
+static bool read_number(const struct picture_member *node, double *number)
 {
     if (node->doc->kind != DOC_NUMBER)
         return refuse(node, "is not a number", "a finite number");
@@ -79,15 +79,15 @@ static bool read_number(const struct node *node, double *number)
 }
 
 /* Read a number; an absent member leaves it as it is. */
-static bool read_member_number(const struct node *node, const char *key, bool needed, double *number)
+static bool read_member_number(const struct picture_member *node, const char *key, bool needed, double *number)
 {
-    const struct node inner = member(node, key);
+    const struct picture_member inner = member(node, key);
     if (!inner.doc)
         return !needed || refuse(node, arena_print(node->arena, "has no '%s'", key), "a number");
     return read_number(&inner, number);
 }
 
-static bool read_text(const struct node *node, const char **text)
+static bool read_text(const struct picture_member *node, const char **text)
 {
     if (node->doc->kind != DOC_STRING)
         return refuse(node, "is not a text", "a text");
@@ -100,17 +100,17 @@ static bool read_text(const struct node *node, const char **text)
     return true;
 }
 
-static bool read_member_text(const struct node *node, const char *key, bool needed, const char **text)
+static bool read_member_text(const struct picture_member *node, const char *key, bool needed, const char **text)
 {
-    const struct node inner = member(node, key);
+    const struct picture_member inner = member(node, key);
     if (!inner.doc || (inner.doc->kind == DOC_NULL && !needed))
         return !needed || refuse(node, arena_print(node->arena, "has no '%s'", key), "a text");
     return read_text(&inner, text);
 }
 
-static bool read_switch(const struct node *node, const char *key, bool *on)
+static bool read_switch(const struct picture_member *node, const char *key, bool *on)
 {
-    const struct node inner = member(node, key);
+    const struct picture_member inner = member(node, key);
     if (!inner.doc)
         return true;
     if (inner.doc->kind != DOC_BOOL)
@@ -119,10 +119,10 @@ static bool read_switch(const struct node *node, const char *key, bool *on)
     return true;
 }
 
-static bool read_choice(const struct node *node, const char *key, const char *const *names, size_t count,
+static bool read_choice(const struct picture_member *node, const char *key, const char *const *names, size_t count,
                         unsigned *chosen)
 {
-    const struct node inner = member(node, key);
+    const struct picture_member inner = member(node, key);
     struct buffer all = { .arena = node->arena };
     if (!inner.doc)
         return true;
@@ -136,23 +136,23 @@ static bool read_choice(const struct node *node, const char *key, const char *co
     return refuse(&inner, "is not one of its words", all.data);
 }
 
-static bool read_scenario(const struct node *node, unsigned *scenario)
+static bool read_scenario(const struct picture_member *node, unsigned *scenario)
 {
     static const char *const names[] = { "A", "B", "C", "D" };
     return read_choice(node, "of", names, PICTURE_SCENARIOS, scenario);
 }
 
 /* [low, high] */
-static bool read_range(const struct node *node, const char *key, struct picture_range *range)
+static bool read_range(const struct picture_member *node, const char *key, struct picture_range *range)
 {
-    const struct node inner = member(node, key);
+    const struct picture_member inner = member(node, key);
     if (!inner.doc)
         return true;
     if (!read_list(&inner, 2))
         return false;
     if (inner.doc->count != 2)
         return refuse(&inner, "is not a range", "[low, high]");
-    const struct node low = element(&inner, inner.doc->first, 0), high = element(&inner, inner.doc->last, 1);
+    const struct picture_member low = element(&inner, inner.doc->first, 0), high = element(&inner, inner.doc->last, 1);
     if (!read_number(&low, &range->low) || !read_number(&high, &range->high))
         return false;
     return range->low <= range->high || refuse(&inner, "ends before it begins", "[low, high]");
@@ -160,10 +160,10 @@ static bool read_range(const struct node *node, const char *key, struct picture_
 
 /* ---- the parts ----------------------------------------------------------------------------------- */
 
-static bool read_axis(const struct node *picture, const char *key, struct picture_axis *axis)
+static bool read_axis(const struct picture_member *picture, const char *key, struct picture_axis *axis)
 {
-    const struct node node = member(picture, key);
-    struct node end;
+    const struct picture_member node = member(picture, key);
+    struct picture_member end;
     if (!node.doc)
         return true;
     if (!READ_OBJECT(&node, "name", "unit", "log", "time", "from", "to") ||
@@ -187,7 +187,7 @@ static bool read_axis(const struct node *picture, const char *key, struct pictur
 }
 
 /* [x, y], or [x, low, high] */
-static bool read_tuple(const struct node *node, size_t count, double *numbers)
+static bool read_tuple(const struct picture_member *node, size_t count, double *numbers)
 {
     if (!read_list(node, count))
         return false;
@@ -195,7 +195,7 @@ static bool read_tuple(const struct node *node, size_t count, double *numbers)
         return refuse(node, "has not as many numbers as it should", count == 2 ? "[x, y]" : "[x, low, high]");
     size_t i = 0;
     for (const struct doc *kid = node->doc->first; kid; kid = kid->next, i++) {
-        const struct node inner = element(node, kid, i);
+        const struct picture_member inner = element(node, kid, i);
         if (!read_number(&inner, &numbers[i]))
             return false;
     }
@@ -215,9 +215,9 @@ static bool quick_tuple(const struct doc *doc, size_t count, double *numbers)
     return true;
 }
 
-static bool read_points(const struct node *line, struct picture *picture, struct picture_line *to)
+static bool read_points(const struct picture_member *line, struct picture *picture, struct picture_line *to)
 {
-    const struct node points = member(line, "points"), band = member(line, "band");
+    const struct picture_member points = member(line, "points"), band = member(line, "band");
     double numbers[3];
     size_t i = 0;
     if (!points.doc)
@@ -228,14 +228,14 @@ static bool read_points(const struct node *line, struct picture *picture, struct
         if (kid->kind == DOC_NULL)
             numbers[0] = numbers[1] = NAN;
         else if (!quick_tuple(kid, 2, numbers)) {
-            const struct node point = element(&points, kid, i);
+            const struct picture_member point = element(&points, kid, i);
             return read_tuple(&point, 2, numbers);
         }
         picture_point_add(picture, to, numbers[0], numbers[1]);
     }
     i = 0;
     for (const struct doc *kid = band.doc ? band.doc->first : NULL; kid; kid = kid->next, i++) {
-        const struct node span = element(&band, kid, i);
+        const struct picture_member span = element(&band, kid, i);
         if (!quick_tuple(kid, 3, numbers))
             return read_tuple(&span, 3, numbers);
         if (numbers[1] > numbers[2])
@@ -245,7 +245,7 @@ static bool read_points(const struct node *line, struct picture *picture, struct
     return true;
 }
 
-static bool read_line(const struct node *node, struct picture *picture)
+static bool read_line(const struct picture_member *node, struct picture *picture)
 {
     const char *name = "";
     unsigned kind = PICTURE_RESULT, role = PICTURE_TERM, scenario = 0;
@@ -267,7 +267,7 @@ static bool read_line(const struct node *node, struct picture *picture)
     return read_points(node, picture, line);
 }
 
-static bool read_part(const struct node *node, struct picture *picture, struct picture_bar *bar)
+static bool read_part(const struct picture_member *node, struct picture *picture, struct picture_bar *bar)
 {
     unsigned kind = PICTURE_RESULT;
     double value = 0;
@@ -282,11 +282,11 @@ static bool read_part(const struct node *node, struct picture *picture, struct p
     return true;
 }
 
-static bool read_bar(const struct node *node, struct picture *picture)
+static bool read_bar(const struct picture_member *node, struct picture *picture)
 {
     static const char *const roles[] = { "term", "bound" };
     struct picture_bar *bar = picture_bar_add(picture, "");
-    const struct node parts = member(node, "parts");
+    const struct picture_member parts = member(node, "parts");
     unsigned role = 0;
     size_t i = 0;
     if (!READ_OBJECT(node, "name", "parts", "total", "role", "from", "band", "measured", "text", "range",
@@ -301,14 +301,14 @@ static bool read_bar(const struct node *node, struct picture *picture)
         return false;
     bar->thin = role == 1;
     for (const struct doc *kid = parts.doc ? parts.doc->first : NULL; kid; kid = kid->next, i++) {
-        const struct node part = element(&parts, kid, i);
+        const struct picture_member part = element(&parts, kid, i);
         if (!read_part(&part, picture, bar))
             return false;
     }
     return true;
 }
 
-static bool read_dot(const struct node *node, struct picture *picture)
+static bool read_dot(const struct picture_member *node, struct picture *picture)
 {
     struct picture_dot *dot = picture_dot_add(picture, 0, 0);
     return READ_OBJECT(node, "x", "y", "of", "what", "source", "date", "near") &&
@@ -318,7 +318,7 @@ static bool read_dot(const struct node *node, struct picture *picture)
            read_member_text(node, "date", false, &dot->date) && read_switch(node, "near", &dot->near);
 }
 
-static bool read_mark_into(const struct node *node, bool named, struct picture_mark *mark)
+static bool read_mark_into(const struct picture_member *node, bool named, struct picture_mark *mark)
 {
     mark->name = "";
     return READ_OBJECT(node, "name", "x", "y", "sets") &&
@@ -327,12 +327,12 @@ static bool read_mark_into(const struct node *node, bool named, struct picture_m
            read_member_text(node, "sets", false, &mark->sets);
 }
 
-static bool read_mark(const struct node *node, struct picture *picture)
+static bool read_mark(const struct picture_member *node, struct picture *picture)
 {
     return read_mark_into(node, true, picture_mark_add(picture, "", 0, 0));
 }
 
-static bool read_area(const struct node *node, struct picture *picture)
+static bool read_area(const struct picture_member *node, struct picture *picture)
 {
     static const char *const axes[] = { "x", "y" };
     struct picture_area *area = picture_area_add(picture, "");
@@ -346,24 +346,24 @@ static bool read_area(const struct node *node, struct picture *picture)
     return true;
 }
 
-static bool read_here(const struct node *picture, struct picture *to)
+static bool read_here(const struct picture_member *picture, struct picture *to)
 {
-    const struct node node = member(picture, "here");
+    const struct picture_member node = member(picture, "here");
     to->has_here = node.doc && node.doc->kind != DOC_NULL;
     return !to->has_here || read_mark_into(&node, false, &to->here);
 }
 
-static bool read_cells(const struct node *node, struct picture_table *table, const struct doc *row,
+static bool read_cells(const struct picture_member *node, struct picture_table *table, const struct doc *row,
                        size_t index)
 {
-    const struct node at = element(node, row, index);
+    const struct picture_member at = element(node, row, index);
     size_t i = 0;
     if (!read_list(&at, table->column_count))
         return false;
     if (row->count != table->column_count)
         return refuse(&at, "has fewer cells than there are columns", "a cell for each column");
     for (const struct doc *kid = row->first; kid; kid = kid->next, i++) {
-        const struct node cell = element(&at, kid, i);
+        const struct picture_member cell = element(&at, kid, i);
         struct buffer text = { .arena = node->arena };
         const size_t place = index * table->column_count + i;
         table->numbers[place] = kid->kind == DOC_NUMBER;
@@ -379,12 +379,12 @@ static bool read_cells(const struct node *node, struct picture_table *table, con
     return true;
 }
 
-static bool read_table(const struct node *picture, struct picture_table *table)
+static bool read_table(const struct picture_member *picture, struct picture_table *table)
 {
-    const struct node node = member(picture, "table");
+    const struct picture_member node = member(picture, "table");
     if (!node.doc)
         return true;
-    const struct node columns = member(&node, "columns"), rows = member(&node, "rows");
+    const struct picture_member columns = member(&node, "columns"), rows = member(&node, "rows");
     if (!READ_OBJECT(&node, "columns", "rows"))
         return false;
     if (!columns.doc || !rows.doc)
@@ -397,7 +397,7 @@ static bool read_table(const struct node *picture, struct picture_table *table)
     table->numbers = arena_array(node.arena, table->column_count * table->rows + 1, sizeof *table->numbers);
     size_t i = 0;
     for (const struct doc *kid = columns.doc->first; kid; kid = kid->next, i++) {
-        const struct node column = element(&columns, kid, i);
+        const struct picture_member column = element(&columns, kid, i);
         if (!read_text(&column, &table->columns[i]))
             return false;
     }
@@ -410,33 +410,33 @@ static bool read_table(const struct node *picture, struct picture_table *table)
 
 /* ---- the whole ------------------------------------------------------------------------------------- */
 
-typedef bool read_one(const struct node *node, struct picture *picture);
+typedef bool read_one(const struct picture_member *node, struct picture *picture);
 
-static bool read_all(const struct node *picture, const char *key, size_t most, read_one *read,
+static bool read_all(const struct picture_member *picture, const char *key, size_t most, read_one *read,
                      struct picture *to)
 {
-    const struct node list = member(picture, key);
+    const struct picture_member list = member(picture, key);
     size_t i = 0;
     if (!list.doc)
         return true;
     if (!read_list(&list, most))
         return false;
     for (const struct doc *kid = list.doc->first; kid; kid = kid->next, i++) {
-        const struct node one = element(&list, kid, i);
+        const struct picture_member one = element(&list, kid, i);
         if (!read(&one, to))
             return false;
     }
     return true;
 }
 
-static bool read_picture(const struct node *node, bool panel, struct picture *picture);
+static bool read_picture(const struct picture_member *node, bool panel, struct picture *picture);
 
-static bool read_panel(const struct node *node, struct picture *picture)
+static bool read_panel(const struct picture_member *node, struct picture *picture)
 {
     return read_picture(node, true, picture_panel(picture, ""));
 }
 
-static bool read_axes(const struct node *node, bool panel, struct picture *picture)
+static bool read_axes(const struct picture_member *node, bool panel, struct picture *picture)
 {
     const bool bars = doc_get(node->doc, "bars") && doc_get(node->doc, "bars")->first;
     const bool panels = !panel && doc_get(node->doc, "panels");
@@ -447,7 +447,7 @@ static bool read_axes(const struct node *node, bool panel, struct picture *pictu
     return panels || bars || doc_get(node->doc, "y") || refuse(node, "has no 'y'", "an axis");
 }
 
-static bool read_picture(const struct node *node, bool panel, struct picture *picture)
+static bool read_picture(const struct picture_member *node, bool panel, struct picture *picture)
 {
     bool key = true;
     double columns = 1;
@@ -472,7 +472,7 @@ static bool read_picture(const struct node *node, bool panel, struct picture *pi
 bool picture_of_document(struct arena *arena, const char *file, const struct doc *doc,
                          struct picture **picture, struct error *error)
 {
-    const struct node node = { arena, file, "", doc, error };
+    const struct picture_member node = { arena, file, "", doc, error };
     *picture = picture_new(arena, "");
     return read_picture(&node, false, *picture);
 }

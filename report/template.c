@@ -12,9 +12,9 @@
 #include <string.h>
 
 /* A section whose figures are looked for first, and the one around it. */
-struct scope {
+struct template_scope {
     const struct section *section;
-    const struct scope *outer;
+    const struct template_scope *outer;
 };
 
 /* ---- figures ---------------------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ static const char *joined(const struct section *texts)
     return out.data;
 }
 
-static const struct section *find_section(const struct scope *scope, const char *name)
+static const struct section *find_section(const struct template_scope *scope, const char *name)
 {
     const struct section *found = NULL;
     for (; scope && !found; scope = scope->outer)
@@ -38,11 +38,11 @@ static const struct section *find_section(const struct scope *scope, const char 
 }
 
 /* From the innermost record outward; a name that is nowhere is a word without letters. */
-static struct figure find_figure(const struct scope *scope, const char *name)
+static struct figure find_figure(const struct template_scope *scope, const char *name)
 {
     for (; *name == '^' && scope->outer; name++)
         scope = scope->outer;
-    for (const struct scope *at = scope; at; at = at->outer) {
+    for (const struct template_scope *at = scope; at; at = at->outer) {
         const struct figure *figure = section_find(at->section, name);
         if (figure)
             return *figure;
@@ -70,7 +70,7 @@ static bool compares(double a, enum compare compare, double b)
     }
 }
 
-static bool one_holds(const struct scope *scope, const struct condition *condition)
+static bool one_holds(const struct template_scope *scope, const struct template_condition *condition)
 {
     const struct figure figure = find_figure(scope, condition->name);
     if (condition->compare == HAS_VALUE)
@@ -87,7 +87,7 @@ static bool one_holds(const struct scope *scope, const struct condition *conditi
     return !figure.word && !other.word && compares(figure.value, condition->compare, other.value);
 }
 
-static bool holds(const struct scope *scope, const struct condition *condition)
+static bool holds(const struct template_scope *scope, const struct template_condition *condition)
 {
     for (; condition; condition = condition->next)
         if (one_holds(scope, condition) == condition->negated)
@@ -117,7 +117,7 @@ static void print_ends(struct buffer *out, double low, double high, struct unit 
     buffer_print(out, "%s", quantity_range(out->arena, low, high, unit, digits));
 }
 
-static void print_value(struct buffer *out, const struct part *part, const struct figure *figure,
+static void print_value(struct buffer *out, const struct template_part *part, const struct figure *figure,
                         struct unit unit)
 {
     quantity_print(out, figure->value / part->scale, unit, part->digits);
@@ -147,7 +147,7 @@ static void print_bar(struct buffer *out, const struct figure *figure, int colum
         buffer_print(out, "\u258f");
 }
 
-static void print_figure(struct buffer *out, const struct scope *scope, const struct part *part)
+static void print_figure(struct buffer *out, const struct template_scope *scope, const struct template_part *part)
 {
     const struct figure figure = find_figure(scope, part->name);
     const double value = figure.value / part->scale;
@@ -178,9 +178,9 @@ static void print_figure(struct buffer *out, const struct scope *scope, const st
 
 /* ---- parts ------------------------------------------------------------------------------------ */
 
-static void print_parts(struct buffer *out, const struct scope *scope, const struct part *part);
+static void print_parts(struct buffer *out, const struct template_scope *scope, const struct template_part *part);
 
-static void add_cell(struct table *table, const struct scope *scope, const struct part *cell)
+static void add_cell(struct table *table, const struct template_scope *scope, const struct template_part *cell)
 {
     struct buffer out = { .arena = table->arena };
     buffer_add(&out, "", 0);
@@ -190,26 +190,26 @@ static void add_cell(struct table *table, const struct scope *scope, const struc
     table_cell(table, "%s", out.data);
 }
 
-static void add_cells(struct table *table, const struct scope *scope, const struct part *row)
+static void add_cells(struct table *table, const struct template_scope *scope, const struct template_part *row)
 {
-    for (const struct part *cell = row->cells; cell; cell = cell->next) {
+    for (const struct template_part *cell = row->cells; cell; cell = cell->next) {
         const struct section *each = cell->kind == PART_EACH ? find_section(scope, cell->name) : NULL;
         for (size_t i = 0; each && i < each->inside_count; i++)
-            add_cell(table, &(struct scope){ each->inside[i], scope }, cell);
+            add_cell(table, &(struct template_scope){ each->inside[i], scope }, cell);
         if (cell->kind != PART_EACH)
             add_cell(table, scope, cell);
     }
 }
 
 /* The heads, if there are any, then a row for each record. */
-static struct table make_table(struct arena *arena, const struct scope *scope, const struct section *section,
-                               size_t count, const struct part *head)
+static struct table make_table(struct arena *arena, const struct template_scope *scope, const struct section *section,
+                               size_t count, const struct template_part *head)
 {
-    const struct scope first = { section->inside[0], scope };
+    const struct template_scope first = { section->inside[0], scope };
     struct table table = { .arena = arena };
     struct buffer sides = { .arena = arena };
-    const struct part *row = head;
-    for (const struct part *cell = head->cells; cell; cell = cell->next) {
+    const struct template_part *row = head;
+    for (const struct template_part *cell = head->cells; cell; cell = cell->next) {
         const struct section *each = cell->kind == PART_EACH ? find_section(&first, cell->name) : NULL;
         const size_t columns = cell->kind != PART_EACH ? 1 : each ? each->inside_count : 0;
         for (size_t i = 0; i < columns; i++)
@@ -220,28 +220,28 @@ static struct table make_table(struct arena *arena, const struct scope *scope, c
     for (; row->next; row = row->next)
         add_cells(&table, &first, row);
     for (size_t i = 0; i < count; i++)
-        add_cells(&table, &(struct scope){ section->inside[i], scope }, row);
+        add_cells(&table, &(struct template_scope){ section->inside[i], scope }, row);
     return table;
 }
 
-static size_t records_shown(const struct section *section, const struct part *part)
+static size_t records_shown(const struct section *section, const struct template_part *part)
 {
     const size_t most = part->digits ? (size_t)part->digits : section->inside_count;
     return section->inside_count < most ? section->inside_count : most;
 }
 
-static void print_texts(struct buffer *out, const struct scope *scope, const struct section *texts,
-                        const struct part *part)
+static void print_texts(struct buffer *out, const struct template_scope *scope, const struct section *texts,
+                        const struct template_part *part)
 {
     for (size_t i = 0; i < texts->count; i++) {
         struct section *one = section_new(out->arena);
         section_word(one, "text", texts->figures[i].word);
         section_word(one, "first", i ? "" : "first");
-        print_parts(out, &(struct scope){ one, scope }, part->then);
+        print_parts(out, &(struct template_scope){ one, scope }, part->then);
     }
 }
 
-static void print_records(struct buffer *out, const struct scope *scope, const struct part *part)
+static void print_records(struct buffer *out, const struct template_scope *scope, const struct template_part *part)
 {
     const struct section *section = find_section(scope, part->name);
     if (!section)
@@ -251,7 +251,7 @@ static void print_records(struct buffer *out, const struct scope *scope, const s
         return;
     }
     if (section->kind == SECTION_RECORD) {
-        print_parts(out, &(struct scope){ section, scope }, part->then);
+        print_parts(out, &(struct template_scope){ section, scope }, part->then);
         return;
     }
     const size_t count = records_shown(section, part);
@@ -260,15 +260,15 @@ static void print_records(struct buffer *out, const struct scope *scope, const s
         table_print(&table, out, part->then->text);
     } else
         for (size_t i = 0; i < count; i++)
-            print_parts(out, &(struct scope){ section->inside[i], scope }, part->then);
+            print_parts(out, &(struct template_scope){ section->inside[i], scope }, part->then);
     if (section->inside_count > count) {
         struct section *rest = section_new(out->arena);
         section_number(rest, "more", (double)(section->inside_count - count), unit_one);
-        print_parts(out, &(struct scope){ rest, scope }, part->other);
+        print_parts(out, &(struct template_scope){ rest, scope }, part->other);
     }
 }
 
-static void print_parts(struct buffer *out, const struct scope *scope, const struct part *part)
+static void print_parts(struct buffer *out, const struct template_scope *scope, const struct template_part *part)
 {
     for (; part; part = part->next) {
         if (part->kind == PART_TEXT)
@@ -284,7 +284,7 @@ static void print_parts(struct buffer *out, const struct scope *scope, const str
 
 void template_print(const struct template *template, const struct section *section, struct buffer *out)
 {
-    print_parts(out, &(struct scope){ section, NULL }, template->parts);
+    print_parts(out, &(struct template_scope){ section, NULL }, template->parts);
 }
 
 /* ---- tables as cells ------------------------------------------------------------------------------ */
@@ -311,7 +311,7 @@ static const struct table *without_empty(const struct table *table, size_t heads
     return kept;
 }
 
-static const struct table *find_table(struct arena *arena, const struct scope *scope, const struct part *part,
+static const struct table *find_table(struct arena *arena, const struct template_scope *scope, const struct template_part *part,
                                       size_t *heads)
 {
     const struct table *found = NULL;
@@ -322,14 +322,14 @@ static const struct table *find_table(struct arena *arena, const struct scope *s
         if (!section || section->kind == SECTION_TEXTS)
             continue;
         if (section->kind == SECTION_RECORD) {
-            found = find_table(arena, &(struct scope){ section, scope }, part->then, heads);
+            found = find_table(arena, &(struct template_scope){ section, scope }, part->then, heads);
             continue;
         }
         const size_t count = records_shown(section, part);
         if (!count || !part->then)
             continue;
         if (part->then->kind != PART_CELLS) {
-            found = find_table(arena, &(struct scope){ section->inside[0], scope }, part->then, heads);
+            found = find_table(arena, &(struct template_scope){ section->inside[0], scope }, part->then, heads);
             continue;
         }
         const struct table table = make_table(arena, scope, section, count, part->then);
@@ -343,10 +343,10 @@ const struct table *template_table(const struct template *template, const struct
                                    struct arena *arena, size_t *heads)
 {
     *heads = 0;
-    return find_table(arena, &(struct scope){ section, NULL }, template->parts, heads);
+    return find_table(arena, &(struct template_scope){ section, NULL }, template->parts, heads);
 }
 
-static bool prints_range(const struct part *part, const char *name)
+static bool prints_range(const struct template_part *part, const char *name)
 {
     for (; part; part = part->next) {
         const bool here = part->kind == PART_FIGURE && (part->range || part->format == '-') &&

@@ -4,12 +4,12 @@
 #include <string.h>
 
 /* Records whose keys may stand here: the innermost, then those around it. */
-struct known {
+struct known_record {
     const struct record *record;
-    const struct known *outer;
+    const struct known_record *outer;
 };
 
-struct checker {
+struct template_checker {
     const char *file;
     struct error *error;
 };
@@ -33,7 +33,7 @@ static const struct answer_field *find_key(const struct record *record, const ch
     return found;
 }
 
-static const struct answer_field *find_known(const struct known *known, const char *name)
+static const struct answer_field *find_known(const struct known_record *known, const char *name)
 {
     const struct answer_field *found = NULL;
     for (; *name == '^' && known->outer; name++)
@@ -43,13 +43,13 @@ static const struct answer_field *find_known(const struct known *known, const ch
     return found;
 }
 
-static bool unknown(const struct checker *checker, const struct part *part, const char *name)
+static bool unknown(const struct template_checker *checker, const struct template_part *part, const char *name)
 {
     return error_set(checker->error, "%s:%d: the answer has no '%s'", checker->file, part->line, name);
 }
 
-static bool check_parts(const struct checker *checker, const struct known *known,
-                        const struct part *part);
+static bool check_parts(const struct template_checker *checker, const struct known_record *known,
+                        const struct template_part *part);
 
 /* What there is of each text of a list, and of the records that are left out. */
 static const struct record text_record = { "text", (const struct answer_field[]){
@@ -58,7 +58,7 @@ static const struct record more_record = { "more", (const struct answer_field[])
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "more" }, .count = 1 }, { 0 } } };
 
 /* The figures of a section's records, and of what stands for those left out. */
-static bool check_each(const struct checker *checker, const struct known *known, const struct part *part)
+static bool check_each(const struct template_checker *checker, const struct known_record *known, const struct template_part *part)
 {
     const struct answer_field *field = find_known(known, part->name);
     if (!field || (field->kind != FIELD_TEXTS && !field->record))
@@ -68,12 +68,12 @@ static bool check_each(const struct checker *checker, const struct known *known,
     const struct answer_field *first = record->fields;
     if ((first->kind == FIELD_OTHERS || first->kind == FIELD_RECORD) && !first->key && first->record)
         record = record->fields->record;
-    return check_parts(checker, &(struct known){ record, known }, part->then) &&
-           check_parts(checker, &(struct known){ &more_record, known }, part->other);
+    return check_parts(checker, &(struct known_record){ record, known }, part->then) &&
+           check_parts(checker, &(struct known_record){ &more_record, known }, part->other);
 }
 
-static bool check_parts(const struct checker *checker, const struct known *known,
-                        const struct part *part)
+static bool check_parts(const struct template_checker *checker, const struct known_record *known,
+                        const struct template_part *part)
 {
     for (; part; part = part->next) {
         if (part->kind == PART_EACH) {
@@ -83,7 +83,7 @@ static bool check_parts(const struct checker *checker, const struct known *known
         }
         if (part->kind == PART_FIGURE && !find_known(known, part->name))
             return unknown(checker, part, part->name);
-        for (const struct condition *one = part->condition; one; one = one->next)
+        for (const struct template_condition *one = part->condition; one; one = one->next)
             if (!find_known(known, one->name) || (one->other && !find_known(known, one->other)))
                 return unknown(checker, part, find_known(known, one->name) ? one->other : one->name);
         if (!check_parts(checker, known, part->then) || !check_parts(checker, known, part->other) ||
@@ -95,6 +95,6 @@ static bool check_parts(const struct checker *checker, const struct known *known
 
 bool template_check(const struct template *template, const struct record *record, struct error *error)
 {
-    const struct checker checker = { template->file, error };
-    return check_parts(&checker, &(struct known){ record, NULL }, template->parts);
+    const struct template_checker checker = { template->file, error };
+    return check_parts(&checker, &(struct known_record){ record, NULL }, template->parts);
 }

@@ -7,16 +7,16 @@
 enum part_kind { PART_TEXT, PART_FIGURE, PART_IF, PART_EACH, PART_CELLS };
 enum compare { HAS_VALUE, HAS_INTERVAL, HAS_RANGE, LESS, MORE, AT_MOST, AT_LEAST, EQUAL, UNEQUAL };
 
-struct condition {
+struct template_condition {
     const char *name;
     bool negated;
     enum compare compare;
     double number;                  /* the right side is a number, */
     const char *word, *other;       /*   or a word, or the figure of this name */
-    const struct condition *next;   /* another condition that must hold too */
+    const struct template_condition *next;   /* another condition that must hold too */
 };
 
-struct part {
+struct template_part {
     enum part_kind kind;
     int line;
     const char *text;               /* TEXT; of CELLS what stands before them */
@@ -26,14 +26,14 @@ struct part {
     bool range;                     /* behind the value */
     bool right;                     /* a cell that is aligned to the right */
     double scale;                   /* of the unit after a '.' or a '#' */
-    const struct condition *condition;
-    struct part *then, *other;      /* of an IF; of an EACH a record, and what was left out */
-    struct part *cells, *next;      /* of CELLS: each an IF without condition, or an EACH */
+    const struct template_condition *condition;
+    struct template_part *then, *other;      /* of an IF; of an EACH a record, and what was left out */
+    struct template_part *cells, *next;      /* of CELLS: each an IF without condition, or an EACH */
 };
 
 struct template {
     const char *file;
-    struct part *parts;
+    struct template_part *parts;
 };
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reader {
+struct template_reader {
     struct arena *arena;
     const char *file;
     struct text rest;               /* lines not yet read */
@@ -17,16 +17,16 @@ struct reader {
     struct error *error;
 };
 
-static bool wrong(const struct reader *reader, const char *what, struct text text)
+static bool wrong(const struct template_reader *reader, const char *what, struct text text)
 {
     error_set(reader->error, "%s:%d: %s: '%.*s'", reader->file, reader->line, what, (int)text.size,
               text.data);
     return error_suggest(reader->error, "report/template.h lists the marks of a template");
 }
 
-static struct part *add_part(struct reader *reader, struct part ***end, enum part_kind kind)
+static struct template_part *add_part(struct template_reader *reader, struct template_part ***end, enum part_kind kind)
 {
-    struct part *part = arena_alloc(reader->arena, sizeof *part);
+    struct template_part *part = arena_alloc(reader->arena, sizeof *part);
     part->kind = kind;
     part->line = reader->line;
     **end = part;
@@ -34,7 +34,7 @@ static struct part *add_part(struct reader *reader, struct part ***end, enum par
     return part;
 }
 
-static const char *copy_of(const struct reader *reader, struct text text)
+static const char *copy_of(const struct template_reader *reader, struct text text)
 {
     return arena_copy(reader->arena, text.data, text.size);
 }
@@ -66,7 +66,7 @@ static bool is_name(struct text text)
 
 /* ---- conditions ----------------------------------------------------------------------------- */
 
-static bool read_other_side(struct reader *reader, struct text text, struct condition *condition)
+static bool read_other_side(struct template_reader *reader, struct text text, struct template_condition *condition)
 {
     text = text_trim(text);
     if (text.size > 1 && text.data[0] == '\'' && text.data[text.size - 1] == '\'') {
@@ -81,7 +81,7 @@ static bool read_other_side(struct reader *reader, struct text text, struct cond
            wrong(reader, "neither a number, a 'word' nor a name", text);
 }
 
-static bool read_compare(struct reader *reader, struct text text, struct condition *condition)
+static bool read_compare(struct template_reader *reader, struct text text, struct template_condition *condition)
 {
     static const struct { const char *sign; enum compare compare; } signs[] = {
         { "<=", AT_MOST }, { ">=", AT_LEAST }, { "!=", UNEQUAL }, { "<", LESS }, { ">", MORE },
@@ -103,13 +103,13 @@ static bool read_compare(struct reader *reader, struct text text, struct conditi
     return wrong(reader, "no comparison", text);
 }
 
-static bool read_condition(struct reader *reader, struct text text, const struct condition **condition)
+static bool read_condition(struct template_reader *reader, struct text text, const struct template_condition **condition)
 {
-    struct condition *first = NULL, **end = &first;
+    struct template_condition *first = NULL, **end = &first;
     while (true) {
         struct text one = text_trim(take(&text, before(text, "&")));
-        struct condition *made = *end = arena_alloc(reader->arena, sizeof *made);
-        end = (struct condition **)&made->next;
+        struct template_condition *made = *end = arena_alloc(reader->arena, sizeof *made);
+        end = (struct template_condition **)&made->next;
         if (one.size && one.data[0] == '!') {
             made->negated = true;
             take(&one, 1);
@@ -130,7 +130,7 @@ static bool read_condition(struct reader *reader, struct text text, const struct
 
 /* ---- inside of a line ----------------------------------------------------------------------- */
 
-static bool read_figure(struct reader *reader, struct text text, struct part *part)
+static bool read_figure(struct template_reader *reader, struct text text, struct template_part *part)
 {
     const struct text all = text, name = take(&text, before(text, ":#-~%.@=<"));
     if (!is_name(name))
@@ -155,13 +155,13 @@ static bool read_figure(struct reader *reader, struct text text, struct part *pa
     return true;
 }
 
-static bool read_parts(struct reader *reader, struct text *rest, const char *stops, struct part ***end);
+static bool read_parts(struct template_reader *reader, struct text *rest, const char *stops, struct template_part ***end);
 
 /* "[condition|then|else]" behind its first bracket. */
-static bool read_choice(struct reader *reader, struct text *rest, struct part *part)
+static bool read_choice(struct template_reader *reader, struct text *rest, struct template_part *part)
 {
     const struct text all = *rest, condition = take(rest, before(*rest, "|]"));
-    struct part **then = &part->then, **other = &part->other;
+    struct template_part **then = &part->then, **other = &part->other;
     if (!read_condition(reader, condition, &part->condition))
         return false;
     if (!rest->size || rest->data[0] != '|')
@@ -181,7 +181,7 @@ static bool read_choice(struct reader *reader, struct text *rest, struct part *p
 }
 
 /* Up to one of `stops`, which stays, or to the end. */
-static bool read_parts(struct reader *reader, struct text *rest, const char *stops, struct part ***end)
+static bool read_parts(struct template_reader *reader, struct text *rest, const char *stops, struct template_part ***end)
 {
     while (rest->size && !strchr(stops, rest->data[0])) {
         const char c = rest->data[0];
@@ -211,13 +211,13 @@ static bool read_parts(struct reader *reader, struct text *rest, const char *sto
 }
 
 /* "  | a | > b | *section c": what stands before, and the cells. */
-static bool read_cells(struct reader *reader, struct text line, struct part *row)
+static bool read_cells(struct template_reader *reader, struct text line, struct template_part *row)
 {
-    struct part **end = &row->cells;
+    struct template_part **end = &row->cells;
     row->text = copy_of(reader, take(&line, before(line, "|")));
     while (line.size) {
         take(&line, 1);
-        struct part *cell = add_part(reader, &end, PART_IF), **then = &cell->then;
+        struct template_part *cell = add_part(reader, &end, PART_IF), **then = &cell->then;
         take(&line, strspn(copy_of(reader, line), " "));
         if (line.size && line.data[0] == '*') {
             take(&line, 1);
@@ -242,13 +242,13 @@ static bool read_cells(struct reader *reader, struct text line, struct part *row
 /* ---- lines ---------------------------------------------------------------------------------- */
 
 /* Reads lines to the end, or to the mark that ends a block: '.' or ':', with what stands behind it. */
-static bool read_lines(struct reader *reader, bool inside, struct part ***end, char *mark,
+static bool read_lines(struct template_reader *reader, bool inside, struct template_part ***end, char *mark,
                        struct text *behind);
 
 /* A block behind its mark: what is printed, then the others, each with its condition. */
-static bool read_block(struct reader *reader, struct part *part)
+static bool read_block(struct template_reader *reader, struct template_part *part)
 {
-    struct part **end = &part->then;
+    struct template_part **end = &part->then;
     struct text behind;
     char mark;
     if (!read_lines(reader, true, &end, &mark, &behind))
@@ -257,7 +257,7 @@ static bool read_block(struct reader *reader, struct part *part)
         return true;
     end = &part->other;
     if (behind.size) {
-        struct part *other = add_part(reader, &end, PART_IF);
+        struct template_part *other = add_part(reader, &end, PART_IF);
         return read_condition(reader, behind, &other->condition) && read_block(reader, other);
     }
     if (!read_lines(reader, true, &end, &mark, &behind))
@@ -265,7 +265,7 @@ static bool read_block(struct reader *reader, struct part *part)
     return mark == '.' || wrong(reader, "an else behind an else", behind);
 }
 
-static bool read_each(struct reader *reader, struct text words, struct part *part)
+static bool read_each(struct template_reader *reader, struct text words, struct template_part *part)
 {
     const struct text name = take(&words, before(words, " ")), most = text_trim(words);
     double number = 0;
@@ -278,7 +278,7 @@ static bool read_each(struct reader *reader, struct text words, struct part *par
     return read_block(reader, part);
 }
 
-static bool read_line(struct reader *reader, struct text line, struct part ***end)
+static bool read_line(struct template_reader *reader, struct text line, struct template_part ***end)
 {
     const struct text start = text_trim(line);
     if (start.size && start.data[0] == '|')
@@ -290,7 +290,7 @@ static bool read_line(struct reader *reader, struct text line, struct part ***en
 }
 
 /* A line, with those that it goes on in. */
-static struct text next_line(struct reader *reader)
+static struct text next_line(struct template_reader *reader)
 {
     struct text line = text_line(&reader->rest);
     reader->line++;
@@ -304,7 +304,7 @@ static struct text next_line(struct reader *reader)
     return line;
 }
 
-static bool read_lines(struct reader *reader, bool inside, struct part ***end, char *mark,
+static bool read_lines(struct template_reader *reader, bool inside, struct template_part ***end, char *mark,
                        struct text *behind)
 {
     while (reader->rest.size) {
@@ -317,7 +317,7 @@ static bool read_lines(struct reader *reader, bool inside, struct part ***end, c
         }
         bool good = true;
         if (first == '?') {
-            struct part *part = add_part(reader, end, PART_IF);
+            struct template_part *part = add_part(reader, end, PART_IF);
             good = read_condition(reader, words, &part->condition) && read_block(reader, part);
         } else if (first == '*') {
             good = read_each(reader, words, add_part(reader, end, PART_EACH));
@@ -335,10 +335,10 @@ static bool read_lines(struct reader *reader, bool inside, struct part ***end, c
 }
 
 /* Rows of as many cells are all that a record prints: the last is the record, the others are heads. */
-static bool is_table(const struct part *list)
+static bool is_table(const struct template_part *list)
 {
-    for (const struct part *row = list; row; row = row->next) {
-        const struct part *first = list->cells, *cell = row->cells;
+    for (const struct template_part *row = list; row; row = row->next) {
+        const struct template_part *first = list->cells, *cell = row->cells;
         if (row->kind != PART_CELLS)
             return false;
         for (; first && cell && first->kind == cell->kind; first = first->next)
@@ -349,9 +349,9 @@ static bool is_table(const struct part *list)
     return true;
 }
 
-static bool check_tables(struct reader *reader, const struct part *list, bool record)
+static bool check_tables(struct template_reader *reader, const struct template_part *list, bool record)
 {
-    for (const struct part *part = list; part; part = part->next) {
+    for (const struct template_part *part = list; part; part = part->next) {
         reader->line = part->line;
         if (part->kind == PART_CELLS && record && part == list && is_table(list))
             return true;
@@ -367,12 +367,12 @@ static bool check_tables(struct reader *reader, const struct part *list, bool re
 bool template_read(struct arena *arena, const char *file, struct text text, struct template **template,
                  struct error *error)
 {
-    struct reader reader = { .arena = arena, .file = file, .rest = text, .error = error };
+    struct template_reader reader = { .arena = arena, .file = file, .rest = text, .error = error };
     struct text behind;
     char mark;
     *template = arena_alloc(arena, sizeof **template);
     (*template)->file = file;
-    struct part **end = &(*template)->parts;
+    struct template_part **end = &(*template)->parts;
     return read_lines(&reader, false, &end, &mark, &behind) &&
            check_tables(&reader, (*template)->parts, false);
 }

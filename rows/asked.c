@@ -11,7 +11,7 @@
 
 enum { BUILDERS = 4 };
 
-struct place {
+struct kept_graph {
     struct arena *arena;            /* of the builder and its facts */
     struct graph_builder *builder;  /* NULL: the place is free */
     struct formulas formulas;
@@ -23,7 +23,7 @@ struct place {
 
 struct asked_graphs {
     struct arena *arena;
-    struct place places[BUILDERS];
+    struct kept_graph places[BUILDERS];
     unsigned questions;
 };
 
@@ -50,7 +50,7 @@ static bool same_table(const struct fact_table *a, const struct fact_table *b)
 }
 
 /* Texts of scalars are compared too: memory may have been given back and taken again. */
-static bool same_facts(const struct place *place, const struct facts *facts)
+static bool same_facts(const struct kept_graph *place, const struct facts *facts)
 {
     if (place->facts.scalar_count != facts->scalar_count || place->facts.table_count != facts->table_count ||
         (facts->scalar_count &&
@@ -79,7 +79,7 @@ static void *copy_of(struct arena *arena, const void *data, size_t count, size_t
     return copy;
 }
 
-static void keep_facts(struct place *place, const struct facts *facts)
+static void keep_facts(struct kept_graph *place, const struct facts *facts)
 {
     struct arena *arena = place->arena;
     struct facts *copy = &place->facts;
@@ -105,12 +105,12 @@ static void keep_facts(struct place *place, const struct facts *facts)
 /* ---- asking ---------------------------------------------------------------------------------------------------------- */
 
 /* The place of these facts, or the one that is free or was not asked for longest. */
-static struct place *place_of(struct asked_graphs *asked, const struct formulas *formulas, const struct facts *facts,
+static struct kept_graph *place_of(struct asked_graphs *asked, const struct formulas *formulas, const struct facts *facts,
                               bool parts)
 {
-    struct place *oldest = &asked->places[0];
+    struct kept_graph *oldest = &asked->places[0];
     for (size_t i = 0; i < BUILDERS; i++) {
-        struct place *place = &asked->places[i];
+        struct kept_graph *place = &asked->places[i];
         if (place->builder && place->parts == parts && same_formulas(&place->formulas, formulas) &&
             same_facts(place, facts))
             return place;
@@ -123,7 +123,7 @@ static struct place *place_of(struct asked_graphs *asked, const struct formulas 
     return oldest;
 }
 
-static bool place_open(struct asked_graphs *asked, struct place *place, const struct formulas *formulas,
+static bool place_open(struct asked_graphs *asked, struct kept_graph *place, const struct formulas *formulas,
                        const struct facts *facts, bool parts, struct error *error)
 {
     if (!place->arena)
@@ -135,7 +135,7 @@ static bool place_open(struct asked_graphs *asked, struct place *place, const st
     return place->builder;
 }
 
-static void place_close(struct place *place)
+static void place_close(struct kept_graph *place)
 {
     arena_free(place->arena);
     place->builder = NULL;
@@ -146,7 +146,7 @@ static struct nodes *grown(struct asked_graphs *asked, const struct formulas *fo
                            bool parts, const struct expr *const *wanted, size_t count, int *nodes,
                            struct error *error)
 {
-    struct place *place = place_of(asked, formulas, facts, parts);
+    struct kept_graph *place = place_of(asked, formulas, facts, parts);
     bool fresh = !place->builder;
     for (;; fresh = true) {
         place->used = ++asked->questions;

@@ -9,21 +9,21 @@
 #include <math.h>
 #include <string.h>
 
-struct checker {
+struct row_checker {
     const struct formulas *formulas;
     const struct row *row;          /* whose expression it is, for messages; may be NULL */
     struct error *error;
 };
 
-static bool check(struct checker *checker, const struct expr *expr, struct unit *unit,
+static bool check(struct row_checker *checker, const struct expr *expr, struct unit *unit,
                   bool *free);
 
-static const char *unit_words(struct checker *checker, struct unit unit)
+static const char *unit_words(struct row_checker *checker, struct unit unit)
 {
     return unit_name(checker->formulas->arena, unit);
 }
 
-static bool disagree(struct checker *checker, const struct expr *expr, struct unit a,
+static bool disagree(struct row_checker *checker, const struct expr *expr, struct unit a,
                      struct unit b)
 {
     const struct row *row = checker->row;
@@ -39,7 +39,7 @@ static bool disagree(struct checker *checker, const struct expr *expr, struct un
     return error_expected(checker->error, "equal units on both sides");
 }
 
-static bool check_equal(struct checker *checker, const struct expr *expr, int first,
+static bool check_equal(struct row_checker *checker, const struct expr *expr, int first,
                         struct unit *unit, bool *free)
 {
     struct unit other;
@@ -55,7 +55,7 @@ static bool check_equal(struct checker *checker, const struct expr *expr, int fi
     return true;
 }
 
-static bool check_plain(struct checker *checker, const struct expr *expr, struct unit *unit)
+static bool check_plain(struct row_checker *checker, const struct expr *expr, struct unit *unit)
 {
     static const struct unit one = { { 0 } };
     bool free;
@@ -68,7 +68,7 @@ static bool check_plain(struct checker *checker, const struct expr *expr, struct
 }
 
 /* A literal exponent n or n/2 scales the unit; else base and exponent have none. */
-static bool check_pow(struct checker *checker, const struct expr *expr, struct unit *unit)
+static bool check_pow(struct row_checker *checker, const struct expr *expr, struct unit *unit)
 {
     static const struct unit one = { { 0 } };
     const struct expr *power = expr_kid(expr, 1);
@@ -89,7 +89,7 @@ static bool check_pow(struct checker *checker, const struct expr *expr, struct u
     return true;
 }
 
-static bool check_infix(struct checker *checker, const struct expr *expr, struct unit *unit)
+static bool check_infix(struct row_checker *checker, const struct expr *expr, struct unit *unit)
 {
     struct unit other;
     bool free;
@@ -101,7 +101,7 @@ static bool check_infix(struct checker *checker, const struct expr *expr, struct
 }
 
 /* On the command line, where no row is checked, a bare number is in the unit of the row it is for. */
-static bool check_bindings(struct checker *checker, const struct expr *expr)
+static bool check_bindings(struct row_checker *checker, const struct expr *expr)
 {
     for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
         struct unit unit, wanted = formulas_row(checker->formulas, at->row)->unit;
@@ -115,7 +115,7 @@ static bool check_bindings(struct checker *checker, const struct expr *expr)
     return true;
 }
 
-static bool check_root(struct checker *checker, const struct expr *expr, struct unit *unit)
+static bool check_root(struct row_checker *checker, const struct expr *expr, struct unit *unit)
 {
     struct unit other;
     bool free;
@@ -129,7 +129,7 @@ static bool check_root(struct checker *checker, const struct expr *expr, struct 
     return check(checker, expr_kid(expr, 2), &other, &free);
 }
 
-static bool check(struct checker *checker, const struct expr *expr, struct unit *unit,
+static bool check(struct row_checker *checker, const struct expr *expr, struct unit *unit,
                   bool *free)
 {
     *unit = (struct unit){ { 0 } };
@@ -180,7 +180,7 @@ static bool check(struct checker *checker, const struct expr *expr, struct unit 
 bool expr_unit(const struct formulas *formulas, const struct expr *expr, struct unit *unit,
                struct error *error)
 {
-    struct checker checker = { formulas, NULL, error };
+    struct row_checker checker = { formulas, NULL, error };
     bool free;
     return check(&checker, expr, unit, &free);
 }
@@ -189,7 +189,7 @@ bool formulas_check_units(const struct formulas *formulas, struct error *error)
 {
     for (size_t i = 0; i < formulas->count; i++) {
         const struct row *row = formulas_row(formulas, i);
-        struct checker checker = { formulas, row, error };
+        struct row_checker checker = { formulas, row, error };
         struct unit unit;
         bool free;
         if (!row_expr(row))

@@ -26,7 +26,7 @@
 
 enum { SCOPES = 24, WORDS = 64 };
 
-struct scope {
+struct codegen_scope {
     uint64_t *changes;              /* rows and tables that differ here */
     uint8_t *written;               /* rows */
     struct buffer text;
@@ -46,7 +46,7 @@ struct codegen {
     uint64_t *depends;              /* [rows * words] bits of the rows and tables it depends on, */
     uint8_t *known;                 /* [rows] once this is set */
     size_t words;                   /* 64-bit words of one such set */
-    struct scope scope[SCOPES];     /* the nested blocks of C that are open */
+    struct codegen_scope scope[SCOPES];     /* the nested blocks of C that are open */
     int depth;
     const char *inputs[512];
     size_t input_count;
@@ -178,14 +178,14 @@ static int scope_of(const struct codegen *codegen, const uint64_t *set)
 static void write_row(struct codegen *codegen, int row);
 static const char *paste(struct codegen *codegen, const struct expr *expr, int scope);
 
-static struct scope *open_scope(struct codegen *codegen)
+static struct codegen_scope *open_scope(struct codegen *codegen)
 {
     if (codegen->depth == SCOPES) {
         codegen_wrong(codegen, "scopes nest too deep", "fewer AT inside each other");
         codegen->depth--;
     }
-    struct scope *scope = &codegen->scope[codegen->depth++];
-    *scope = (struct scope){ .text.arena = codegen->arena };
+    struct codegen_scope *scope = &codegen->scope[codegen->depth++];
+    *scope = (struct codegen_scope){ .text.arena = codegen->arena };
     scope->changes = arena_array(codegen->arena, codegen->words, sizeof(uint64_t));
     scope->written = arena_alloc(codegen->arena, codegen->formulas->count + 1);
     buffer_add(&scope->text, "", 0);
@@ -234,7 +234,7 @@ static void write_row(struct codegen *codegen, int index)
 {
     const struct row *row = formulas_row(codegen->formulas, index);
     int s = scope_of(codegen, depends_of(codegen, index));
-    struct scope *scope = &codegen->scope[s];
+    struct codegen_scope *scope = &codegen->scope[s];
     if (scope->written[index] || codegen->failed)
         return;
     scope->written[index] = 1;
@@ -258,7 +258,7 @@ static void write_row(struct codegen *codegen, int index)
  * scope around; `name` gets the value. */
 static void close_scope(struct codegen *codegen, int around, const char *before, const char *after)
 {
-    struct scope *inner = &codegen->scope[--codegen->depth];
+    struct codegen_scope *inner = &codegen->scope[--codegen->depth];
     buffer_print(&codegen->scope[around].text, "%s{\n%s}\n%s", before, inner->text.data, after);
 }
 
@@ -272,7 +272,7 @@ static const char *write_at(struct codegen *codegen, const struct expr *expr, in
         buffer_print(&before, "const lanes %s_%s = SPREAD(%s);\n", name,
                      row_name(formulas_row(codegen->formulas, at->row)), value);
     }
-    struct scope *scope = open_scope(codegen);
+    struct codegen_scope *scope = open_scope(codegen);
     for (const struct expr *at = expr_at(expr); at; at = expr_at(at)) {
         const char *row = row_name(formulas_row(codegen->formulas, at->row));
         set_bit(scope->changes, at->row);
@@ -289,7 +289,7 @@ static const char *write_over(struct codegen *codegen, const struct expr *expr, 
                               const char *name)
 {
     size_t table = table_index(codegen, expr_name(expr));
-    struct scope *scope = open_scope(codegen);
+    struct codegen_scope *scope = open_scope(codegen);
     set_bit(scope->changes, table_bit(codegen, expr_name(expr)));
     const char *value = paste(codegen, expr_kid(expr, 0), codegen->depth - 1);
     if (expr->op == OP_SUM)
@@ -309,7 +309,7 @@ static const char *write_root(struct codegen *codegen, const struct expr *expr, 
 {
     const char *row = row_name(formulas_row(codegen->formulas, expr->row));
     const char *low = paste(codegen, expr_kid(expr, 0), around), *high = paste(codegen, expr_kid(expr, 1), around);
-    struct scope *scope = open_scope(codegen);
+    struct codegen_scope *scope = open_scope(codegen);
     set_bit(scope->changes, expr->row);
     scope->written[expr->row] = 1;
     buffer_print(&scope->text, "const lanes %s = lanes_root_point(&%s_root, %s_turn);\n", row,
@@ -528,7 +528,7 @@ static bool write_compiled(struct codegen *codegen, const char *name, struct buf
     if (!read_fix(codegen) || !find_all_changed(codegen))
         return false;
     open_scope(codegen);
-    struct scope *point = open_scope(codegen);
+    struct codegen_scope *point = open_scope(codegen);
     for (size_t i = 0; i < codegen->vary_count; i++) {
         int row;
         if (!row_of(codegen, codegen->vary[i], &row))

@@ -17,7 +17,7 @@
 /* Trees are walked by recursion: neither deep nor long ones are taken. */
 enum { DEPTH = 100 };
 
-struct parser {
+struct expr_parser {
     const struct formulas *formulas;
     const char *file;
     int line;
@@ -28,7 +28,7 @@ struct parser {
 };
 
 /* "file:line: "; a line of 0 is a word of the command line, no file no place at all. */
-static const char *place(const struct parser *parser)
+static const char *place(const struct expr_parser *parser)
 {
     int line = parser->line;
     if (!parser->file)
@@ -40,7 +40,7 @@ static const char *place(const struct parser *parser)
     return arena_print(parser->formulas->arena, "%s:%d: ", parser->file, line);
 }
 
-static bool failed(struct parser *parser, const char *what, const char *expected)
+static bool failed(struct expr_parser *parser, const char *what, const char *expected)
 {
     struct text rest = text_trim(parser->rest);
     int show = rest.size > 24 ? 24 : (int)rest.size;
@@ -51,13 +51,13 @@ static bool failed(struct parser *parser, const char *what, const char *expected
     return error_expected(parser->error, "%s", expected);
 }
 
-static void skip(struct parser *parser)
+static void skip(struct expr_parser *parser)
 {
     while (parser->rest.size && strchr(" \t\r\n", parser->rest.data[0]))
         parser->rest.data++, parser->rest.size--;
 }
 
-static bool take(struct parser *parser, const char *token)
+static bool take(struct expr_parser *parser, const char *token)
 {
     skip(parser);
     size_t size = strlen(token);
@@ -67,7 +67,7 @@ static bool take(struct parser *parser, const char *token)
     return true;
 }
 
-static bool expect(struct parser *parser, const char *token)
+static bool expect(struct expr_parser *parser, const char *token)
 {
     char expected[32] = "'";
     return take(parser, token) ||
@@ -84,7 +84,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static struct text take_name(struct parser *parser)
+static struct text take_name(struct expr_parser *parser)
 {
     skip(parser);
     struct text name = { parser->rest.data, 0 };
@@ -98,7 +98,7 @@ static struct text take_name(struct parser *parser)
 }
 
 /* A node from `start` up to the rest of the text. Nodes beyond the limit share one: expr_parse refuses them. */
-static struct expr *expr_new(struct parser *parser, enum op op, const char *start)
+static struct expr *expr_new(struct expr_parser *parser, enum op op, const char *start)
 {
     struct expr *expr = &parser->draft.nodes[parser->draft.count < EXPR_NODES ? parser->draft.count : EXPR_NODES];
     parser->draft.count++;
@@ -107,7 +107,7 @@ static struct expr *expr_new(struct parser *parser, enum op op, const char *star
     return expr;
 }
 
-static void set_name(struct parser *parser, const struct expr *expr, const char *name)
+static void set_name(struct expr_parser *parser, const struct expr *expr, const char *name)
 {
     parser->draft.names[expr - parser->draft.nodes] = name;
 }
@@ -118,9 +118,9 @@ static void set_kids(struct expr *expr, struct expr *const *kids, int count)
         expr->kid[i] = (int16_t)(kids[i] - expr);
 }
 
-static bool parse_sum(struct parser *parser, struct expr **out);
+static bool parse_sum(struct expr_parser *parser, struct expr **out);
 
-static bool find_row(struct parser *parser, struct text name, int *row)
+static bool find_row(struct expr_parser *parser, struct text name, int *row)
 {
     char text[128];
     if (name.size >= sizeof text)
@@ -139,7 +139,7 @@ static bool find_row(struct parser *parser, struct text name, int *row)
 /* ---- conditions ----------------------------------------------------------------------- */
 
 /* GIVEN(row): was the row given a value? Known before any number is. */
-static bool parse_given(struct parser *parser, const char *start, struct expr **out)
+static bool parse_given(struct expr_parser *parser, const char *start, struct expr **out)
 {
     struct text name;
     int row;
@@ -153,7 +153,7 @@ static bool parse_given(struct parser *parser, const char *start, struct expr **
     return true;
 }
 
-static bool parse_condition(struct parser *parser, struct expr **out)
+static bool parse_condition(struct expr_parser *parser, struct expr **out)
 {
     skip(parser);
     const char *start = parser->rest.data;
@@ -195,7 +195,7 @@ static bool parse_condition(struct parser *parser, struct expr **out)
 
 /* ---- operators with parentheses --------------------------------------------------------- */
 
-static bool parse_select(struct parser *parser, const char *start, struct expr **out)
+static bool parse_select(struct expr_parser *parser, const char *start, struct expr **out)
 {
     struct expr *kid[3];
     if (!parse_condition(parser, &kid[0]) || !expect(parser, ",") ||
@@ -208,7 +208,7 @@ static bool parse_select(struct parser *parser, const char *start, struct expr *
 }
 
 /* max(a, b, c) is max(max(a, b), c). */
-static bool parse_call(struct parser *parser, enum op op, int arguments, const char *start,
+static bool parse_call(struct expr_parser *parser, enum op op, int arguments, const char *start,
                        struct expr **out)
 {
     struct expr *kid[2];
@@ -239,7 +239,7 @@ static bool parse_call(struct parser *parser, enum op op, int arguments, const c
     return true;
 }
 
-static bool parse_at(struct parser *parser, const char *start, struct expr **out)
+static bool parse_at(struct expr_parser *parser, const char *start, struct expr **out)
 {
     struct expr *what, *value, *first = NULL, *last = NULL;
     if (!parse_sum(parser, &what))
@@ -280,7 +280,7 @@ static bool known_table(const struct formulas *formulas, struct text name, const
     return false;
 }
 
-static bool no_table(struct parser *parser)
+static bool no_table(struct expr_parser *parser)
 {
     struct buffer tables = { .arena = parser->formulas->arena };
     for (size_t i = 0; i < parser->formulas->chapter_count && tables.size < 300; i++) {
@@ -296,7 +296,7 @@ static bool no_table(struct parser *parser)
                   tables.size ? tables.data : "a table, which a chapter above names after EACH");
 }
 
-static bool parse_over(struct parser *parser, enum op op, const char *start, struct expr **out)
+static bool parse_over(struct expr_parser *parser, enum op op, const char *start, struct expr **out)
 {
     struct text name = take_name(parser);
     const char *table;
@@ -314,7 +314,7 @@ static bool parse_over(struct parser *parser, enum op op, const char *start, str
     return true;
 }
 
-static bool parse_root(struct parser *parser, const char *start, struct expr **out)
+static bool parse_root(struct expr_parser *parser, const char *start, struct expr **out)
 {
     struct text name = take_name(parser);
     int row;
@@ -348,7 +348,7 @@ static bool find_call(struct text name, enum op *op, int *arguments)
     return false;
 }
 
-static bool parse_operator(struct parser *parser, struct text name, struct expr **out)
+static bool parse_operator(struct expr_parser *parser, struct text name, struct expr **out)
 {
     enum op op;
     int arguments;
@@ -374,7 +374,7 @@ static bool parse_operator(struct parser *parser, struct text name, struct expr 
 
 /* ---- atoms and infix -------------------------------------------------------------------- */
 
-static bool parse_entry(struct parser *parser, struct expr *expr)
+static bool parse_entry(struct expr_parser *parser, struct expr *expr)
 {
     skip(parser);
     const char *start = parser->rest.data;
@@ -392,7 +392,7 @@ static bool parse_entry(struct parser *parser, struct expr *expr)
     return expect(parser, "]");
 }
 
-static bool parse_name(struct parser *parser, struct expr **out)
+static bool parse_name(struct expr_parser *parser, struct expr **out)
 {
     struct text name = take_name(parser);
     if (take(parser, "(")) {
@@ -443,7 +443,7 @@ static size_t unit_word_size(struct text text)
 }
 
 /* "TB/s" at the beginning of the rest. A word after '/' that is no unit is a row to divide by. */
-static bool parse_unit(struct parser *parser, struct expr *number)
+static bool parse_unit(struct expr_parser *parser, struct expr *number)
 {
     struct text rest = parser->rest;
     size_t size = unit_word_size(rest);
@@ -468,7 +468,7 @@ static bool parse_unit(struct parser *parser, struct expr *number)
     return true;
 }
 
-static bool parse_number(struct parser *parser, struct expr **out)
+static bool parse_number(struct expr_parser *parser, struct expr **out)
 {
     const char *start = parser->rest.data;
     const size_t size = number_size(parser->rest);
@@ -481,7 +481,7 @@ static bool parse_number(struct parser *parser, struct expr **out)
     return parse_unit(parser, *out);
 }
 
-static bool parse_atom(struct parser *parser, struct expr **out)
+static bool parse_atom(struct expr_parser *parser, struct expr **out)
 {
     skip(parser);
     if (parser->rest.size && is_letter(parser->rest.data[0]))
@@ -495,7 +495,7 @@ static bool parse_atom(struct parser *parser, struct expr **out)
     return read;
 }
 
-static bool parse_unary(struct parser *parser, struct expr **out)
+static bool parse_unary(struct expr_parser *parser, struct expr **out)
 {
     skip(parser);
     const char *start = parser->rest.data;
@@ -512,9 +512,9 @@ static bool parse_unary(struct parser *parser, struct expr **out)
     return true;
 }
 
-typedef bool parse_function(struct parser *parser, struct expr **out);
+typedef bool parse_function(struct expr_parser *parser, struct expr **out);
 
-static bool parse_infix(struct parser *parser, struct expr **out, parse_function *part,
+static bool parse_infix(struct expr_parser *parser, struct expr **out, parse_function *part,
                         const char *signs, const enum op ops[2])
 {
     skip(parser);
@@ -535,13 +535,13 @@ static bool parse_infix(struct parser *parser, struct expr **out, parse_function
     }
 }
 
-static bool parse_product(struct parser *parser, struct expr **out)
+static bool parse_product(struct expr_parser *parser, struct expr **out)
 {
     static const enum op ops[2] = { OP_MUL, OP_DIV };
     return parse_infix(parser, out, parse_unary, "*/", ops);
 }
 
-static bool parse_sum(struct parser *parser, struct expr **out)
+static bool parse_sum(struct expr_parser *parser, struct expr **out)
 {
     static const enum op ops[2] = { OP_ADD, OP_SUB };
     return parse_infix(parser, out, parse_product, "+-", ops);
@@ -581,7 +581,7 @@ bool expr_parse(const struct formulas *formulas, const char *file, int line, str
     enum { FEW = 64 };
     struct expr few[FEW], *whole;
     const char *few_names[FEW];
-    struct parser parser = { .formulas = formulas, .file = file, .line = line, .whole = text, .rest = text,
+    struct expr_parser parser = { .formulas = formulas, .file = file, .line = line, .whole = text, .rest = text,
                              .draft = { few, few_names, 0 }, .error = error };
     if (text.size > FEW) {                      /* each node takes a character of the text */
         const size_t room = text.size < EXPR_NODES ? text.size : EXPR_NODES + 1;

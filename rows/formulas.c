@@ -16,7 +16,7 @@
 /* So many that dependences, a bit for each pair, stay small. */
 enum { MOST_ROWS = 16384, MOST_CHAPTERS = 4096 };
 
-struct reader {
+struct formula_reader {
     struct formulas *formulas;
     const char *file;
     int line;
@@ -131,7 +131,7 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
     for (size_t i = 0; i < formulas->alias_count; i++)
         names[count++] = formulas->aliases[i].name;
     static const double exact = 2.5;                    /* what people call a row, word for word: latency, cost */
-    struct match match;
+    struct row_match match;
     const bool found = formulas_lookup(formulas, name, NULL, &match, 1);
     const char *near = found && match.score > exact ? NULL : name_nearest(name, names, count);
     for (size_t i = 0; i < formulas->count; i++)
@@ -156,13 +156,13 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
 
 /* ---- one row ------------------------------------------------------------------------------ */
 
-static bool wrong(struct reader *reader, int line, const char *what, const char *expected)
+static bool wrong(struct formula_reader *reader, int line, const char *what, const char *expected)
 {
     error_set(reader->error, "%s:%d: %s", reader->file, line, what);
     return error_expected(reader->error, "%s", expected);
 }
 
-static const char *copy(struct reader *reader, struct text text)
+static const char *copy(struct formula_reader *reader, struct text text)
 {
     return arena_copy(reader->formulas->arena, text.data, text.size);
 }
@@ -193,7 +193,7 @@ static bool take_until(struct text *rest, const char *mark, struct text *part)
     return false;
 }
 
-static bool read_number(struct reader *reader, int line, struct text text, struct unit unit,
+static bool read_number(struct formula_reader *reader, int line, struct text text, struct unit unit,
                         double *number)
 {
     struct quantity quantity;
@@ -206,7 +206,7 @@ static bool read_number(struct reader *reader, int line, struct text text, struc
     return error_hint_of(reader->error, &inner);
 }
 
-static bool read_range(struct reader *reader, int line, struct text text, struct unit unit,
+static bool read_range(struct formula_reader *reader, int line, struct text text, struct unit unit,
                        double *low, double *high)
 {
     struct quantity quantity;
@@ -222,7 +222,7 @@ static bool read_range(struct reader *reader, int line, struct text text, struct
 }
 
 /* "64 in 1..1e6 ~ 32..128" */
-static bool read_default(struct reader *reader, int line, struct text text, struct row *row)
+static bool read_default(struct formula_reader *reader, int line, struct text text, struct row *row)
 {
     struct text range = { text.data + text.size, 0 }, likely = range, number = text;
     struct text rest = text;
@@ -258,7 +258,7 @@ static bool is_name(struct text name)
 
 /* "name : unit = default in low..high"; of an expression "name : unit", or with a range
  * "name : unit in low..high": then the expression is the default of an input. */
-static bool read_head(struct reader *reader, struct text line, struct row_draft *draft, bool *number)
+static bool read_head(struct formula_reader *reader, struct text line, struct row_draft *draft, bool *number)
 {
     struct row *row = &draft->row;
     struct text symbol = take_last_column(&line), name, unit, rest = line, range;
@@ -336,7 +336,7 @@ static const char *without_last(struct buffer *text)
 
 /* Lines under the head: meaning, source, what is fitted, other names, the part of a breakdown, then
  * '=' and the expression. */
-static void read_body(struct reader *reader, struct row_draft *draft, struct text *expression, int *expression_line)
+static void read_body(struct formula_reader *reader, struct row_draft *draft, struct text *expression, int *expression_line)
 {
     struct buffer meaning = { .arena = reader->formulas->arena };
     struct buffer fit = { .arena = reader->formulas->arena };
@@ -404,7 +404,7 @@ static void index_add(struct formulas *formulas, int at)
 }
 
 /* The names of a line "alias:", each of which must be new. */
-static bool add_aliases(struct reader *reader, const struct row_draft *draft, int of)
+static bool add_aliases(struct formula_reader *reader, const struct row_draft *draft, int of)
 {
     struct formulas *formulas = reader->formulas;
     const char *names = draft->texts[TEXT_aliases];
@@ -471,7 +471,7 @@ static void put_row(struct formulas *formulas, int index, const struct row_draft
     ((int *)formulas->places)[index] = -(int)formulas->own_count;
 }
 
-static bool add_row(struct reader *reader, struct row_draft *draft)
+static bool add_row(struct formula_reader *reader, struct row_draft *draft)
 {
     struct formulas *formulas = reader->formulas;
     const char *name = draft->texts[TEXT_name], *with = draft->texts[TEXT_with];
@@ -518,7 +518,7 @@ static bool add_row(struct reader *reader, struct row_draft *draft)
     return add_aliases(reader, &stated, known);
 }
 
-static bool read_row(struct reader *reader, struct text head)
+static bool read_row(struct formula_reader *reader, struct text head)
 {
     struct row_draft draft = { .row = { .line = reader->line, .chapter = reader->chapter },
                                .texts[TEXT_file] = reader->file };
@@ -554,7 +554,7 @@ static unsigned with_conditions(const char *with)
 }
 
 /* "== Title          EACH layer", "WITH model", "WITH model machine" */
-static bool read_chapter(struct reader *reader, struct text line)
+static bool read_chapter(struct formula_reader *reader, struct text line)
 {
     struct formulas *formulas = reader->formulas;
     struct text title = { line.data + 2, line.size - 2 };
@@ -587,7 +587,7 @@ static bool read_chapter(struct reader *reader, struct text line)
     return true;
 }
 
-static void read_prose(struct reader *reader, struct text line)
+static void read_prose(struct formula_reader *reader, struct text line)
 {
     if (reader->chapter < 0)
         return;
@@ -600,7 +600,7 @@ static void read_prose(struct reader *reader, struct text line)
 
 bool formulas_read(struct formulas *formulas, const char *file, struct text text, struct error *error)
 {
-    struct reader reader = { .formulas = formulas, .file = file, .rest = text, .chapter = -1,
+    struct formula_reader reader = { .formulas = formulas, .file = file, .rest = text, .chapter = -1,
                              .counts = true, .error = error };
     if (text.size && memchr(text.data, 0, text.size))
         return error_set(error, "%s: a zero byte; formula files are text", file);

@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-struct sweep {
+struct gradient_sweep {
     struct arena *arena;
     const struct graph *graph;
     const double *value;
@@ -17,13 +17,13 @@ struct sweep {
     bool held;                      /* a ROOT is a number */
 };
 
-static void give(struct sweep *sweep, int node, double amount)
+static void give(struct gradient_sweep *sweep, int node, double amount)
 {
     if (node >= 0 && amount != 0)
         sweep->adjoint[node] += amount;
 }
 
-static void sweep_node(struct sweep *sweep, size_t i)
+static void sweep_node(struct gradient_sweep *sweep, size_t i)
 {
     const struct node *node = &sweep->graph->nodes[i];
     const double *v = sweep->value;
@@ -52,10 +52,10 @@ static void sweep_node(struct sweep *sweep, size_t i)
     }
 }
 
-static void sweep_root(struct sweep *sweep, size_t root);
+static void sweep_root(struct gradient_sweep *sweep, size_t root);
 
 /* From `last` down to `first`, both included. */
-static void sweep_range(struct sweep *sweep, size_t first, size_t last)
+static void sweep_range(struct gradient_sweep *sweep, size_t first, size_t last)
 {
     for (size_t i = last + 1; i-- > first;) {
         if (sweep->graph->nodes[i].op != OP_ROOT) {
@@ -68,13 +68,13 @@ static void sweep_range(struct sweep *sweep, size_t first, size_t last)
     }
 }
 
-static void sweep_root(struct sweep *sweep, size_t root)
+static void sweep_root(struct gradient_sweep *sweep, size_t root)
 {
     const struct node *node = &sweep->graph->nodes[root];
     const size_t first = (size_t)node->first, f = (size_t)node->c;
     const double d = sweep->adjoint[root];
     struct arena scratch = arena_beside(sweep->arena);
-    struct sweep alone = *sweep;
+    struct gradient_sweep alone = *sweep;
     if (d == 0 || f < first)
         return;
     alone.adjoint = arena_array(&scratch, sweep->graph->count, sizeof(double));
@@ -95,7 +95,7 @@ static void slopes(struct arena *arena, const struct graph *graph, size_t output
 {
     struct arena scratch = arena_beside(arena);
     double *adjoint = arena_array(&scratch, graph->count + 1, sizeof *adjoint);
-    struct sweep sweep = { arena, graph, nodes, adjoint, held };
+    struct gradient_sweep sweep = { arena, graph, nodes, adjoint, held };
     const size_t top = (size_t)graph->outputs[output];
     adjoint[top] = 1;
     sweep_range(&sweep, 0, top);
@@ -121,7 +121,7 @@ double graph_rounding(struct arena *arena, const struct graph *graph, size_t out
 {
     struct arena scratch = arena_beside(arena);
     double *adjoint = arena_array(&scratch, graph->count + 1, sizeof *adjoint), sum = 0;
-    struct sweep sweep = { arena, graph, nodes, adjoint, false };
+    struct gradient_sweep sweep = { arena, graph, nodes, adjoint, false };
     const size_t top = (size_t)graph->outputs[output];
     adjoint[top] = 1;
     sweep_range(&sweep, 0, top);

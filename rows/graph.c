@@ -26,7 +26,7 @@
 enum { ROOTS = 60, DEEPEST = 2000, MOST_READS = 4000000 };
 
 /* A table of EACH chapters, and its bit in the environment. */
-struct table {
+struct chapter_table {
     const char *name;
     const struct fact_table *fact;  /* NULL: the table has only the entry "default" */
     int bit;
@@ -34,7 +34,7 @@ struct table {
 
 /* The node of a row in one environment. The key lists the bits of depends[row] that the environment
  * changes, each with its value there. */
-struct memo {
+struct node_memo {
     int row, node;
     int key, key_size;              /* the key's place in builder.keys; size 0: an unused memo */
 };
@@ -49,15 +49,15 @@ struct bound_cell {
 enum { UNSEEN, IN_PROGRESS, REACHED };
 
 /* What the builder knows about one row of the formulas. */
-struct place {
+struct builder_row {
     const struct fact *fact;
     const struct expr *bound;       /* the expression that the fact binds, parsed */
     struct bound_cell *cells;       /* those of its entries */
-    const struct table *table;      /* of a reached row */
+    const struct chapter_table *table;      /* of a reached row */
     int column;                     /* in the facts of its table; -1: none */
     int bit;                        /* -1: no environment changes the row */
     int node;                       /* if depends is empty: its only node; -1: not built yet */
-    struct memo last;               /* otherwise the memo of its last reading, */
+    struct node_memo last;               /* otherwise the memo of its last reading, */
     unsigned version;               /*   and the version of that environment */
     int state;                      /* UNSEEN, IN_PROGRESS (on the path, so a cycle), REACHED */
 };
@@ -67,11 +67,11 @@ struct graph_builder {
     const struct formulas *formulas;
     const struct facts *facts;
     struct error *error;            /* of this question */
-    struct place *places;           /* [rows] */
+    struct builder_row *places;           /* [rows] */
     int *order;                     /* rows, each after those it reads */
     size_t order_count;
     size_t depends_known;           /* of so many of them; 0: find all anew */
-    struct table **tables;
+    struct chapter_table **tables;
     size_t table_count, table_room;
     int bits, bit_room;
     size_t words;                   /* 64-bit words of one set of bits */
@@ -82,7 +82,7 @@ struct graph_builder {
     bool entries_given;             /* some fact is of one entry: "cache_elements[moe]" */
     int inside;                     /* the bit of being inside a part; -1: parts get no scale factor */
     struct nodes set;
-    struct memo *memos;
+    struct node_memo *memos;
     size_t memo_size, memo_count;
     int *keys;
     size_t key_count, key_room;
@@ -93,14 +93,14 @@ struct graph_builder {
 
 /* ---- reach ------------------------------------------------------------------------------ */
 
-static const struct table *table_of(struct graph_builder *builder, const char *name)
+static const struct chapter_table *table_of(struct graph_builder *builder, const char *name)
 {
     for (size_t i = 0; i < builder->table_count; i++)
         if (builder->tables[i]->name == name || !strcmp(builder->tables[i]->name, name))
             return builder->tables[i];
-    struct table *table = arena_alloc(builder->arena, sizeof *table);
-    *table = (struct table){ name, facts_table_find(builder->facts, name), builder->bits++ };
-    *(struct table **)arena_push(builder->arena, &builder->tables, &builder->table_count,
+    struct chapter_table *table = arena_alloc(builder->arena, sizeof *table);
+    *table = (struct chapter_table){ name, facts_table_find(builder->facts, name), builder->bits++ };
+    *(struct chapter_table **)arena_push(builder->arena, &builder->tables, &builder->table_count,
                                  &builder->table_room, sizeof table) = table;
     return table;
 }
@@ -178,13 +178,13 @@ static bool cycle(struct graph_builder *builder, int row)
 
 static const struct expr *expr_of(const struct graph_builder *builder, int row)
 {
-    const struct place *place = &builder->places[row];
+    const struct builder_row *place = &builder->places[row];
     return place->fact ? place->bound : row_expr(formulas_row(builder->formulas, row));
 }
 
 static bool reach_row(struct graph_builder *builder, int row)
 {
-    struct place *place = &builder->places[row];
+    struct builder_row *place = &builder->places[row];
     if (place->state == REACHED)
         return true;
     if (place->state == IN_PROGRESS)
@@ -293,7 +293,7 @@ static void depends_find(struct graph_builder *builder)
     bits_grow(builder);
     for (; builder->depends_known < builder->order_count; builder->depends_known++) {
         const int row = builder->order[builder->depends_known];
-        const struct place *place = &builder->places[row];
+        const struct builder_row *place = &builder->places[row];
         const struct expr *expr = expr_of(builder, row);
         uint64_t *set = depends_of(builder, row);
         if (place->bit >= 0)
@@ -389,7 +389,7 @@ static const struct expr *cell_expr(const struct graph_builder *builder, int row
 static bool build_cell(struct graph_builder *builder, int row, int *node)
 {
     const struct row *the = formulas_row(builder->formulas, row);
-    const struct table *table = builder->places[row].table;
+    const struct chapter_table *table = builder->places[row].table;
     const int entry = builder->value[table->bit];
     const struct fact *cell = entry_fact(builder, row, table->fact, entry);
     const struct expr *expr = row_expr(the);
@@ -471,7 +471,7 @@ static bool same_key(const int *a, const int *b, size_t size)
     return true;
 }
 
-static struct memo *memo_place(struct graph_builder *builder, int row, const int *key, size_t size)
+static struct node_memo *memo_place(struct graph_builder *builder, int row, const int *key, size_t size)
 {
     uint64_t hash = (uint64_t)row;
     for (size_t i = 0; i < size; i += 2)
@@ -479,7 +479,7 @@ static struct memo *memo_place(struct graph_builder *builder, int row, const int
                hash >> 29;
     size_t at = (hash ^ hash >> 32) & (builder->memo_size - 1);
     for (;; at = (at + 1) & (builder->memo_size - 1)) {
-        struct memo *memo = &builder->memos[at];
+        struct node_memo *memo = &builder->memos[at];
         if (!memo->key_size || (memo->row == row && memo->key_size == (int)size &&
                                 same_key(builder->keys + memo->key, key, size)))
             return memo;
@@ -488,7 +488,7 @@ static struct memo *memo_place(struct graph_builder *builder, int row, const int
 
 static void memo_grow(struct graph_builder *builder)
 {
-    struct memo *old = builder->memos;
+    struct node_memo *old = builder->memos;
     size_t old_size = builder->memo_size;
     builder->memo_size = old_size ? 4 * old_size : 1024;
     builder->memos = arena_array(builder->arena, builder->memo_size, sizeof *builder->memos);
@@ -501,13 +501,13 @@ static void memo_grow(struct graph_builder *builder)
 /* -1: not built yet. */
 static int memo_find(struct graph_builder *builder, int row, const int *key, size_t size)
 {
-    struct place *place = &builder->places[row];
+    struct builder_row *place = &builder->places[row];
     if (!size)
         return place->node;
     if (place->last.key_size == (int)size &&
         same_key(builder->keys + place->last.key, key, size))
         return place->last.node;
-    const struct memo *memo = memo_place(builder, row, key, size);
+    const struct node_memo *memo = memo_place(builder, row, key, size);
     if (!memo->key_size)
         return -1;
     place->last = *memo;
@@ -516,12 +516,12 @@ static int memo_find(struct graph_builder *builder, int row, const int *key, siz
 
 static void memo_add(struct graph_builder *builder, int row, const int *key, size_t size, int node)
 {
-    struct place *place = &builder->places[row];
+    struct builder_row *place = &builder->places[row];
     if (!size) {
         place->node = node;
         return;
     }
-    place->last = (struct memo){ row, node, (int)builder->key_count, (int)size };
+    place->last = (struct node_memo){ row, node, (int)builder->key_count, (int)size };
     for (size_t i = 0; i < size; i++)
         *(int *)arena_push(builder->arena, &builder->keys, &builder->key_count, &builder->key_room,
                            sizeof *key) = key[i];
@@ -532,7 +532,7 @@ static void memo_add(struct graph_builder *builder, int row, const int *key, siz
 
 static bool build_row(struct graph_builder *builder, int row, int *node)
 {
-    struct place *place = &builder->places[row];
+    struct builder_row *place = &builder->places[row];
     if (place->bit >= 0 && bit_get(builder->changed, place->bit)) {
         *node = builder->value[place->bit];         /* bound by AT or ROOT */
         return true;
@@ -572,7 +572,7 @@ static bool adds_nothing(const struct nodes *set, enum op op, int sum, int one)
 
 static bool build_over(struct graph_builder *builder, const struct expr *expr, int *node)
 {
-    const struct table *table = table_of(builder, expr_name(expr));
+    const struct chapter_table *table = table_of(builder, expr_name(expr));
     const size_t entries = table->fact ? table->fact->entries : 1;
     const enum op op = expr->op == OP_SUM ? OP_ADD : expr->op == OP_LEAST ? OP_MIN : OP_MAX;
     *node = expr->op == OP_SUM ? nodes_number(&builder->set, 0) : -1;
@@ -594,7 +594,7 @@ static bool build_over(struct graph_builder *builder, const struct expr *expr, i
 
 static bool build_entry(struct graph_builder *builder, const struct expr *expr, int *node)
 {
-    const struct table *table = builder->places[expr->row].table;
+    const struct chapter_table *table = builder->places[expr->row].table;
     const struct fact_table *fact = table->fact;
     size_t entries = fact ? fact->entries : 1, i = 0;
     while (i < entries && strcmp(fact ? fact->entry[i] : "default", expr_name(expr)))
@@ -665,7 +665,7 @@ static const struct fact *model_cell(const struct graph_builder *builder, const 
 {
     if (expr->op != OP_ROW || !builder->places[expr->row].table || builder->places[expr->row].fact)
         return NULL;
-    const struct table *table = builder->places[expr->row].table;
+    const struct chapter_table *table = builder->places[expr->row].table;
     if (!bit_get(builder->changed, table->bit))
         return NULL;
     const struct fact *cell = entry_fact(builder, expr->row, table->fact, builder->value[table->bit]);

@@ -226,19 +226,19 @@ static double score(const struct lookup *lookup, size_t at)
 
 static int by_score(const void *a, const void *b)
 {
-    const struct match *x = a, *y = b;
+    const struct row_match *x = a, *y = b;
     return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
                                 : (x->row > y->row) - (x->row < y->row);
 }
 
 size_t formulas_lookup(const struct formulas *formulas, const char *text, const char *const *more,
-                       struct match *matches, size_t most)
+                       struct row_match *matches, size_t most)
 {
     static const double least = 0.35;
     struct arena scratch = { 0 };
     struct lookup lookup = { .formulas = formulas, .more = more, .arena = &scratch, .text = text,
                              .unit = unit_asked(text) };
-    struct match *all = arena_array(&scratch, formulas->count + 1, sizeof *all);
+    struct row_match *all = arena_array(&scratch, formulas->count + 1, sizeof *all);
     size_t count = 0;
     synonyms_read(&lookup.synonyms, &scratch);
     collect_words(&lookup);
@@ -248,7 +248,7 @@ size_t formulas_lookup(const struct formulas *formulas, const char *text, const 
     for (size_t at = 0; at < formulas->count; at++) {
         const double value = score(&lookup, at);
         if (value > least)
-            all[count++] = (struct match){ (int)at, value };
+            all[count++] = (struct row_match){ (int)at, value };
     }
     qsort(all, count, sizeof *all, by_score);
     if (count > most)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct stage {
-    struct step *numbers, *blocks;
+    struct run_step *numbers, *blocks;
     size_t number_count, block_count;
     int *shown;                     /* nodes whose number blocks read */
     size_t shown_count;
@@ -15,7 +15,7 @@ struct stage {
 
 struct loop_nest {
     const struct graph *graph;
-    const struct set *set;
+    const struct instruction_set *set;
     struct stage stage[LOOP_NEST_AXES];
     int *axis;                      /* [count] */
     int *input;                     /* [input_count] nodes */
@@ -56,13 +56,13 @@ static bool computed(const struct node *node)
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-struct blocks {
+struct point_blocks {
     struct arena *arena;
     double **unused;
     size_t unused_count;
 };
 
-static double *block_new(struct blocks *blocks, size_t size)
+static double *block_new(struct point_blocks *blocks, size_t size)
 {
     return arena_align(blocks->arena, size * sizeof(double), VECTOR * sizeof(double));
 }
@@ -83,7 +83,7 @@ static void last_readers(const struct loop_nest *nest, int *last)
         last[graph->outputs[i]] = -1;
 }
 
-static void give_back(struct blocks *blocks, const struct loop_nest *nest, const int *last, int i)
+static void give_back(struct point_blocks *blocks, const struct loop_nest *nest, const int *last, int i)
 {
     const struct node *node = &nest->graph->nodes[i];
     const int kids[] = { node->a, node->b, node->c };
@@ -95,7 +95,7 @@ static void give_back(struct blocks *blocks, const struct loop_nest *nest, const
     }
 }
 
-static void place_numbers(struct loop_nest *nest, struct blocks *blocks)
+static void place_numbers(struct loop_nest *nest, struct point_blocks *blocks)
 {
     const struct graph *graph = nest->graph;
     bool *wide = arena_array(blocks->arena, graph->count + 1, sizeof *wide);
@@ -121,27 +121,27 @@ static void place_numbers(struct loop_nest *nest, struct blocks *blocks)
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-static struct step number_step(const struct loop_nest *nest, size_t i)
+static struct run_step number_step(const struct loop_nest *nest, size_t i)
 {
     const struct node *node = &nest->graph->nodes[i];
     double *value = nest->value;
-    return (struct step){ .op = node->op, .to = &value[i],
+    return (struct run_step){ .op = node->op, .to = &value[i],
                           .a = node->a < 0 ? NULL : &value[node->a],
                           .b = node->b < 0 ? NULL : &value[node->b],
                           .c = node->c < 0 ? NULL : &value[node->c] };
 }
 
-static struct step block_step(const struct loop_nest *nest, size_t i)
+static struct run_step block_step(const struct loop_nest *nest, size_t i)
 {
     const struct node *node = &nest->graph->nodes[i];
     double *const *block = nest->block;
-    return (struct step){ .op = node->op, .form = form_of(node, nest->single), .to = block[i],
+    return (struct run_step){ .op = node->op, .form = form_of(node, nest->single), .to = block[i],
                           .a = node->a < 0 ? NULL : block[node->a],
                           .b = node->b < 0 ? NULL : block[node->b],
                           .c = node->c < 0 ? NULL : block[node->c] };
 }
 
-static void make_stage(struct loop_nest *nest, struct blocks *blocks, const int *last, int at)
+static void make_stage(struct loop_nest *nest, struct point_blocks *blocks, const int *last, int at)
 {
     const struct graph *graph = nest->graph;
     struct stage *stage = &nest->stage[at];
@@ -166,7 +166,7 @@ static void make_stage(struct loop_nest *nest, struct blocks *blocks, const int 
     }
 }
 
-static void place_inputs(struct loop_nest *nest, struct blocks *blocks)
+static void place_inputs(struct loop_nest *nest, struct point_blocks *blocks)
 {
     const struct graph *graph = nest->graph;
     for (size_t i = 0; i < graph->count; i++) {
@@ -208,7 +208,7 @@ struct loop_nest *loop_nest_make(struct arena *arena, const char *set, const str
 {
     struct loop_nest *nest = arena_alloc(arena, sizeof *nest);
     int *last = arena_array(arena, graph->count + 1, sizeof *last);
-    struct blocks blocks = { .arena = arena };
+    struct point_blocks blocks = { .arena = arena };
     blocks.unused = arena_array(arena, graph->count + 1, sizeof *blocks.unused);
     *nest = (struct loop_nest){ .graph = graph, .set = set_find(set), .points = BLOCK };
     assert(nest->set && (int)LOOP_NEST_POINTS == (int)BLOCK);

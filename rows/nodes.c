@@ -35,7 +35,7 @@ static inline bool node_equal(const struct node *a, const struct node *b)
 static void grow(struct nodes *set)
 {
     struct node *nodes = set->nodes;
-    struct known *known = set->known;
+    struct known_node *known = set->known;
     struct arena *old = set->arrays;
     set->arrays = arena_inner(set->arena);
     set->room = set->room ? 4 * set->room : 512;
@@ -57,7 +57,7 @@ static void grow(struct nodes *set)
 }
 
 /* A sum is -0 only where both parts are, a difference where the first is. */
-static bool never_minus_zero(const struct known *known, const struct node *node)
+static bool never_minus_zero(const struct known_node *known, const struct node *node)
 {
     switch (node->op) {
     case OP_NUMBER: return !(node->value == 0 && signbit(node->value));
@@ -70,13 +70,13 @@ static bool never_minus_zero(const struct known *known, const struct node *node)
     }
 }
 
-static struct known known_of(const struct nodes *set, const struct node *node)
+static struct known_node known_of(const struct nodes *set, const struct node *node)
 {
     const int kids[] = { node->a, node->b, node->c };
-    struct known known = { .moves = 0 };
+    struct known_node known = { .moves = 0 };
     for (int k = 0; k < 3; k++)
         if (kids[k] >= 0) {
-            const struct known *of = &set->known[kids[k]];
+            const struct known_node *of = &set->known[kids[k]];
             known.moves |= of->moves;
             known.height = known.height > of->height ? known.height : of->height;
         }
@@ -284,7 +284,7 @@ void nodes_value(struct nodes *set, const int *wanted, size_t count)
         inputs[i] = graph.inputs[i].value;
     graph_value(&scratch, &graph, inputs, nodes, NULL);
     for (size_t i = 0; i < graph.count; i++) {
-        struct known *known = &set->known[set->list[i]];
+        struct known_node *known = &set->known[set->list[i]];
         known->value = nodes[i];
         known->valued = true;
     }

@@ -10,7 +10,7 @@
 
 enum { NODES_TALLEST = 10000 };     /* walks over nodes are recursive */
 
-struct known {                      /* properties of a node */
+struct known_node {                      /* properties of a node */
     uint64_t moves;                 /* bits of the VARs that it depends on */
     double value;                   /* under the inputs' values, if `valued`; inside a ROOT, at its solution */
     int height;                     /* longest path down to an input */
@@ -23,7 +23,7 @@ struct nodes {
     struct arena *arena;
     struct arena *arrays;           /* inside of it: those of `room` */
     struct node *nodes;
-    struct known *known;
+    struct known_node *known;
     size_t count, room;             /* of both */
     bool too_tall;
     int *same;                      /* hash of nodes + 1 */

@@ -174,7 +174,7 @@ void unpack_csv(struct unpacker *unpacker, struct csv *csv)
 /* ---- expressions --------------------------------------------------------------------------- */
 
 /* Which row the expression is of, and the end of the part before in its text. */
-struct place {
+struct expr_place {
     const char *const *names;       /* of all rows up to this one */
     int row;
     ptrdiff_t at;
@@ -195,12 +195,12 @@ static int kid_count(const struct expr *expr)
 }
 
 /* A row by its name ends where the name does. */
-static ptrdiff_t likely_end(const struct place *place, const struct expr *expr)
+static ptrdiff_t likely_end(const struct expr_place *place, const struct expr *expr)
 {
     return expr->op == OP_ROW ? place->at + (ptrdiff_t)strlen(place->names[expr->row]) : place->at;
 }
 
-static void pack_expr(struct packer *packer, struct place *place, const struct expr *expr)
+static void pack_expr(struct packer *packer, struct expr_place *place, const struct expr *expr)
 {
     const ptrdiff_t start = expr->start, end = start + expr->size;
     const int kids = kid_count(expr);
@@ -228,16 +228,16 @@ static void pack_expr(struct packer *packer, struct place *place, const struct e
     place->at = end;
 }
 
-static struct expr *expr_next(struct place *place, enum op op)
+static struct expr *expr_next(struct expr_place *place, enum op op)
 {
     struct expr *expr = &place->draft.nodes[place->draft.count++];
     *expr = (struct expr){ .op = op, .row = -1 };
     return expr;
 }
 
-static struct expr *unpack_expr(struct unpacker *unpacker, struct place *place);
+static struct expr *unpack_expr(struct unpacker *unpacker, struct expr_place *place);
 
-static void unpack_bindings(struct unpacker *unpacker, struct place *place, struct expr *last)
+static void unpack_bindings(struct unpacker *unpacker, struct expr_place *place, struct expr *last)
 {
     for (size_t row; (row = unpack_count(unpacker, PACK_OPERANDS));) {
         struct expr *one = expr_next(place, OP_BINDING);
@@ -248,7 +248,7 @@ static void unpack_bindings(struct unpacker *unpacker, struct place *place, stru
     }
 }
 
-static struct expr *unpack_expr(struct unpacker *unpacker, struct place *place)
+static struct expr *unpack_expr(struct unpacker *unpacker, struct expr_place *place)
 {
     const size_t head = unpack_count(unpacker, PACK_OPERATORS);
     const ptrdiff_t start = place->at += unpack_step(unpacker, PACK_PLACES);
@@ -351,7 +351,7 @@ static void pack_row(struct row_packer *packer, const struct packed_row *made,
         pack_values(to, row);
     if (!row_expr(row) || same)
         return;
-    struct place place = { .names = packer->names, .row = made->index };
+    struct expr_place place = { .names = packer->names, .row = made->index };
     pack_text(to, PACK_FORMULAS, row_text(row).data);
     pack_expr(to, &place, row_expr(row));
 }
@@ -400,7 +400,7 @@ static void unpack_row(struct row_unpacker *all)
     if (kind & ROW_EXPR && same)
         draft.expr = row_expr(all->rows[same - 1]);
     else if (kind & ROW_EXPR) {
-        struct place place = { .names = all->names, .row = index, .draft = all->draft };
+        struct expr_place place = { .names = all->names, .row = index, .draft = all->draft };
         const struct text text = text_of(unpack_text(unpacker, PACK_FORMULAS));
         const struct expr *root = unpack_expr(unpacker, &place);
         draft.expr = expr_keep(arena, &place.draft, root, text);

@@ -221,12 +221,12 @@ const char *formulas_name(const struct formulas *formulas, struct arena *arena, 
 const char *formulas_predicted(const struct formulas *formulas, const char *word);
 /* The rows that words, a symbol or a unit describe, best first; at most `most` of them. `more` has a further
  * text about each row, or NULL. Returns their number. */
-struct match {
+struct row_match {
     int row;
     double score;                   /* 0 nothing in common, 2.5 and more: the words are the row's own */
 };
 size_t formulas_lookup(const struct formulas *formulas, const char *text, const char *const *more,
-                       struct match *matches, size_t most);
+                       struct row_match *matches, size_t most);
 /* Fill `error` with "unknown row" and the most similar name; returns false. */
 bool formulas_unknown(const struct formulas *formulas, const char *name, struct error *error);
 bool expr_parse(const struct formulas *formulas, const char *file, int line, struct text text,

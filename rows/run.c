@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct set sets[] = {
+static const struct instruction_set sets[] = {
 #if defined(__x86_64__)
     { "avx512", run_steps_avx512, run_inside_avx512 },
     { "avx2", run_steps_avx2, run_inside_avx2 },
@@ -31,7 +31,7 @@ static bool set_here(const char *name)
     return !strcmp(name, "portable");
 }
 
-const struct set *set_find(const char *name)
+const struct instruction_set *set_find(const char *name)
 {
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         if (name ? !strcmp(sets[i].name, name) : set_here(sets[i].name))
@@ -46,16 +46,16 @@ const char *graph_run_set(void)
 
 /* ---- one point ----------------------------------------------------------------------- */
 
-static void link_roots(const struct graph *graph, struct step *steps)
+static void link_roots(const struct graph *graph, struct run_step *steps)
 {
     for (size_t i = 0; i < graph->count; i++)
         if (graph->nodes[i].op == OP_ROOT)
             steps[graph->nodes[i].first].last = (int)i - graph->nodes[i].first;
 }
 
-static struct step step_at(const struct node *node, double *nodes, size_t i)
+static struct run_step step_at(const struct node *node, double *nodes, size_t i)
 {
-    return (struct step){ .op = node->op, .to = nodes + i,
+    return (struct run_step){ .op = node->op, .to = nodes + i,
                           .a = node->a < 0 ? NULL : nodes + node->a,
                           .b = node->b < 0 ? NULL : nodes + node->b,
                           .c = node->c < 0 ? NULL : nodes + node->c };
@@ -65,7 +65,7 @@ static struct step step_at(const struct node *node, double *nodes, size_t i)
 static void run_loop(struct arena *arena, const struct graph *graph, size_t root, double *nodes)
 {
     const size_t first = (size_t)graph->nodes[root].first, count = root - first + 1;
-    struct step *steps = arena_array(arena, count, sizeof *steps);
+    struct run_step *steps = arena_array(arena, count, sizeof *steps);
     for (size_t i = 0; i < count; i++) {
         const struct node *node = &graph->nodes[first + i];
         steps[i] = step_at(node, nodes, first + i);
@@ -90,7 +90,7 @@ void graph_value_of(struct arena *arena, const struct graph *graph, const double
     struct arena scratch = arena_beside(arena);
     for (size_t i = 0; i < graph->count; i++) {
         const struct node *node = &graph->nodes[i];
-        const struct step step = step_at(node, nodes, i);
+        const struct run_step step = step_at(node, nodes, i);
         if (node->op == OP_NUMBER)
             nodes[i] = node->value;
         else if (node->op == OP_INPUT)
@@ -123,7 +123,7 @@ void graph_value(struct arena *arena, const struct graph *graph, const double *i
 /* ---- many points ------------------------------------------------------------------------ */
 
 struct body {
-    struct step *steps;
+    struct run_step *steps;
     size_t count;
     size_t input_count, output_count;
     double **inputs;                /* [input_count] blocks to fill */
@@ -134,7 +134,7 @@ struct body {
 /* Two bodies: one for anything, and a shorter one for blocks whose inputs lie in a range
  * in which terms vanish, conditions are decided and products with 0 are 0. */
 struct graph_program {
-    const struct set *set;
+    const struct instruction_set *set;
     struct body whole, within;
     struct interval *range;         /* [whole.input_count] of `within` */
     bool shorter;                   /* is it? */
@@ -202,7 +202,7 @@ static void body_make(struct arena *arena, const struct graph *graph, struct bod
         wide[graph->outputs[i]] = true;
     *body = (struct body){ .input_count = graph->input_count,
                            .output_count = graph->output_count };
-    body->steps = arena_array(arena, graph->count + 1, sizeof(struct step));
+    body->steps = arena_array(arena, graph->count + 1, sizeof(struct run_step));
     body->inputs = arena_array(arena, graph->input_count + 1, sizeof(double *));
     body->outputs = arena_array(arena, graph->output_count + 1, sizeof(double *));
     for (size_t i = 0; i < graph->count; i++)
@@ -227,7 +227,7 @@ static void body_make(struct arena *arena, const struct graph *graph, struct bod
         }
         if (still && !loops)
             continue;
-        body->steps[body->count++] = (struct step){
+        body->steps[body->count++] = (struct run_step){
             .op = node->op, .form = form_of(node, single), .to = blocks[i],
             .a = node->a < 0 ? NULL : blocks[node->a], .b = node->b < 0 ? NULL : blocks[node->b],
             .c = node->c < 0 ? NULL : blocks[node->c] };
@@ -265,7 +265,7 @@ struct graph_program *graph_program_make(struct arena *arena, const char *set_na
     double *values = arena_array(arena, graph->input_count + 1, sizeof *values);
     bool *vary = arena_array(arena, graph->input_count + 1, sizeof *vary);
     struct graph_program *program = arena_alloc(arena, sizeof *program);
-    const struct set *set = set_find(set_name);
+    const struct instruction_set *set = set_find(set_name);
     struct graph left = *graph, within;
     bool fixed = false;
     assert(set);

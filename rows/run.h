@@ -12,7 +12,7 @@
 enum { BLOCK = 128, VECTOR = 8 };    /* doubles; VECTOR: of the widest set */
 enum form { FORM_BLOCKS, FORM_NUMBER_A, FORM_NUMBER_B };  /* which operand is one vector */
 
-struct step {
+struct run_step {
     enum op op;
     enum form form;
     double *to;
@@ -21,7 +21,7 @@ struct step {
 };
 
 /* The first `points` of each block. */
-typedef void run_steps(const struct step *steps, size_t count, size_t points);
+typedef void run_steps(const struct run_step *steps, size_t count, size_t points);
 run_steps run_steps_scalar, run_steps_portable, run_steps_avx2, run_steps_avx512;
 /* The logarithm of |x| in two parts, which a power step with a constant base may have at `c`. */
 void run_log(double x, double parts[2]);
@@ -29,12 +29,12 @@ void run_log(double x, double parts[2]);
 typedef bool run_inside(const double *x, size_t count, struct interval range);
 run_inside run_inside_portable, run_inside_avx2, run_inside_avx512;
 
-struct set {                        /* an instruction set */
+struct instruction_set {                        /* an instruction set */
     const char *name;
     run_steps *run;
     run_inside *inside;
 };
-const struct set *set_find(const char *name);           /* NULL: the best one here */
+const struct instruction_set *set_find(const char *name);           /* NULL: the best one here */
 
 /* Write to `nodes` the values at one point, except of nodes whose bit is set in `skip` and of those
  * inside the loop of a ROOT, which have a value only within the loop. */

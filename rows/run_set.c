@@ -71,7 +71,7 @@ static inline lanes truth(lanes_bits condition)
 
 /* Powers of one number: its logarithm is taken once, for all turns of a loop where `c` has it, and
  * of a usual number nothing is special but the exponent 0. */
-static void run_powers(const struct step *step, int vectors)
+static void run_powers(const struct run_step *step, int vectors)
 {
     lanes *to = (lanes *)step->to;
     const lanes base = *(const lanes *)step->a, *b = (const lanes *)step->b;
@@ -89,7 +89,7 @@ static void run_powers(const struct step *step, int vectors)
 }
 
 /* With `vectors` a constant, the loops of a whole block are unrolled. */
-static inline __attribute__((always_inline)) void run_step(const struct step *step, int vectors)
+static inline __attribute__((always_inline)) void run_step(const struct run_step *step, int vectors)
 {
     lanes *to = (lanes *)step->to;
     const lanes *a = (const lanes *)step->a, *b = (const lanes *)step->b;
@@ -124,9 +124,9 @@ static inline __attribute__((always_inline)) void run_step(const struct step *st
     }
 }
 
-static void run_root(const struct step *step, int vectors)
+static void run_root(const struct run_step *step, int vectors)
 {
-    const struct step *root = step + step->last;
+    const struct run_step *root = step + step->last;
     struct lanes_root roots[WHOLE];
     lanes *x = (lanes *)step->to;
     const lanes *from = (const lanes *)root->a, *to = (const lanes *)root->b;
@@ -150,12 +150,12 @@ static void run_root(const struct step *step, int vectors)
         ((lanes *)root->to)[i] = lanes_root_value(&roots[i]);
 }
 
-void JOIN(run_steps_, SET)(const struct step *steps, size_t count, size_t points)
+void JOIN(run_steps_, SET)(const struct run_step *steps, size_t count, size_t points)
 {
     const int vectors = (int)((points + LANES - 1) / LANES);
     if (!count)
         return;
-    for (const struct step *step = steps, *end = steps + count; step < end; step++) {
+    for (const struct run_step *step = steps, *end = steps + count; step < end; step++) {
         if (step->op == OP_VAR) {
             run_root(step, vectors);
             step += step->last;

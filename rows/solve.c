@@ -32,16 +32,16 @@ static const double budget_nodes = 4e5, loop_turns = 192;
 /* Two sides whose relative difference is larger are not equal, whatever their rounding errors. */
 #define NEAR_ZERO 1e-9
 
-struct point {
+struct solve_point {
     double x, f;
     bool zero;                      /* f is zero within its rounding error */
 };
 
-struct run {                        /* neighbouring points at which f is zero */
+struct zero_run {                        /* neighbouring points at which f is zero */
     double low, high;
 };
 
-struct search {
+struct root_search {
     struct arena *arena;
     struct graph graph;             /* specialized: only the unknown is left as an input */
     struct bounds bounds;
@@ -52,7 +52,7 @@ struct search {
     double step;                    /* (smallest) step of a linear grid; 0: the grid is geometric */
     double budget, reading;         /* nodes left to visit; nodes of one interval evaluation */
     bool loops;                     /* f depends on the unknown through a ROOT */
-    struct run *runs;
+    struct zero_run *runs;
     size_t run_count, run_room;
 };
 
@@ -101,7 +101,7 @@ static double rounder(double a, double b)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static double value_at(struct search *search, double x)
+static double value_at(struct root_search *search, double x)
 {
     search->solution->evaluations++;
     graph_value(search->arena, &search->graph, &x, search->nodes, NULL);
@@ -109,7 +109,7 @@ static double value_at(struct search *search, double x)
 }
 
 /* How large the sides are where the nodes were computed last. */
-static double sides_size(const struct search *search)
+static double sides_size(const struct root_search *search)
 {
     const struct node *top = &search->graph.nodes[search->graph.outputs[0]];
     return top->op == OP_SUB ? size_of(search->nodes[top->a], search->nodes[top->b]) : search->usual;
@@ -117,14 +117,14 @@ static double sides_size(const struct search *search)
 
 /* What the last digits may add up to in f at x, and its slope there. Beside a pole that is as much
  * as f, but no reason to call it zero. */
-static double rounding_at(struct search *search, double x, double *slope)
+static double rounding_at(struct root_search *search, double x, double *slope)
 {
     value_at(search, x);
     const double digits = graph_rounding(search->arena, &search->graph, 0, search->nodes, 0, slope);
     return fmin(digits, NEAR_ZERO * sides_size(search));
 }
 
-static double slope_at(struct search *search, double x)
+static double slope_at(struct root_search *search, double x)
 {
     double slope;
     rounding_at(search, x, &slope);
@@ -132,7 +132,7 @@ static double slope_at(struct search *search, double x)
 }
 
 /* The parts of a difference say how small it is; what is not small needs no closer look. */
-static bool is_zero(struct search *search, double x, double f)
+static bool is_zero(struct root_search *search, double x, double f)
 {
     double slope;
     if (f == 0 || !isfinite(f))
@@ -141,23 +141,23 @@ static bool is_zero(struct search *search, double x, double f)
     return fabs(f) <= NEAR_ZERO * sides_size(search) && fabs(f) <= rounding_at(search, x, &slope);
 }
 
-static struct point point_at(struct search *search, double x)
+static struct solve_point point_at(struct root_search *search, double x)
 {
     const double f = value_at(search, x);
-    return (struct point){ x, f, is_zero(search, x, f) };
+    return (struct solve_point){ x, f, is_zero(search, x, f) };
 }
 
 /* ---- readings ------------------------------------------------------------------------------- */
 
 enum found { FOUND_NONE, FOUND_MONOTONE, FOUND_NOTHING_SURE };
 
-static bool can_read(const struct search *search)
+static bool can_read(const struct root_search *search)
 {
     return search->budget >= search->reading;
 }
 
 /* What the interval reading says of f between two points. */
-static enum found read_between(struct search *search, struct point a, struct point b)
+static enum found read_between(struct root_search *search, struct solve_point a, struct solve_point b)
 {
     search->budget -= search->reading;
     search->solution->readings++;
@@ -180,7 +180,7 @@ static enum found read_between(struct search *search, struct point a, struct poi
 }
 
 /* Is f the difference of one term and itself everywhere between a and b? */
-static bool same_between(struct search *search, double a, double b)
+static bool same_between(struct root_search *search, double a, double b)
 {
     const struct interval box = { a, b };
     if (search->loops)
@@ -190,7 +190,7 @@ static bool same_between(struct search *search, double a, double b)
 }
 
 /* From `good`, up to which all is one term, towards `to`: as far as that can be seen in halves. */
-static double same_until(struct search *search, double good, double to, int depth)
+static double same_until(struct root_search *search, double good, double to, int depth)
 {
     const double half = good + (to - good) / 2;
     if (same_between(search, fmin(good, to), fmax(good, to)))
@@ -203,19 +203,19 @@ static double same_until(struct search *search, double good, double to, int dept
 
 /* ---- what was found -------------------------------------------------------------------------- */
 
-static void add_run(struct search *search, double low, double high)
+static void add_run(struct root_search *search, double low, double high)
 {
-    struct run *last = search->run_count ? &search->runs[search->run_count - 1] : NULL;
+    struct zero_run *last = search->run_count ? &search->runs[search->run_count - 1] : NULL;
     if (last && low <= nextafter(last->high, INFINITY)) {
         last->low = fmin(last->low, low);
         last->high = fmax(last->high, high);
         return;
     }
-    *(struct run *)arena_push(search->arena, &search->runs, &search->run_count,
-                              &search->run_room, sizeof *last) = (struct run){ low, high };
+    *(struct zero_run *)arena_push(search->arena, &search->runs, &search->run_count,
+                              &search->run_room, sizeof *last) = (struct zero_run){ low, high };
 }
 
-static void add_jump(struct search *search, struct point a, struct point b)
+static void add_jump(struct root_search *search, struct solve_point a, struct solve_point b)
 {
     struct solution *solution = search->solution;
     const struct jump jump = { rounder(a.x, b.x), a.x, b.x, a.f, b.f };
@@ -232,7 +232,7 @@ static void add_jump(struct search *search, struct point a, struct point b)
 }
 
 /* The farthest zero from `from`, which is one, towards `to`: by steps that double, then halving. */
-static double last_zero(struct search *search, double from, double to)
+static double last_zero(struct root_search *search, double from, double to)
 {
     const int64_t begin = order_of(from), end = order_of(to), way = end < begin ? -1 : 1;
     int64_t good = 0, bad = 0, most = way * (end - begin);
@@ -256,7 +256,7 @@ static double last_zero(struct search *search, double from, double to)
 }
 
 /* A run around x between a and b. A root of the usual slope is alone there. */
-static void add_zero(struct search *search, double x, double a, double b)
+static void add_zero(struct root_search *search, double x, double a, double b)
 {
     double slope, digits = rounding_at(search, x, &slope);
     const double beside = 1e-9 * fabs(x);
@@ -268,11 +268,11 @@ static void add_zero(struct search *search, double x, double a, double b)
 }
 
 /* Shrink a bracket over which f changes its sign to neighbours, or to one zero: *a == *b. */
-static void close_in(struct search *search, struct point *a, struct point *b)
+static void close_in(struct root_search *search, struct solve_point *a, struct solve_point *b)
 {
     for (int turn = 0; turn < TURNS && !neighbours(a->x, b->x); turn++) {
         const bool near = fabs(a->f) < fabs(b->f);
-        const struct point *best = near ? a : b;
+        const struct solve_point *best = near ? a : b;
         double x = middle(a->x, b->x);
         if (turn % 4 == 0 || turn % 4 == 1) {
             const double slope = slope_at(search, best->x), step = best->x - best->f / slope;
@@ -285,7 +285,7 @@ static void close_in(struct search *search, struct point *a, struct point *b)
         }
         if (!(x > a->x && x < b->x))
             x = middle(a->x, b->x);
-        const struct point at = { x, value_at(search, x), false };
+        const struct solve_point at = { x, value_at(search, x), false };
         if (at.f == 0) {
             *a = *b = at;
             return;
@@ -298,7 +298,7 @@ static void close_in(struct search *search, struct point *a, struct point *b)
 
 /* Does f go through zero between neighbours, as its slope allows, or jump? Beside a pole it is
  * steep too, but the other way. */
-static bool passes(struct search *search, struct point a, struct point b)
+static bool passes(struct root_search *search, struct solve_point a, struct solve_point b)
 {
     double slope_a, slope_b;
     const double digits = rounding_at(search, a.x, &slope_a) + rounding_at(search, b.x, &slope_b);
@@ -308,7 +308,7 @@ static bool passes(struct search *search, struct point a, struct point b)
            fabs(change) <= 4 * (steepest * width + digits);
 }
 
-static bool is_pole(struct search *search, struct point a, struct point b)
+static bool is_pole(struct root_search *search, struct solve_point a, struct solve_point b)
 {
     const double slope_a = slope_at(search, a.x), slope_b = slope_at(search, b.x);
     const double way = b.f > a.f ? 1 : -1, width = b.x - a.x;
@@ -317,28 +317,28 @@ static bool is_pole(struct search *search, struct point a, struct point b)
 }
 
 /* f changes its sign between a and b. */
-static void add_change(struct search *search, struct point a, struct point b)
+static void add_change(struct root_search *search, struct solve_point a, struct solve_point b)
 {
-    struct point left = a, right = b;
+    struct solve_point left = a, right = b;
     close_in(search, &left, &right);
     if (left.x == right.x)
         add_zero(search, left.x, a.x, b.x);
     else if (passes(search, left, right))
         add_zero(search, fabs(left.f) <= fabs(right.f) ? left.x : right.x, a.x, b.x);
     else if (is_pole(search, left, right))
-        add_jump(search, (struct point){ left.x, left.f < 0 ? -INFINITY : INFINITY, false },
-                 (struct point){ right.x, right.f < 0 ? -INFINITY : INFINITY, false });
+        add_jump(search, (struct solve_point){ left.x, left.f < 0 ? -INFINITY : INFINITY, false },
+                 (struct solve_point){ right.x, right.f < 0 ? -INFINITY : INFINITY, false });
     else
         add_jump(search, left, right);
 }
 
-static bool changes(struct point a, struct point b)
+static bool changes(struct solve_point a, struct solve_point b)
 {
     return isfinite(a.f) && isfinite(b.f) && a.f != 0 && b.f != 0 && (a.f > 0) != (b.f > 0);
 }
 
 /* The ends say all: f only rises or only falls between them. */
-static void add_monotone(struct search *search, struct point a, struct point b)
+static void add_monotone(struct root_search *search, struct solve_point a, struct solve_point b)
 {
     if (a.zero && b.zero)
         add_run(search, a.x, b.x);
@@ -353,7 +353,7 @@ static void add_monotone(struct search *search, struct point a, struct point b)
 /* ---- the search ------------------------------------------------------------------------------ */
 
 /* Nothing more can be read: what the ends show. */
-static void add_shown(struct search *search, struct point a, struct point b)
+static void add_shown(struct root_search *search, struct solve_point a, struct solve_point b)
 {
     search->solution->proved = false;
     if (a.zero)
@@ -365,13 +365,13 @@ static void add_shown(struct search *search, struct point a, struct point b)
 }
 
 /* Where f begins or ends to have a value; the rest is a cell of its own. */
-static void search_cell(struct search *search, struct point a, struct point b, int depth);
+static void search_cell(struct root_search *search, struct solve_point a, struct solve_point b, int depth);
 
-static void search_edge(struct search *search, struct point a, struct point b)
+static void search_edge(struct root_search *search, struct solve_point a, struct solve_point b)
 {
-    struct point left = a, right = b;
+    struct solve_point left = a, right = b;
     while (!neighbours(left.x, right.x)) {
-        const struct point half = point_at(search, middle(left.x, right.x));
+        const struct solve_point half = point_at(search, middle(left.x, right.x));
         *(isfinite(half.f) == isfinite(a.f) ? &left : &right) = half;
     }
     if (isfinite(a.f)) {
@@ -384,7 +384,7 @@ static void search_edge(struct search *search, struct point a, struct point b)
 }
 
 /* All of some points between a and b are zero. */
-static bool zero_between(struct search *search, struct point a, struct point b)
+static bool zero_between(struct root_search *search, struct solve_point a, struct solve_point b)
 {
     enum { BETWEEN = 4 };
     if (!a.zero || !b.zero)
@@ -396,7 +396,7 @@ static bool zero_between(struct search *search, struct point a, struct point b)
 }
 
 /* Between neighbours of the grid, and halves of that. */
-static void search_cell(struct search *search, struct point a, struct point b, int depth)
+static void search_cell(struct root_search *search, struct solve_point a, struct solve_point b, int depth)
 {
     if (!(a.x < b.x)) {
         if (a.zero)
@@ -428,19 +428,19 @@ static void search_cell(struct search *search, struct point a, struct point b, i
         else if (changes(a, b))
             add_change(search, a, b);
     } else {
-        const struct point between = point_at(search, half);
+        const struct solve_point between = point_at(search, half);
         search_cell(search, a, between, depth + 1);
         search_cell(search, between, b, depth + 1);
     }
 }
 
 /* What is known of the points of the grid before each: how many have which kind. */
-struct counts {
+struct sign_counts {
     uint16_t zeros, finite;
 };
 
 /* Between points i and k of the grid. */
-static void search_grid(struct search *search, const struct point *grid, const struct counts *counts,
+static void search_grid(struct root_search *search, const struct solve_point *grid, const struct sign_counts *counts,
                         size_t i, size_t k)
 {
     const size_t zeros = (size_t)(counts[k + 1].zeros - counts[i].zeros), points = k - i + 1;
@@ -504,7 +504,7 @@ static double usual_size(struct arena *arena, const double *f)
 }
 
 /* f at the points of the grid. The sides of the difference say which may be zero. */
-static void grid_values(struct search *search, double low, double high, struct point *grid)
+static void grid_values(struct root_search *search, double low, double high, struct solve_point *grid)
 {
     double *x = arena_array(search->arena, GRID, sizeof *x), *outputs[3];
     const struct column column = { x, 1 };
@@ -528,15 +528,15 @@ static void grid_values(struct search *search, double low, double high, struct p
     for (size_t i = 0; i < GRID; i++) {
         const double f = outputs[0][i];
         const double size = difference ? size_of(outputs[1][i], outputs[2][i]) : search->usual;
-        grid[i] = (struct point){ x[i], f, f == 0 };
+        grid[i] = (struct solve_point){ x[i], f, f == 0 };
         if (!grid[i].zero && fabs(f) <= NEAR_ZERO * size)
             grid[i].zero = is_zero(search, x[i], f);
     }
 }
 
-static void search_range(struct search *search, const struct point *grid)
+static void search_range(struct root_search *search, const struct solve_point *grid)
 {
-    struct counts *counts = arena_array(search->arena, GRID + 1, sizeof *counts);
+    struct sign_counts *counts = arena_array(search->arena, GRID + 1, sizeof *counts);
     for (size_t i = 0; i < GRID; i++) {
         counts[i + 1].zeros = (uint16_t)(counts[i].zeros + grid[i].zero);
         counts[i + 1].finite = (uint16_t)(counts[i].finite + isfinite(grid[i].f));
@@ -547,7 +547,7 @@ static void search_range(struct search *search, const struct point *grid)
 /* ---- runs become roots and extents --------------------------------------------------------- */
 
 /* The sign of the slope if it has one all the way from a to b, else 0. */
-static int slope_sign(struct search *search, double a, double b)
+static int slope_sign(struct root_search *search, double a, double b)
 {
     enum { POINTS = 9 };
     int sign = 0;
@@ -562,7 +562,7 @@ static int slope_sign(struct search *search, double a, double b)
 }
 
 /* Where the slope changes its sign, from that at a, between a and b. */
-static double turning(struct search *search, double a, double b)
+static double turning(struct root_search *search, double a, double b)
 {
     const bool rises = slope_at(search, a) > 0;
     while (!neighbours(a, b)) {
@@ -574,23 +574,23 @@ static double turning(struct search *search, double a, double b)
     return fabs(value_at(search, a)) < fabs(value_at(search, b)) ? a : b;
 }
 
-static void add_extent(struct search *search, struct extent extent)
+static void add_extent(struct root_search *search, struct extent extent)
 {
     struct solution *solution = search->solution;
     *(struct extent *)arena_push(search->arena, &solution->extents, &solution->count,
                                   &solution->room, sizeof extent) = extent;
 }
 
-static void add_root(struct search *search, double x)
+static void add_root(struct root_search *search, double x)
 {
     add_extent(search, (struct extent){ x, x, true, true });
 }
 
 /* The run is one root; f outside of it says which kind. */
-static void finish_root(struct search *search, struct run run)
+static void finish_root(struct root_search *search, struct zero_run run)
 {
-    struct point a = point_at(search, fmax(search->low, nextafter(run.low, -INFINITY)));
-    struct point b = point_at(search, fmin(search->high, nextafter(run.high, INFINITY)));
+    struct solve_point a = point_at(search, fmax(search->low, nextafter(run.low, -INFINITY)));
+    struct solve_point b = point_at(search, fmin(search->high, nextafter(run.high, INFINITY)));
     if (changes(a, b)) {
         close_in(search, &a, &b);
     } else if ((slope_at(search, a.x) > 0) != (slope_at(search, b.x) > 0)) {
@@ -605,7 +605,7 @@ static void finish_root(struct search *search, struct run run)
 
 /* An end of an extent: `end` is zero, and `inside` is well within. The extent ends where f is no
  * longer the difference of equal terms, if from there on to `end` it has a slope. */
-static void finish_end(struct search *search, double inside, double end, double far, double *at,
+static void finish_end(struct root_search *search, double inside, double end, double far, double *at,
                        bool *closed)
 {
     *at = end;
@@ -617,8 +617,8 @@ static void finish_end(struct search *search, double inside, double end, double 
         *at = same;
         return;
     }
-    const struct point last = point_at(search, end);
-    const struct point next = point_at(search, nextafter(end, far));
+    const struct solve_point last = point_at(search, end);
+    const struct solve_point next = point_at(search, nextafter(end, far));
     const double slope = slope_at(search, next.x), width = fabs(next.x - end);
     double ignored;
     if (!isfinite(next.f) ||
@@ -628,7 +628,7 @@ static void finish_end(struct search *search, double inside, double end, double 
     *closed = *at == end;
 }
 
-static void finish_run(struct search *search, struct run run)
+static void finish_run(struct root_search *search, struct zero_run run)
 {
     const double width = run.high - run.low;
     const double size = fmax(size_of(run.low, run.high), search->step);
@@ -652,7 +652,7 @@ static void finish_run(struct search *search, struct run run)
 /* ---- inequalities ---------------------------------------------------------------------------- */
 
 /* Is f positive between two numbers, where it keeps its sign? */
-static bool positive(struct search *search, double a, double b)
+static bool positive(struct root_search *search, double a, double b)
 {
     if (neighbours(a, b))
         return value_at(search, a) > 0;
@@ -660,7 +660,7 @@ static bool positive(struct search *search, double a, double b)
 }
 
 /* Join an extent to the last one where both meet. */
-static void join_extent(struct search *search, struct extent next)
+static void join_extent(struct root_search *search, struct extent next)
 {
     struct solution *solution = search->solution;
     struct extent *last = solution->count ? &solution->extents[solution->count - 1] : NULL;
@@ -673,7 +673,7 @@ static void join_extent(struct search *search, struct extent next)
 }
 
 /* From where f is zero and where it jumps to where it is at least zero, or more than it. */
-static void take_positive(struct search *search, bool zero_too)
+static void take_positive(struct root_search *search, bool zero_too)
 {
     struct solution *solution = search->solution;
     const struct solution found = *solution;
@@ -710,7 +710,7 @@ static void take_positive(struct search *search, bool zero_too)
 /* ---- no solution ----------------------------------------------------------------------------- */
 
 /* The least |f| of the grid, and by thirds between the neighbours of that. */
-static void find_closest(struct search *search, const struct point *grid)
+static void find_closest(struct root_search *search, const struct solve_point *grid)
 {
     size_t least = 0;
     for (size_t i = 1; i < GRID; i++)
@@ -745,14 +745,14 @@ static void find_closest(struct search *search, const struct point *grid)
 }
 
 /* Farther away than the range: the first change of sign of a grid. */
-static void find_beyond(struct search *search, struct point *grid)
+static void find_beyond(struct root_search *search, struct solve_point *grid)
 {
     const double low = search->low > 0 ? search->low * 1e-9 : search->low;
     const double high = search->high < 1e290 ? search->high * 1e9 : search->high;
     struct solution *solution = search->solution;
     grid_values(search, low, high, grid);
     for (size_t i = 0; i < GRID && !solution->beyond_found; i++) {
-        struct point a = grid[i - (i > 0)], b = grid[i];
+        struct solve_point a = grid[i - (i > 0)], b = grid[i];
         const bool change = i && changes(a, b);
         if (change)
             close_in(search, &a, &b);
@@ -763,7 +763,7 @@ static void find_beyond(struct search *search, struct point *grid)
 
 /* ---- */
 
-static void fix_others(struct search *search, const struct graph *graph, size_t output, size_t input)
+static void fix_others(struct root_search *search, const struct graph *graph, size_t output, size_t input)
 {
     struct arena *arena = search->arena;
     struct graph one = *graph;
@@ -788,7 +788,7 @@ static void fix_others(struct search *search, const struct graph *graph, size_t 
 }
 
 /* Nothing moves f: it is zero everywhere or nowhere. */
-static bool stands_still(struct search *search)
+static bool stands_still(struct root_search *search)
 {
     if (search->graph.input_count)
         return false;
@@ -804,9 +804,9 @@ static bool stands_still(struct search *search)
 void graph_solve(struct arena *arena, const struct graph *graph, size_t output, size_t input,
                  enum relation relation, double low, double high, struct solution *solution)
 {
-    struct search search = { .arena = arena, .solution = solution, .low = low, .high = high,
+    struct root_search search = { .arena = arena, .solution = solution, .low = low, .high = high,
                              .budget = budget_nodes };
-    struct point *grid = arena_array(arena, GRID, sizeof *grid);
+    struct solve_point *grid = arena_array(arena, GRID, sizeof *grid);
     *solution = (struct solution){ .proved = true };
     fix_others(&search, graph, output, input);
     search.nodes = arena_array(arena, search.graph.count + 1, sizeof *search.nodes);

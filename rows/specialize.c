@@ -45,7 +45,7 @@ static double computed(const struct nodes *set, const struct node *node)
     for (int k = 0; k < 3; k++)
         if (kids[k] >= 0)
             value[k] = set->nodes[kids[k]].value;
-    const struct step step = { .op = node->op, .to = &result, .a = &value[0], .b = &value[1],
+    const struct run_step step = { .op = node->op, .to = &result, .a = &value[0], .b = &value[1],
                                .c = &value[2] };
     run_steps_scalar(&step, 1, 1);
     return result;

@@ -518,14 +518,14 @@ const char *quantity_with_unit(struct arena *arena, const char *whole, const cha
 /* ---- quantities: printing -------------------------------------------------------------- */
 
 /* How a unit is printed: with the first (largest) step that the number reaches. */
-struct step {
+struct unit_step {
     double scale;
     const char *name;
 };
 
 struct look {
     struct unit unit;
-    struct step steps[9];           /* largest first */
+    struct unit_step steps[9];           /* largest first */
 };
 
 static const struct look looks[] = {
@@ -570,7 +570,7 @@ static const struct look *look_find(struct unit unit)
 }
 
 /* Minutes, hours and days are used from 2 on, other steps from 1 on. */
-static bool reaches(double size, const struct step *step)
+static bool reaches(double size, const struct unit_step *step)
 {
     bool long_time = !strcmp(step->name, "min") || !strcmp(step->name, "h") ||
                      !strcmp(step->name, "d");
@@ -644,7 +644,7 @@ void quantity_print(struct buffer *out, double value, struct unit unit, int digi
     }
     const struct look *look = look_find(unit);
     if (look) {
-        const struct step *step = look->steps;
+        const struct unit_step *step = look->steps;
         double size = value == 0 ? 1 : fabs(value);
         while (step[1].name && !reaches(size, step))
             step++;

@@ -71,7 +71,7 @@ const char *calibrated_constants(struct arena *arena)
 
 /* ---- the file ------------------------------------------------------------------------------------- */
 
-struct reader {
+struct calibrated_reader {
     struct arena *arena;
     const struct csv *csv;
     size_t row;
@@ -80,7 +80,7 @@ struct reader {
     size_t room;
 };
 
-static bool wrong(const struct reader *reader, const char *expected)
+static bool wrong(const struct calibrated_reader *reader, const char *expected)
 {
     error_set(reader->error, "%s:%d: '%.60s' has the value '%.100s'", reader->csv->file,
               reader->csv->lines[reader->row], csv_cell(reader->csv, reader->row, csv_column(reader->csv, "fact")),
@@ -88,7 +88,7 @@ static bool wrong(const struct reader *reader, const char *expected)
     return error_expected(reader->error, "%s, as `chalkline calibrate` writes it", expected);
 }
 
-static bool read_number(const struct reader *reader, const char *value, double low, double high, double *number)
+static bool read_number(const struct calibrated_reader *reader, const char *value, double low, double high, double *number)
 {
     double read;
     if (!text_number(text_of(value), &read) || !(read >= low) || !(read <= high))
@@ -106,7 +106,7 @@ static int factor_named(const char *name, size_t size)
 }
 
 /* "covariance A B". */
-static bool read_covariance(const struct reader *reader, const char *names, const char *value)
+static bool read_covariance(const struct calibrated_reader *reader, const char *names, const char *value)
 {
     const size_t first = strcspn(names, " ");
     const int k = factor_named(names, first);
@@ -122,7 +122,7 @@ static bool read_covariance(const struct reader *reader, const char *names, cons
 
 /* A value that was given: its kind, the logarithms of its load and of what was seen and expected, its slopes
  * by the factors and the fields, and its weight. */
-static bool read_value(struct reader *reader, const char *text)
+static bool read_value(struct calibrated_reader *reader, const char *text)
 {
     enum { NUMBERS = 1 + POSTERIOR_AXES + 2 + POSTERIOR_FACTORS + POSTERIOR_FIELDS + 1 };
     struct calibrated *calibrated = reader->calibrated;
@@ -157,7 +157,7 @@ static bool starts(const char *text, const char *word, const char **rest)
     return starts_with(text, word);
 }
 
-static bool read_fact(struct reader *reader, const char *fact, const char *value)
+static bool read_fact(struct calibrated_reader *reader, const char *fact, const char *value)
 {
     struct calibrated *calibrated = reader->calibrated;
     struct calibrated_server *server = &calibrated->server;
@@ -256,7 +256,7 @@ bool calibrated_parse(struct arena *arena, const char *path, struct text text, s
                       struct error *error)
 {
     struct csv *csv = arena_alloc(arena, sizeof *csv);
-    struct reader reader = { .arena = arena, .csv = csv, .calibrated = calibrated, .error = error };
+    struct calibrated_reader reader = { .arena = arena, .csv = csv, .calibrated = calibrated, .error = error };
     *calibrated = (struct calibrated){ .file = path, .title = path, .scale = { 1, 1 }, .server = {
         .weight_bytes = NAN, .chunk = NAN, .size = { 1, 1, 1, 1 } } };
     calibrated->weight = arena_array(arena, VALUES_MOST, sizeof *calibrated->weight);

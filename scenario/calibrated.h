@@ -39,13 +39,13 @@ struct calibrated {
     struct posterior_prior prior;
     double x[POSTERIOR_FACTORS], covariance[POSTERIOR_FACTORS][POSTERIOR_FACTORS];
     struct posterior_value *values;             /* [count], those that were fitted */
-    double *weight;                             /* [count] as in struct posterior */
+    double *weight;                             /* [count] as in struct factor_posterior */
     size_t count, points;
     bool stale;                                 /* fitted with other constants: variances are those of the file
                                                    times a factor */
     double scale[POSTERIOR_FIELDS], freedom[POSTERIOR_FIELDS];
     double half_width[POSTERIOR_FIELDS], carried_half_width;    /* of 80 % intervals, in deviations: here, elsewhere */
-    struct posterior posterior;                 /* of the values, at the estimate */
+    struct factor_posterior posterior;                 /* of the values, at the estimate */
     /* in a scenario: */
     const char *relation;                       /* "another model"; NULL: the same but for the layout */
     double own[POSTERIOR_FACTORS];              /* correlation of the factors with those here, same layout */

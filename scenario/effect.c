@@ -20,7 +20,7 @@ struct reach {
     const double *nodes;            /* [asked.count] values of its nodes */
 };
 
-struct given {
+struct effect_given {
     struct scenario *scenario;
     const char **wanted;
     size_t count;
@@ -57,7 +57,7 @@ static bool by_user(const struct scenario *scenario, const struct fact *fact)
     return fact_given(fact) || from_engine(scenario, fact);
 }
 
-static bool reach_build(const struct given *given, const struct facts *facts,
+static bool reach_build(const struct effect_given *given, const struct facts *facts,
                         struct reach *reach)
 {
     static const char *const room[] = { NAME_cached_tokens_that_fit };
@@ -88,7 +88,7 @@ static bool room_moves(struct arena *arena, const struct graph *room, const char
     return at >= 0 && gradient[at] != 0;
 }
 
-static bool reaches(const struct given *given, const struct reach *reach, const char *input)
+static bool reaches(const struct effect_given *given, const struct reach *reach, const char *input)
 {
     struct arena *arena = given->scenario->arena;
     int at = graph_input(&reach->asked, input);
@@ -97,13 +97,13 @@ static bool reaches(const struct given *given, const struct reach *reach, const 
 }
 
 /* Do the rows by which a deployment was chosen read it? */
-static bool chose(const struct given *given, const struct fact *fact)
+static bool chose(const struct effect_given *given, const struct fact *fact)
 {
     const int row = formulas_find(&given->scenario->formulas, fact->name);
     return given->choice && row >= 0 && given->choice[row];
 }
 
-static bool fact_acts(const struct given *given, const struct fact *fact)
+static bool fact_acts(const struct effect_given *given, const struct fact *fact)
 {
     struct scenario *scenario = given->scenario;
     if (chose(given, fact))
@@ -132,7 +132,7 @@ static const char *label_of(const struct scenario *scenario, const struct fact *
 }
 
 /* An option that sets several rows has an effect if one of them has. */
-static bool label_acts(const struct given *given, const char *label)
+static bool label_acts(const struct effect_given *given, const char *label)
 {
     const struct facts *facts = &given->scenario->facts;
     for (size_t i = 0; i < facts->scalar_count; i++) {
@@ -161,7 +161,7 @@ static const bool *read_choice(struct scenario *scenario)
 }
 
 /* `values`: those of the texts, if the caller has them; else NULL. */
-static bool read_wanted(struct given *given, const char *const *texts, size_t count,
+static bool read_wanted(struct effect_given *given, const char *const *texts, size_t count,
                         const struct values *values)
 {
     struct scenario *scenario = given->scenario;
@@ -248,7 +248,7 @@ static void act_early(struct scenario *scenario, const char *const *texts, size_
 static size_t find_idle(struct scenario *scenario, const char *const *texts, size_t count,
                         const struct values *values, const char ***idle)
 {
-    struct given given = { .scenario = scenario };
+    struct effect_given given = { .scenario = scenario };
     struct labels labels;
     size_t found = 0;
     list_labels(scenario, &labels);

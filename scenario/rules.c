@@ -20,7 +20,7 @@ enum rule_cell { ID, ENGINE, FROM, UNTIL, ROLE, ROW, FORMATS, FAMILIES, SAYS, ME
 static const char *const columns[COLUMNS] = { "id", "engine", "from", "until", "role", "row", "formats", "families",
                                               "says", "message" };
 
-struct rule {
+struct engine_rule {
     const char *cell[COLUMNS];
 };
 
@@ -48,7 +48,7 @@ static bool is_common(const char *engine)
     return !strcmp(engine, "host") || !strcmp(engine, "DeepEP");
 }
 
-static bool rules_next(struct rules *rules, struct rule *rule)
+static bool rules_next(struct rules *rules, struct engine_rule *rule)
 {
     while (rules->row < rules->csv->rows) {
         const size_t row = rules->row++;
@@ -134,7 +134,7 @@ static bool has_format(const struct scenario *scenario, const char *formats)
     return false;
 }
 
-static bool runs(const struct scenario *scenario, const struct rule *rule)
+static bool runs(const struct scenario *scenario, const struct engine_rule *rule)
 {
     const char *family = engine_family(scenario);
     return !family || !text_has_word(rule->cell[FAMILIES], family) || !has_format(scenario, rule->cell[FORMATS]);
@@ -148,7 +148,7 @@ static const char *least_of(struct scenario *scenario, const char *engine, const
 {
     struct rules rules = rules_open(scenario, engine, role);
     struct buffer out = { .arena = scenario->arena };
-    struct rule rule;
+    struct engine_rule rule;
     size_t count = 0;
     while (rules_next(&rules, &rule)) {
         if (!*rule.cell[ROW] && runs(scenario, &rule))
@@ -207,7 +207,7 @@ struct broken_list {
     size_t count, room;
 };
 
-static void add_broken(struct broken_list *list, const struct rule *rule)
+static void add_broken(struct broken_list *list, const struct engine_rule *rule)
 {
     for (size_t i = 0; i < list->count; i++)
         if (!strcmp(list->at[i].id, rule->cell[ID]))
@@ -220,7 +220,7 @@ static void add_broken(struct broken_list *list, const struct rule *rule)
 static void list_broken(struct scenario *scenario, const char *engine, const char *role, struct broken_list *list)
 {
     struct rules rules = rules_open(scenario, engine, role);
-    struct rule rule;
+    struct engine_rule rule;
     while (rules_next(&rules, &rule)) {
         struct error ignored;
         double kept;

@@ -5,19 +5,19 @@
 
 #include <string.h>
 
-struct words {
+struct word_list {
     struct arena *arena;
     const char **at;
     size_t count, room;
 };
 
-static void add(struct words *words, const char *word)
+static void add(struct word_list *words, const char *word)
 {
     *(const char **)arena_push(words->arena, &words->at, &words->count, &words->room,
                                sizeof *words->at) = word;
 }
 
-static void add_named(struct words *words, const char *option, const char *value)
+static void add_named(struct word_list *words, const char *option, const char *value)
 {
     if (!value)
         return;
@@ -68,7 +68,7 @@ static bool still_given(const struct facts *facts, const char *row)
 }
 
 /* Where a verb's option of this name sets another row than eval's does, --set names the row. */
-static void add_value(struct words *words, const struct facts *facts, const struct value *value)
+static void add_value(struct word_list *words, const struct facts *facts, const struct value *value)
 {
     const struct option *option = value->option, *shared = shared_option(option->name);
     const bool same = shared && shared->kind == option->kind &&
@@ -84,7 +84,7 @@ static void add_value(struct words *words, const struct facts *facts, const stru
         add_named(words, option->name, value->text);
 }
 
-static void add_fact(struct words *words, const struct fact *fact)
+static void add_fact(struct word_list *words, const struct fact *fact)
 {
     const struct option *option = option_of_row(fact->name);
     struct buffer number = { .arena = words->arena };
@@ -101,7 +101,7 @@ const char *const *scenario_words(const struct scenario *scenario, size_t *count
     const struct command *command = scenario->command;
     const struct subject *subject = &scenario->subject;
     const struct facts *facts = &scenario->facts;
-    struct words words = { .arena = scenario->arena };
+    struct word_list words = { .arena = scenario->arena };
     const struct option *option;
     add_named(&words, "model", subject->model);
     add_named(&words, "on", subject->machine);

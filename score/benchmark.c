@@ -240,7 +240,7 @@ static bool add_given(struct opening *opening, struct csv *sheet)
     return records_sheet(&records, sheet->file, sheet, opening->error);
 }
 
-static bool apply(struct opening *opening, struct layout *layout, const struct csv *sheet, struct csv *out)
+static bool apply(struct opening *opening, struct file_layout *layout, const struct csv *sheet, struct csv *out)
 {
     struct buffer converted = { .arena = opening->arena };
     return layout_apply(opening->arena, layout, sheet, &converted, opening->error) &&
@@ -512,7 +512,7 @@ bool benchmark_open(struct arena *arena, const char *path, struct text text,
     const bool table = kind_of(text) == TEXT_CSV;
     if (!read_sheet(&opening, text, &sheet))
         return false;
-    struct layout *layout = layout_of(arena, &sheet);
+    struct file_layout *layout = layout_of(arena, &sheet);
     const bool tool = layout && layout_tool(layout);
     if (!layout && table && !measured_schema(&sheet))
         return layout_unknown(arena, &sheet, error);

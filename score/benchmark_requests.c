@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct request {
+struct logged_request {
     double sent, ttft, e2e, tpot, input, output, cached;       /* NAN: not stated */
     bool failed;
     double rate, concurrency;                   /* of its load, where the file says it */
@@ -23,10 +23,10 @@ struct request {
     int line;
 };
 
-struct requests {
+struct request_log {
     struct arena *arena;
     const char *file, *tool;
-    struct request *all;
+    struct logged_request *all;
     size_t count, room;
     struct error *error;
 };
@@ -54,7 +54,7 @@ static double number_at(const struct doc *doc, const char *path)
 }
 
 /* A number that must be one where it stands. */
-static bool need_number(const struct requests *requests, int line, const struct doc *record, const char *path,
+static bool need_number(const struct request_log *requests, int line, const struct doc *record, const char *path,
                         bool optional, double *number)
 {
     const struct doc *value = at_path(record, path);
@@ -79,23 +79,23 @@ static bool says_error(const struct doc *value)
                      (value->kind == DOC_BOOL && value->boolean));
 }
 
-static struct request *add_request(struct requests *requests, int line)
+static struct logged_request *add_request(struct request_log *requests, int line)
 {
-    struct request *request = arena_push(requests->arena, &requests->all, &requests->count, &requests->room,
+    struct logged_request *request = arena_push(requests->arena, &requests->all, &requests->count, &requests->room,
                                          sizeof *request);
-    *request = (struct request){ .sent = NAN, .ttft = NAN, .e2e = NAN, .tpot = NAN, .input = NAN,
+    *request = (struct logged_request){ .sent = NAN, .ttft = NAN, .e2e = NAN, .tpot = NAN, .input = NAN,
                                  .output = NAN, .cached = NAN, .rate = NAN, .concurrency = NAN, .load = "",
                                  .line = line };
     return request;
 }
 
-static void set_tpot(struct request *request)
+static void set_tpot(struct logged_request *request)
 {
     if (request->output >= 2 && isfinite(request->ttft) && isfinite(request->e2e))
         request->tpot = (request->e2e - request->ttft) / (request->output - 1);
 }
 
-static bool in_order(const struct requests *requests, const struct request *request)
+static bool in_order(const struct request_log *requests, const struct logged_request *request)
 {
     if (request->failed || !(request->ttft < 0 || request->e2e < request->ttft))
         return true;
@@ -130,13 +130,13 @@ static const char *load_of(struct arena *arena, const struct doc *record)
     return load.data;
 }
 
-static bool read_own(struct requests *requests, int line, const struct doc *record)
+static bool read_own(struct request_log *requests, int line, const struct doc *record)
 {
     const struct doc *warm = doc_get(record, "warm_up"), *chunks = doc_get(record, "chunk_times");
     double first, last, sent;
     if (warm && warm->kind == DOC_BOOL && warm->boolean)
         return true;
-    struct request *request = add_request(requests, line);
+    struct logged_request *request = add_request(requests, line);
     request->load = load_of(requests->arena, record);
     request->model = text_at(record, "model");
     request->rate = number_at(record, "rate");
@@ -160,7 +160,7 @@ static bool read_own(struct requests *requests, int line, const struct doc *reco
 
 /* ---- AIPerf ---------------------------------------------------------------------------------------- */
 
-static bool in_seconds(const struct requests *requests, int line, const struct doc *metrics, const char *name,
+static bool in_seconds(const struct request_log *requests, int line, const struct doc *metrics, const char *name,
                        double *seconds)
 {
     static const struct { const char *unit; double seconds; } units[] = {
@@ -183,7 +183,7 @@ static bool in_seconds(const struct requests *requests, int line, const struct d
 }
 
 /* What an AIPerf record says twice must agree: its TPOT, and that of its times. */
-static bool agrees(const struct requests *requests, const struct request *request, double stated)
+static bool agrees(const struct request_log *requests, const struct logged_request *request, double stated)
 {
     if (!(fabs(request->tpot - stated) > 0.01 * stated + 1e-5))
         return true;
@@ -192,14 +192,14 @@ static bool agrees(const struct requests *requests, const struct request *reques
     return error_expected(requests->error, "times that agree within 1 %%");
 }
 
-static bool read_aiperf(struct requests *requests, int line, const struct doc *record)
+static bool read_aiperf(struct request_log *requests, int line, const struct doc *record)
 {
     const struct doc *metrics = doc_get(record, "metrics");
     const char *phase = text_at(record, "metadata.benchmark_phase");
     double stated;
     if (phase && strcmp(phase, "profiling"))
         return true;
-    struct request *request = add_request(requests, line);
+    struct logged_request *request = add_request(requests, line);
     const struct doc *cancelled = at_path(record, "metadata.was_cancelled");
     request->failed = says_error(doc_get(record, "error")) || (cancelled && cancelled->boolean);
     request->sent = number_at(record, "metadata.request_start_ns") / 1e9;
@@ -217,11 +217,11 @@ static bool read_aiperf(struct requests *requests, int line, const struct doc *r
 
 /* ---- inference-perf -------------------------------------------------------------------------------- */
 
-static bool read_inference_perf(struct requests *requests, int line, const struct doc *record)
+static bool read_inference_perf(struct request_log *requests, int line, const struct doc *record)
 {
     const struct doc *times = at_path(record, "info.response_metrics.output_token_times");
     double start, end;
-    struct request *request = add_request(requests, line);
+    struct logged_request *request = add_request(requests, line);
     times = times ? times : at_path(record, "info.output_token_times");
     request->failed = says_error(doc_get(record, "error"));
     if (!need_number(requests, line, record, "start_time", false, &start) ||
@@ -256,13 +256,13 @@ static bool carries_text(const char *chunk)
     return false;
 }
 
-static bool read_raw_request(struct requests *requests, int line, const struct doc *record, double rate,
+static bool read_raw_request(struct request_log *requests, int line, const struct doc *record, double rate,
                              double concurrency)
 {
     const struct doc *times = doc_get(record, "response_timestamps");
     const struct doc *outputs = doc_get(record, "response_outputs");
     double sent, first = NAN, last = NAN;
-    struct request *request = add_request(requests, line);
+    struct logged_request *request = add_request(requests, line);
     request->rate = rate, request->concurrency = concurrency, request->output = 0;
     if (!need_number(requests, line, record, "timestamp", false, &sent))
         return false;
@@ -282,7 +282,7 @@ static bool read_raw_request(struct requests *requests, int line, const struct d
     return in_order(requests, request);
 }
 
-static bool read_raw(struct requests *requests, int line, const struct doc *file)
+static bool read_raw(struct request_log *requests, int line, const struct doc *file)
 {
     const struct doc *all = doc_get(file, "experiments");
     (void)line;
@@ -339,7 +339,7 @@ static void add_figure(struct records *records, const char *name, double *values
 static const char tools_own[] = "chalkline measure";
 
 struct members {
-    const struct request **list;                    /* that were answered with a token */
+    const struct logged_request **list;                    /* that were answered with a token */
     size_t count, failed, empty;
     bool steady;                                    /* without those that ended after the last was sent */
     double *values;                                 /* room for `count` */
@@ -364,27 +364,27 @@ static double total(const struct members *members, size_t offset)
 }
 
 /* In flight at most: +1 where one is sent, -1 where it ends; an end before a sending of the same time. */
-struct event { double time; int step; };
+struct flight_event { double time; int step; };
 
 static int by_time(const void *a, const void *b)
 {
-    const struct event *one = a, *other = b;
+    const struct flight_event *one = a, *other = b;
     return one->time != other->time ? (one->time > other->time) - (one->time < other->time)
                                     : one->step - other->step;
 }
 
 static void add_flight(struct arena *arena, struct records *records, const struct members *members)
 {
-    struct event *events = arena_array(arena, 2 * members->count + 1, sizeof *events);
+    struct flight_event *events = arena_array(arena, 2 * members->count + 1, sizeof *events);
     size_t count = 0;
     int now = 0, most = 0;
     double busy = 0;
     for (size_t i = 0; i < members->count; i++) {
-        const struct request *request = members->list[i];
+        const struct logged_request *request = members->list[i];
         if (!isfinite(request->sent) || !isfinite(request->e2e))
             return;
-        events[count++] = (struct event){ request->sent, 1 };
-        events[count++] = (struct event){ request->sent + request->e2e, -1 };
+        events[count++] = (struct flight_event){ request->sent, 1 };
+        events[count++] = (struct flight_event){ request->sent + request->e2e, -1 };
         busy += request->e2e;
     }
     qsort(events, count, sizeof *events, by_time);
@@ -402,24 +402,24 @@ static void add_flight(struct arena *arena, struct records *records, const struc
         return;
     record_number(records, "request.rate", (double)members->count / duration);
     record_number(records, "request.output_rate",
-                  total(members, offsetof(struct request, output)) / duration);
+                  total(members, offsetof(struct logged_request, output)) / duration);
 }
 
 static void add_figures(struct arena *arena, struct records *records, const struct members *members)
 {
     static const struct { const char *name; size_t offset; } figures[] = {
-        { "ttft", offsetof(struct request, ttft) }, { "tpot", offsetof(struct request, tpot) },
-        { "e2e", offsetof(struct request, e2e) },
+        { "ttft", offsetof(struct logged_request, ttft) }, { "tpot", offsetof(struct logged_request, tpot) },
+        { "e2e", offsetof(struct logged_request, e2e) },
     };
     record_number(records, "request.count", (double)members->count);
     record_number(records, "request.failed", (double)members->failed);
     record_number(records, "request.empty", (double)members->empty);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         add_figure(records, figures[i].name, members->values, gather(members, figures[i].offset));
-    const double count = (double)members->count, input = total(members, offsetof(struct request, input));
+    const double count = (double)members->count, input = total(members, offsetof(struct logged_request, input));
     record_number(records, "request.input", input / count);
-    record_number(records, "request.output", total(members, offsetof(struct request, output)) / count);
-    record_number(records, "request.hit_share", total(members, offsetof(struct request, cached)) / input);
+    record_number(records, "request.output", total(members, offsetof(struct logged_request, output)) / count);
+    record_number(records, "request.hit_share", total(members, offsetof(struct logged_request, cached)) / input);
     add_flight(arena, records, members);
 }
 
@@ -445,14 +445,14 @@ static void keep_steady(struct members *members)
 }
 
 /* The requests of one load: those from `first` on with its text. */
-static void gather_load(const struct requests *requests, size_t first, struct members *members)
+static void gather_load(const struct request_log *requests, size_t first, struct members *members)
 {
     const char *load = requests->all[first].load;
     const size_t most = requests->count - first;
     *members = (struct members){ .list = arena_array(requests->arena, most, sizeof *members->list),
                                  .values = arena_array(requests->arena, most, sizeof(double)) };
     for (size_t i = first; i < requests->count; i++) {
-        const struct request *request = &requests->all[i];
+        const struct logged_request *request = &requests->all[i];
         if (strcmp(request->load, load))
             continue;
         const bool empty = request->output == 0;
@@ -465,7 +465,7 @@ static void gather_load(const struct requests *requests, size_t first, struct me
         keep_steady(members);
 }
 
-static bool told_before(const struct requests *requests, size_t at)
+static bool told_before(const struct request_log *requests, size_t at)
 {
     for (size_t i = 0; i < at; i++)
         if (!strcmp(requests->all[i].load, requests->all[at].load))
@@ -473,12 +473,12 @@ static bool told_before(const struct requests *requests, size_t at)
     return false;
 }
 
-static bool write_loads(const struct requests *requests, struct records *records)
+static bool write_loads(const struct request_log *requests, struct records *records)
 {
     enum { LOADS_MOST = 1000 };
     size_t loads = 0;
     for (size_t i = 0; i < requests->count; i++) {
-        const struct request *first = &requests->all[i];
+        const struct logged_request *first = &requests->all[i];
         struct members members;
         if ((i && !strcmp(first->load, first[-1].load)) || told_before(requests, i))
             continue;
@@ -501,7 +501,7 @@ static bool write_loads(const struct requests *requests, struct records *records
 static const struct {
     const char *tool;
     const char *paths[3];                           /* what its records have */
-    bool (*read)(struct requests *requests, int line, const struct doc *record);
+    bool (*read)(struct request_log *requests, int line, const struct doc *record);
 } tools[] = {
     { tools_own, { "sent", "output_tokens", "prompt_tokens" }, read_own },
     { "AIPerf", { "metadata.request_start_ns", "metrics", "metadata.benchmark_phase" }, read_aiperf },
@@ -526,7 +526,7 @@ bool requests_told(const struct doc *first)
 bool requests_read(const char *file, struct doc *const *docs, size_t count, struct records *records,
                    struct error *error)
 {
-    struct requests requests = { .arena = records->arena, .file = file, .error = error };
+    struct request_log requests = { .arena = records->arena, .file = file, .error = error };
     const int tool = tool_of(docs[0]);
     requests.tool = tools[tool].tool;
     for (size_t i = 0; i < count; i++) {
@@ -588,13 +588,13 @@ bool requests_beside(const char *file, const struct doc *result, struct records 
         return true;
     if (!same_counts(file, result, error))
         return false;
-    struct requests requests = { .arena = records->arena, .file = file, .error = error };
+    struct request_log requests = { .arena = records->arena, .file = file, .error = error };
     const struct doc *inputs = array_at(result, "input_lens"), *starts = array_at(result, "start_times");
     const struct doc *errors = array_at(result, "errors");
     const struct doc *ttft = ttfts->first, *input = inputs ? inputs->first : NULL, *output = outputs->first;
     const struct doc *start = starts ? starts->first : NULL, *one = errors ? errors->first : NULL;
     for (const struct doc *gaps = itls->first; gaps; gaps = gaps->next) {
-        struct request *request = add_request(&requests, (int)result->number);
+        struct logged_request *request = add_request(&requests, (int)result->number);
         request->ttft = value_of(&ttft);
         request->input = value_of(&input), request->output = value_of(&output);
         request->sent = value_of(&start);

@@ -38,12 +38,12 @@ static const char *plain_name(struct arena *arena, struct text text)
 
 /* ---- Markdown ------------------------------------------------------------------------------------ */
 
-struct row {
+struct markdown_row {
     struct text cells[COLUMNS_MOST];
     size_t count;
 };
 
-static void split_row(struct text line, struct row *row)
+static void split_row(struct text line, struct markdown_row *row)
 {
     row->count = 0;
     line = text_trim(line);
@@ -56,7 +56,7 @@ static void split_row(struct text line, struct row *row)
         }
 }
 
-static bool is_rule(const struct row *row)
+static bool is_rule(const struct markdown_row *row)
 {
     for (size_t i = 0; row->count && i < row->cells[0].size; i++)
         if (row->cells[0].data[i] != '-' && row->cells[0].data[i] != ':')
@@ -66,7 +66,7 @@ static bool is_rule(const struct row *row)
 
 bool markdown_read(struct text text, const char *file, struct records *records, struct error *error)
 {
-    struct row header = { .count = 0 }, row;
+    struct markdown_row header = { .count = 0 }, row;
     if (!text_check_lines(text, file, error))
         return false;
     for (int number = 1; text.size; number++) {
@@ -97,7 +97,7 @@ bool markdown_read(struct text text, const char *file, struct records *records, 
 /* ---- SQL ------------------------------------------------------------------------------------------- */
 
 /* What stands between the next two parentheses, by its commas, without quotation marks. */
-static bool take_list(struct text *line, struct row *row)
+static bool take_list(struct text *line, struct markdown_row *row)
 {
     const char *open = line->size ? memchr(line->data, '(', line->size) : NULL;
     const char *end = line->data + line->size;
@@ -126,7 +126,7 @@ static bool take_list(struct text *line, struct row *row)
 
 bool sql_read(struct text text, const char *file, struct records *records, struct error *error)
 {
-    struct row names, values;
+    struct markdown_row names, values;
     if (!text_check_lines(text, file, error))
         return false;
     for (int number = 1; text.size; number++) {

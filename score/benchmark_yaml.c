@@ -8,7 +8,7 @@
 
 enum { DEPTH_MOST = 64 };
 
-struct line {
+struct yaml_line {
     int number, indent;
     struct text text;                   /* without its indentation and comment */
 };
@@ -16,12 +16,12 @@ struct line {
 struct yaml {
     struct arena *arena;
     const char *file;
-    struct line *lines;
+    struct yaml_line *lines;
     size_t count, room, at;
     struct error *error;
 };
 
-static bool wrong(const struct yaml *yaml, const struct line *line, const char *expected)
+static bool wrong(const struct yaml *yaml, const struct yaml_line *line, const char *expected)
 {
     error_set(yaml->error, "%s:%d: '%.*s' is not understood as YAML", yaml->file, line->number,
               (int)(line->text.size < 40 ? line->text.size : 40), line->text.data);
@@ -50,12 +50,12 @@ static void read_lines(struct yaml *yaml, struct text text)
         const struct text content = without_comment(line);
         if (!content.size || text_is(content, "---") || text_is(content, "..."))
             continue;
-        *(struct line *)arena_push(yaml->arena, &yaml->lines, &yaml->count, &yaml->room,
-                                   sizeof(struct line)) = (struct line){ number, indent, content };
+        *(struct yaml_line *)arena_push(yaml->arena, &yaml->lines, &yaml->count, &yaml->room,
+                                   sizeof(struct yaml_line)) = (struct yaml_line){ number, indent, content };
     }
 }
 
-static bool is_item(const struct line *line)
+static bool is_item(const struct yaml_line *line)
 {
     return line->text.data[0] == '-' && (line->text.size == 1 || line->text.data[1] == ' ');
 }
@@ -81,7 +81,7 @@ static const char *unquoted(struct arena *arena, struct text text)
     return arena_copy(arena, text.data, text.size);
 }
 
-static bool read_scalar(struct yaml *yaml, const struct line *line, struct text text, struct doc *doc)
+static bool read_scalar(struct yaml *yaml, const struct yaml_line *line, struct text text, struct doc *doc)
 {
     static const struct { const char *word; enum doc_kind kind; double number; } words[] = {
         { "null", DOC_NULL, 0 }, { "~", DOC_NULL, 0 }, { ".nan", DOC_NULL, 0 }, { "true", DOC_BOOL, 1 },
@@ -111,7 +111,7 @@ static bool read_scalar(struct yaml *yaml, const struct line *line, struct text 
 static bool read_block(struct yaml *yaml, int indent, struct doc *doc, int depth);
 
 /* What stands after "name:" or, if that is nothing, the deeper block below it. */
-static bool read_value(struct yaml *yaml, const struct line *line, struct text rest, bool named,
+static bool read_value(struct yaml *yaml, const struct yaml_line *line, struct text rest, bool named,
                        struct doc *doc, int depth)
 {
     rest = text_trim(rest);
@@ -124,14 +124,14 @@ static bool read_value(struct yaml *yaml, const struct line *line, struct text r
         return read_scalar(yaml, line, rest, doc);
     if (yaml->at == yaml->count)
         return true;
-    const struct line *next = &yaml->lines[yaml->at];
+    const struct yaml_line *next = &yaml->lines[yaml->at];
     if (next->indent > line->indent || (named && next->indent == line->indent && is_item(next)))
         return read_block(yaml, next->indent, doc, depth + 1);
     return true;
 }
 
 /* "- name: value" begins an object that is indented by what stands before the name. */
-static bool read_item(struct yaml *yaml, struct line *line, struct doc *doc, int depth)
+static bool read_item(struct yaml *yaml, struct yaml_line *line, struct doc *doc, int depth)
 {
     struct text rest = { line->text.data + 1, line->text.size - 1 };
     rest = text_trim(rest);
@@ -145,7 +145,7 @@ static bool read_item(struct yaml *yaml, struct line *line, struct doc *doc, int
     return read_block(yaml, line->indent, doc, depth + 1);
 }
 
-static bool read_entry(struct yaml *yaml, const struct line *line, const char **key, struct doc *kid,
+static bool read_entry(struct yaml *yaml, const struct yaml_line *line, const char **key, struct doc *kid,
                        int depth)
 {
     const size_t size = name_size(line->text);
@@ -165,7 +165,7 @@ static bool read_block(struct yaml *yaml, int indent, struct doc *doc, int depth
     if (depth == DEPTH_MOST)
         return wrong(yaml, &yaml->lines[yaml->at], "at most 64 levels");
     while (yaml->at < yaml->count && yaml->lines[yaml->at].indent >= indent) {
-        struct line *line = &yaml->lines[yaml->at];
+        struct yaml_line *line = &yaml->lines[yaml->at];
         const char *key = NULL;
         struct doc *kid = doc_new(yaml->arena, DOC_NULL);
         if (line->indent == indent && is_item(line) != items)

@@ -28,7 +28,7 @@ void calibration_clear(struct calibration *calibration)
     calibration->count = calibration->room = 0;
     calibration->carried = false;
     memset(calibration->x, 0, sizeof calibration->x);
-    calibration->posterior = (struct posterior){ .prior = &calibration->prior };
+    calibration->posterior = (struct factor_posterior){ .prior = &calibration->prior };
 }
 
 static int kind_of(enum metric metric)
@@ -317,7 +317,7 @@ static void iterate(struct calibration *calibration, struct posterior_value *val
         for (size_t i = 0; i < count && round; i++)
             for (int m = 0; m < POSTERIOR_FIELDS; m++)
                 field[i][m] = posterior_field(&calibration->posterior, values[i].at, m);
-        struct posterior next;
+        struct factor_posterior next;
         if (!posterior_solve(calibration->arena, &calibration->prior, values, count, calibration->x,
                              (const double (*)[POSTERIOR_FIELDS])field, &next))
             return;
@@ -347,7 +347,7 @@ static void fit_once(struct calibration *calibration)
     struct posterior_value *values = arena_array(calibration->arena, start_count(calibration) +
                                                  MEASURED_VALUES * calibration->count + 1, sizeof *values);
     memset(calibration->x, 0, sizeof calibration->x);
-    calibration->posterior = (struct posterior){ .prior = &calibration->prior };
+    calibration->posterior = (struct factor_posterior){ .prior = &calibration->prior };
     const size_t count = gather(calibration, values);
     iterate(calibration, values, count);
 }
@@ -395,7 +395,7 @@ void calibration_fit(struct calibration *calibration)
 
 double calibration_misfit(const struct calibration *calibration)
 {
-    const struct posterior *posterior = &calibration->posterior;
+    const struct factor_posterior *posterior = &calibration->posterior;
     return posterior->count ? (posterior->misfit[0] + posterior->misfit[1]) / (double)posterior->count : 0;
 }
 

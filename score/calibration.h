@@ -37,7 +37,7 @@ struct calibration {
                                                    beyond CALIBRATION_STARTS */
     double x[POSTERIOR_FACTORS];                /* logarithms of the factors */
     double half_width[POSTERIOR_FIELDS];        /* half an interval, in standard deviations */
-    struct posterior posterior;                 /* of the values that are fitted */
+    struct factor_posterior posterior;                 /* of the values that are fitted */
     bool whole;                                 /* graphs keep all their inputs, for a fit of the constants */
     bool keep;                                  /* outliers are fitted, too */
     bool carried;                               /* from another server: no points are given, */

@@ -48,12 +48,12 @@ static const double other_answers = 1.9;
 static const double same_wait = 1.4, most_loads = 0.75;
 enum { LOADS = 3 };
 
-struct run {                        /* a point of a closed loop whose TTFT and TPOT were measured */
+struct explained_run {                        /* a point of a closed loop whose TTFT and TPOT were measured */
     struct explained *explained;
     const char *server;             /* equal text: the same but for load and answers */
     double load, answer;
     bool waits;                     /* for a slot or in waves, which hides what is looked for */
-    const struct run *other;        /* under the same load with other answers; NULL: none */
+    const struct explained_run *other;        /* under the same load with other answers; NULL: none */
     double beside[BESIDE];          /* what both say */
 };
 
@@ -63,7 +63,7 @@ struct explaining {
     struct predictor alone, beside;
     const struct measured_list *list;
     struct explained *points;
-    struct run *runs;
+    struct explained_run *runs;
     size_t run_count, run_room;
 };
 
@@ -207,9 +207,9 @@ static void add_run(struct explaining *all, struct explained *explained, bool wa
         if (same)
             buffer_print(&server, "%s=%.17g,", point->inputs[i].name, point->inputs[i].value);
     }
-    struct run *run = arena_push(all->arena, &all->runs, &all->run_count,
+    struct explained_run *run = arena_push(all->arena, &all->runs, &all->run_count,
                                  &all->run_room, sizeof *run);
-    *run = (struct run){ .explained = explained, .server = server.data, .waits = waits,
+    *run = (struct explained_run){ .explained = explained, .server = server.data, .waits = waits,
                          .load = measured_input(point, NAME_concurrency, 0),
                          .answer = measured_input(point, NAME_output_tokens, 0) };
 }
@@ -291,7 +291,7 @@ static void explain_twin(struct explaining *all, struct explained *explained)
 
 static int by_server(const void *a, const void *b)
 {
-    const struct run *x = a, *y = b;
+    const struct explained_run *x = a, *y = b;
     const int server = strcmp(x->server, y->server);
     if (server)
         return server;
@@ -304,11 +304,12 @@ static int by_server(const void *a, const void *b)
 
 /* The run of the same server and load whose answers differ the most, longer or shorter; of several
  * that which stands next to it in the file. */
-static const struct run *other_of(const struct run *runs, size_t count, const struct run *run, bool longer)
+static const struct explained_run *other_of(const struct explained_run *runs, size_t count, const struct explained_run *run,
+                                            bool longer)
 {
-    const struct run *best = NULL;
+    const struct explained_run *best = NULL;
     for (size_t i = 0; i < count; i++) {
-        const struct run *one = &runs[i];
+        const struct explained_run *one = &runs[i];
         const double factor = longer ? one->answer / run->answer : run->answer / one->answer;
         if (one->load != run->load || one->waits || !(factor >= other_answers))
             continue;
@@ -320,7 +321,7 @@ static const struct run *other_of(const struct run *runs, size_t count, const st
     return best;
 }
 
-static void pair_runs(struct explaining *all, struct run *runs, size_t count, bool longer)
+static void pair_runs(struct explaining *all, struct explained_run *runs, size_t count, bool longer)
 {
     for (size_t i = 0; i < count; i++) {
         runs[i].other = runs[i].waits ? NULL : other_of(runs, count, &runs[i], longer);
@@ -330,14 +331,14 @@ static void pair_runs(struct explaining *all, struct run *runs, size_t count, bo
     }
 }
 
-static bool near(const struct run *run, int row, double median)
+static bool near(const struct explained_run *run, int row, double median)
 {
     return run->other && run->beside[row] < median * same_wait && run->beside[row] > median / same_wait;
 }
 
 /* The median of what runs of one length of answers show, if it is the same under most of several loads;
  * else NaN. */
-static double same_under_loads(struct explaining *all, const struct run *runs, size_t count, int row)
+static double same_under_loads(struct explaining *all, const struct explained_run *runs, size_t count, int row)
 {
     double *sorted = arena_array(all->arena, count + 1, sizeof *sorted), last = -1;
     size_t pairs = 0, loads = 0, close = 0;
@@ -353,7 +354,7 @@ static double same_under_loads(struct explaining *all, const struct run *runs, s
     return (double)close >= most_loads * (double)pairs ? median : NAN;
 }
 
-static void tell_streaming(struct explaining *all, const struct run *run)
+static void tell_streaming(struct explaining *all, const struct explained_run *run)
 {
     struct explained *explained = run->explained;
     size_t kept = 0;
@@ -367,7 +368,7 @@ static void tell_streaming(struct explaining *all, const struct run *run)
                     run->beside[STREAM_WAIT], run->other->answer, run->answer));
 }
 
-static void tell_start(struct explaining *all, const struct run *run)
+static void tell_start(struct explaining *all, const struct explained_run *run)
 {
     add(all, run->explained, START_UP, run->beside[STARTUP], run->beside[OTHER_RATIO],
         arena_print(all->arena, "first tokens come %s later than with answers of %.0f tokens, %s over all "
@@ -377,7 +378,7 @@ static void tell_start(struct explaining *all, const struct run *run)
 }
 
 /* Runs of one server with answers of one length, at all loads. */
-static void explain_loads(struct explaining *all, struct run *runs, size_t count, bool longer)
+static void explain_loads(struct explaining *all, struct explained_run *runs, size_t count, bool longer)
 {
     const int row = longer ? STREAM_WAIT : STARTUP;
     const double median = same_under_loads(all, runs, count, row);
@@ -388,7 +389,7 @@ static void explain_loads(struct explaining *all, struct run *runs, size_t count
             (longer ? tell_streaming : tell_start)(all, &runs[i]);
 }
 
-static void explain_server(struct explaining *all, struct run *runs, size_t count)
+static void explain_server(struct explaining *all, struct explained_run *runs, size_t count)
 {
     for (int longer = 0; longer < 2; longer++) {
         pair_runs(all, runs, count, longer);
@@ -419,7 +420,7 @@ struct explained *explain_points(struct arena *arena, const struct command *comm
         else if (!point->refused)
             explain_alone(&explaining, &points[i]);
     }
-    struct run *runs = explaining.runs;
+    struct explained_run *runs = explaining.runs;
     if (explaining.run_count)
         qsort(runs, explaining.run_count, sizeof *runs, by_server);
     for (size_t from = 0, to; from < explaining.run_count; from = to) {

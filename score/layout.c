@@ -10,40 +10,40 @@
 
 enum { CONDITIONS = 8, COLUMNS_MOST = 128 };
 
-struct condition {
+struct layout_condition {
     const char *left, *relation, *right;
     struct pattern *pattern;            /* of "~" and "!~", while the layout is applied */
 };
 
-struct rule {
+struct layout_rule {
     int line;
     const char *name, *value, *reason;  /* name NULL: "when"; reason NULL: the sheet's own */
     bool local, arithmetic;             /* "let"; "= " */
-    struct condition conditions[CONDITIONS];
+    struct layout_condition conditions[CONDITIONS];
     int condition_count;
 };
 
-struct layout {
+struct file_layout {
     const char *path, *tool;
     const char **has, **lacks;
     size_t has_count, lacks_count;
-    struct rule *rules;
+    struct layout_rule *rules;
     size_t rule_count;
 };
 
-struct layouts {
-    struct layout **layouts;
+struct file_layouts {
+    struct file_layout **layouts;
     size_t count, room;
 };
 
 /* ---- reading layouts ----------------------------------------------------------------------- */
 
-static bool has_pattern(const struct condition *condition)
+static bool has_pattern(const struct layout_condition *condition)
 {
     return condition->relation && strchr(condition->relation, '~');
 }
 
-static bool wrong_line(struct error *error, const struct layout *layout, int line, const char *what)
+static bool wrong_line(struct error *error, const struct file_layout *layout, int line, const char *what)
 {
     return error_set(error, "%s:%d: %s", layout->path, line, what);
 }
@@ -77,12 +77,12 @@ static const char **words_of(struct arena *arena, const char *text, size_t *coun
     return words;
 }
 
-static void read_condition(struct arena *arena, char *text, struct condition *condition)
+static void read_condition(struct arena *arena, char *text, struct layout_condition *condition)
 {
     static const char *const relations[] = { " !~ ", " != ", " <= ", " >= ", " ~ ", " = ", " < ", " > " };
-    *condition = (struct condition){ .left = text };
+    *condition = (struct layout_condition){ .left = text };
     if (!strncmp(text, "no ", 3)) {
-        *condition = (struct condition){ .left = text + 3, .relation = "no" };
+        *condition = (struct layout_condition){ .left = text + 3, .relation = "no" };
         return;
     }
     char *first = NULL;
@@ -99,7 +99,7 @@ static void read_condition(struct arena *arena, char *text, struct condition *co
         *first = 0;
 }
 
-static bool read_conditions(struct arena *arena, const char *text, struct rule *rule)
+static bool read_conditions(struct arena *arena, const char *text, struct layout_rule *rule)
 {
     char *rest = arena_copy(arena, text, strlen(text));
     while (rest) {
@@ -114,7 +114,7 @@ static bool read_conditions(struct arena *arena, const char *text, struct rule *
     return true;
 }
 
-static bool read_rule(struct arena *arena, struct text line, struct rule *rule)
+static bool read_rule(struct arena *arena, struct text line, struct layout_rule *rule)
 {
     if (line.size > 5 && !strncmp(line.data, "when ", 5))
         return read_conditions(arena, arena_copy(arena, line.data + 5, line.size - 5), rule);
@@ -134,7 +134,7 @@ static bool read_rule(struct arena *arena, struct text line, struct rule *rule)
     return true;
 }
 
-static bool read_line(struct arena *arena, struct layout *layout, struct text line, int number, size_t *room)
+static bool read_line(struct arena *arena, struct file_layout *layout, struct text line, int number, size_t *room)
 {
     const char *text = arena_copy(arena, line.data, line.size);
     if (!strncmp(text, "has ", 4)) {
@@ -149,17 +149,17 @@ static bool read_line(struct arena *arena, struct layout *layout, struct text li
         layout->tool = text + 5;
         return true;
     }
-    struct rule *rule = arena_push(arena, &layout->rules, &layout->rule_count, room, sizeof *rule);
-    *rule = (struct rule){ .line = number };
+    struct layout_rule *rule = arena_push(arena, &layout->rules, &layout->rule_count, room, sizeof *rule);
+    *rule = (struct layout_rule){ .line = number };
     return read_rule(arena, line, rule);
 }
 
 /* A name is that of a column or of a "let", never of both: "[x]" would be either. */
-static bool names_apart(const struct layout *layout, struct error *error)
+static bool names_apart(const struct file_layout *layout, struct error *error)
 {
     for (size_t i = 0; i < layout->rule_count; i++)
         for (size_t k = 0; k < i; k++) {
-            const struct rule *one = &layout->rules[k], *other = &layout->rules[i];
+            const struct layout_rule *one = &layout->rules[k], *other = &layout->rules[i];
             if (!one->name || !other->name || one->local == other->local || strcmp(one->name, other->name))
                 continue;
             error_set(error, "%s:%d: '%s' is a column and a 'let'", layout->path, other->line, other->name);
@@ -168,11 +168,11 @@ static bool names_apart(const struct layout *layout, struct error *error)
     return true;
 }
 
-struct layout *layout_read(struct arena *arena, const char *path, struct text text, struct error *error)
+struct file_layout *layout_read(struct arena *arena, const char *path, struct text text, struct error *error)
 {
-    struct layout *layout = arena_alloc(arena, sizeof *layout);
+    struct file_layout *layout = arena_alloc(arena, sizeof *layout);
     size_t room = 0;
-    *layout = (struct layout){ .path = path };
+    *layout = (struct file_layout){ .path = path };
     for (int number = 1; text.size; number++) {
         const struct text line = text_trim(text_line(&text));
         if (!line.size || line.data[0] == '#' || read_line(arena, layout, line, number, &room))
@@ -190,44 +190,44 @@ struct layout *layout_read(struct arena *arena, const char *path, struct text te
 }
 
 /* Every layout of this program, with the lines alone that say what it is a layout of. */
-static struct layouts read_heads(struct arena *arena)
+static struct file_layouts read_heads(struct arena *arena)
 {
-    struct layouts layouts = { 0 };
+    struct file_layouts layouts = { 0 };
     size_t room = 0;
     for (const struct embedded *file = embedded_data; file->path; file++) {
         struct text rest = { file->data, file->size };
         if (!ends_with(file->path, ".layout"))
             continue;
-        struct layout *layout = arena_alloc(arena, sizeof *layout);
-        *layout = (struct layout){ .path = file->path };
+        struct file_layout *layout = arena_alloc(arena, sizeof *layout);
+        *layout = (struct file_layout){ .path = file->path };
         while (rest.size) {
             const struct text line = text_line(&rest);
             if (text_starts_with(line, "has ") || text_starts_with(line, "lacks ") || text_starts_with(line, "tool "))
                 read_line(arena, layout, text_trim(line), 0, &room);
         }
-        *(struct layout **)arena_push(arena, &layouts.layouts, &layouts.count, &layouts.room, sizeof layout) =
+        *(struct file_layout **)arena_push(arena, &layouts.layouts, &layouts.count, &layouts.room, sizeof layout) =
             layout;
     }
     return layouts;
 }
 
 /* The layouts of this program are right, as a test of each shows. */
-static struct layout *read_built_in(struct arena *arena, const char *path)
+static struct file_layout *read_built_in(struct arena *arena, const char *path)
 {
     const struct embedded *file = embedded_data;
     struct error error;
     while (strcmp(file->path, path))
         file++;
-    struct layout *layout = layout_read(arena, path, (struct text){ file->data, file->size }, &error);
+    struct file_layout *layout = layout_read(arena, path, (struct text){ file->data, file->size }, &error);
     assert(layout);
     return layout;
 }
 
-struct layout *layout_of(struct arena *arena, const struct csv *csv)
+struct file_layout *layout_of(struct arena *arena, const struct csv *csv)
 {
-    const struct layouts layouts = read_heads(arena);
+    const struct file_layouts layouts = read_heads(arena);
     for (size_t i = 0; i < layouts.count; i++) {
-        struct layout *layout = layouts.layouts[i];
+        struct file_layout *layout = layouts.layouts[i];
         bool all = true;
         for (size_t k = 0; k < layout->has_count; k++)
             all = all && csv_column(csv, layout->has[k]) >= 0;
@@ -239,14 +239,14 @@ struct layout *layout_of(struct arena *arena, const struct csv *csv)
     return NULL;
 }
 
-const char *layout_tool(const struct layout *layout)
+const char *layout_tool(const struct file_layout *layout)
 {
     return layout->tool;
 }
 
 const char *layout_tools(struct arena *arena)
 {
-    const struct layouts layouts = read_heads(arena);
+    const struct file_layouts layouts = read_heads(arena);
     struct buffer tools = { .arena = arena };
     buffer_add(&tools, "", 0);
     for (size_t i = 0; i < layouts.count; i++) {
@@ -259,7 +259,7 @@ const char *layout_tools(struct arena *arena)
 
 bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *error)
 {
-    const struct layouts layouts = read_heads(arena);
+    const struct file_layouts layouts = read_heads(arena);
     struct buffer known = { .arena = arena };
     buffer_add(&known, "", 0);
     for (size_t i = 0; i < layouts.count; i++)
@@ -271,11 +271,11 @@ bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *er
 }
 
 /* Patterns are compiled while a layout is applied. A pattern that is none is the layout's mistake. */
-static bool compile_patterns(struct arena *arena, struct layout *layout, struct error *error)
+static bool compile_patterns(struct arena *arena, struct file_layout *layout, struct error *error)
 {
     for (size_t i = 0; i < layout->rule_count; i++)
         for (int k = 0; k < layout->rules[i].condition_count; k++) {
-            struct condition *condition = &layout->rules[i].conditions[k];
+            struct layout_condition *condition = &layout->rules[i].conditions[k];
             if (!has_pattern(condition))
                 continue;
             condition->pattern = pattern_open(arena, condition->right);
@@ -285,11 +285,11 @@ static bool compile_patterns(struct arena *arena, struct layout *layout, struct 
     return true;
 }
 
-static void free_patterns(struct layout *layout)
+static void free_patterns(struct file_layout *layout)
 {
     for (size_t i = 0; i < layout->rule_count; i++)
         for (int k = 0; k < layout->rules[i].condition_count; k++) {
-            struct condition *condition = &layout->rules[i].conditions[k];
+            struct layout_condition *condition = &layout->rules[i].conditions[k];
             pattern_close(condition->pattern);
             condition->pattern = NULL;
         }
@@ -299,11 +299,11 @@ static void free_patterns(struct layout *layout)
 
 struct cell { const char *text, *reason; };         /* of an output column; text NULL: not set */
 
-struct memo { const char *text; double value; };
+struct cell_memo { const char *text; double value; };
 
 struct applying {
     struct arena *arena;
-    const struct layout *layout;
+    const struct file_layout *layout;
     const struct csv *csv;
     size_t row;
     const char *names[COLUMNS_MOST];                /* what rules set, in the order of the layout */
@@ -311,7 +311,7 @@ struct applying {
     int name_count;
     struct cell now[COLUMNS_MOST];                  /* of this row */
     const char *groups[PATTERN_GROUPS];                     /* of the last pattern that matched */
-    struct memo *memos;                             /* [MEMOS] results of arithmetic, by its text */
+    struct cell_memo *memos;                             /* [MEMOS] results of arithmetic, by its text */
     struct error *error;
 };
 
@@ -369,7 +369,7 @@ static void keep_groups(struct applying *applying, const struct text *groups)
         applying->groups[i] = groups[i].data ? arena_copy(applying->arena, groups[i].data, groups[i].size) : NULL;
 }
 
-static bool holds(struct applying *applying, const struct condition *condition)
+static bool holds(struct applying *applying, const struct layout_condition *condition)
 {
     bool ignored = true;
     const char *left = fill(applying, condition->left, &ignored);
@@ -395,7 +395,7 @@ static bool holds(struct applying *applying, const struct condition *condition)
 /* Arithmetic without names; sheets repeat the same. */
 static bool calculate(struct applying *applying, const char *text, double *value)
 {
-    struct memo *memo = &applying->memos[hash_text(HASH_START, text) % MEMOS];
+    struct cell_memo *memo = &applying->memos[hash_text(HASH_START, text) % MEMOS];
     if (!memo->text || strcmp(memo->text, text)) {
         static const int no_name = 0;
         const struct formulas none = { .arena = applying->arena, .index = &no_name, .index_size = 1 };
@@ -406,13 +406,13 @@ static bool calculate(struct applying *applying, const char *text, double *value
             !graph_build(applying->arena, &none, &facts, &expr, 1, &graph, applying->error))
             return false;
         graph_value(applying->arena, &graph, NULL, NULL, value);
-        *memo = (struct memo){ text, *value };
+        *memo = (struct cell_memo){ text, *value };
     }
     *value = memo->value;
     return true;
 }
 
-static bool all_hold(struct applying *applying, const struct rule *rule)
+static bool all_hold(struct applying *applying, const struct layout_rule *rule)
 {
     for (int i = 0; i < rule->condition_count; i++)
         if (!holds(applying, &rule->conditions[i]))
@@ -421,14 +421,14 @@ static bool all_hold(struct applying *applying, const struct rule *rule)
 }
 
 /* The sheet's line too: what stands there is what the layout's line did not expect. */
-static bool wrong_cell(const struct applying *applying, const struct rule *rule)
+static bool wrong_cell(const struct applying *applying, const struct layout_rule *rule)
 {
     struct error cause = *applying->error;
     return error_set(applying->error, "%s:%d: %s:%d: %s", applying->csv->file,
                      applying->csv->lines[applying->row], applying->layout->path, rule->line, cause.what);
 }
 
-static bool follow(struct applying *applying, const struct rule *rule)
+static bool follow(struct applying *applying, const struct layout_rule *rule)
 {
     bool complete = true;
     const char *text = fill(applying, rule->value, &complete);
@@ -450,7 +450,7 @@ static bool follow(struct applying *applying, const struct rule *rule)
 static void name_columns(struct applying *applying)
 {
     for (size_t i = 0; i < applying->layout->rule_count; i++) {
-        const struct rule *rule = &applying->layout->rules[i];
+        const struct layout_rule *rule = &applying->layout->rules[i];
         if (!rule->name || number_of(applying, rule->name) >= 0)
             continue;
         assert(applying->name_count < COLUMNS_MOST);
@@ -500,7 +500,7 @@ static bool apply_to_row(struct applying *applying)
 {
     bool here = true;                               /* what the last "when" says */
     for (size_t i = 0; i < applying->layout->rule_count; i++) {
-        const struct rule *rule = &applying->layout->rules[i];
+        const struct layout_rule *rule = &applying->layout->rules[i];
         if (!rule->name)
             here = all_hold(applying, rule);
         else if (here && all_hold(applying, rule) && !follow(applying, rule))
@@ -521,7 +521,7 @@ static bool apply_rules(struct applying *applying, struct cell *cells)
     return true;
 }
 
-bool layout_apply(struct arena *arena, struct layout *layout, const struct csv *csv, struct buffer *out,
+bool layout_apply(struct arena *arena, struct file_layout *layout, const struct csv *csv, struct buffer *out,
                   struct error *error)
 {
     struct applying applying = { .arena = arena, .layout = layout, .csv = csv, .error = error };

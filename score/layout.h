@@ -26,20 +26,20 @@
 
 #include "base/base.h"
 
-struct layout;
+struct file_layout;
 
 /* The layout that a file says, or NULL with an error that names its line. `text` must outlive it. */
-struct layout *layout_read(struct arena *arena, const char *path, struct text text, struct error *error);
+struct file_layout *layout_read(struct arena *arena, const char *path, struct text text, struct error *error);
 /* The layout whose columns the sheet has, or NULL. */
-struct layout *layout_of(struct arena *arena, const struct csv *csv);
+struct file_layout *layout_of(struct arena *arena, const struct csv *csv);
 /* The benchmark that writes sheets of this layout, or NULL; and all of them, "A, B". */
-const char *layout_tool(const struct layout *layout);
+const char *layout_tool(const struct file_layout *layout);
 const char *layout_tools(struct arena *arena);
 /* The error that no layout has its columns: always false. */
 bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *error);
 /* The sheet in the columns of the schema, with the row's line in column `line`. False with an error that
  * names the layout's line if one of its lines cannot be followed. */
-bool layout_apply(struct arena *arena, struct layout *layout, const struct csv *csv, struct buffer *out,
+bool layout_apply(struct arena *arena, struct file_layout *layout, const struct csv *csv, struct buffer *out,
                   struct error *error);
 
 #endif

@@ -19,7 +19,7 @@ static const struct metric_band metric_bands[METRICS] = { BAND(tpot), BAND(ttft)
                                                    BAND(prefill), BAND(decode), BAND(energy),
                                                    BAND(kernel), BAND(step) };
 
-static const struct figure {
+static const struct measured_figure {
     enum metric metric;
     const char *row, *bound;
 } figures[] = {
@@ -73,10 +73,10 @@ struct heading {
     size_t word;                                /* WORD, NUMBER: offset of the member of struct measured;
                                                    STATISTIC: of struct measured_value */
     const struct row *row;                      /* INPUT, FIGURE, STATISTIC */
-    const struct figure *figure;
+    const struct measured_figure *figure;
 };
 
-struct reading {
+struct measured_reader {
     struct arena *arena;
     const struct csv *csv;
     const struct formulas *formulas;
@@ -105,7 +105,7 @@ static const struct { const char *name; size_t word; enum heading_kind kind; } w
     { "note", 0, IGNORED },
 };
 
-static const struct figure *figure_of(const char *row)
+static const struct measured_figure *figure_of(const char *row)
 {
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (!strcmp(figures[i].row, row))
@@ -140,7 +140,7 @@ static const struct { const char *tail; size_t member; } statistics[] = {
     { "_p90", offsetof(struct measured_value, p90) }, { "_p99", offsetof(struct measured_value, p99) },
 };
 
-static bool is_statistic(const struct reading *reading, const char *name, struct heading *heading)
+static bool is_statistic(const struct measured_reader *reading, const char *name, struct heading *heading)
 {
     const size_t size = strlen(name);
     for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
@@ -170,7 +170,7 @@ static int option_row(const struct formulas *formulas, const char *name)
     return -1;
 }
 
-static bool read_header(struct reading *reading, size_t at)
+static bool read_header(struct measured_reader *reading, size_t at)
 {
     const char *name = csv_header(reading->csv, at);
     struct heading *heading = &reading->headings[at];
@@ -211,7 +211,7 @@ static void add_input(struct measured *point, const char *row, double value)
         point->refused = "more inputs than a point has room for";
 }
 
-static void add_value(struct measured *point, const struct figure *figure, double value, const char *from)
+static void add_value(struct measured *point, const struct measured_figure *figure, double value, const char *from)
 {
     if (point->value_count < MEASURED_VALUES)
         point->values[point->value_count++] =
@@ -220,14 +220,14 @@ static void add_value(struct measured *point, const struct figure *figure, doubl
         point->refused = "more figures than a point has room for";
 }
 
-static bool wrong_cell(const struct reading *reading, size_t row, size_t at, const struct error *cause)
+static bool wrong_cell(const struct measured_reader *reading, size_t row, size_t at, const struct error *cause)
 {
     error_set(reading->error, "%s:%d: %s: %s", reading->csv->file, reading->csv->lines[row],
               csv_header(reading->csv, at), cause->what);
     return error_hint_of(reading->error, cause);
 }
 
-static bool read_quantity(const struct reading *reading, size_t row, size_t at, struct measured *point)
+static bool read_quantity(const struct measured_reader *reading, size_t row, size_t at, struct measured *point)
 {
     const struct heading *heading = &reading->headings[at];
     struct quantity quantity;
@@ -244,7 +244,7 @@ static bool read_quantity(const struct reading *reading, size_t row, size_t at, 
 }
 
 /* Beside the cell of another column; the row has one for each of its columns at most. */
-static void add_reason(const struct reading *reading, size_t at, const char *reason, struct measured *point)
+static void add_reason(const struct measured_reader *reading, size_t at, const char *reason, struct measured *point)
 {
     const char *name = csv_header(reading->csv, at);
     const size_t size = strlen(name) - strlen("_from");
@@ -256,14 +256,14 @@ static void add_reason(const struct reading *reading, size_t at, const char *rea
         point->inferred = reason;
 }
 
-static bool wrong_number(const struct reading *reading, size_t row, size_t at, const char *cell)
+static bool wrong_number(const struct measured_reader *reading, size_t row, size_t at, const char *cell)
 {
     error_set(reading->error, "%s:%d: %s: invalid number '%.40s'", reading->csv->file, reading->csv->lines[row],
               csv_header(reading->csv, at), cell);
     return error_expected(reading->error, "a number, e.g. 64");
 }
 
-static bool read_cell(const struct reading *reading, size_t row, size_t at, struct measured *point)
+static bool read_cell(const struct measured_reader *reading, size_t row, size_t at, struct measured *point)
 {
     const struct heading *heading = &reading->headings[at];
     const char *cell = csv_cell(reading->csv, row, (int)at);
@@ -372,7 +372,7 @@ static const char *or_null(const char *word)
 }
 
 /* Beside values that were read. */
-static bool read_statistic(const struct reading *reading, size_t row, size_t at, struct measured *point)
+static bool read_statistic(const struct measured_reader *reading, size_t row, size_t at, struct measured *point)
 {
     const struct heading *heading = &reading->headings[at];
     struct quantity quantity;
@@ -385,7 +385,7 @@ static bool read_statistic(const struct reading *reading, size_t row, size_t at,
     return true;
 }
 
-static bool read_row(struct reading *reading, size_t row, struct measured_list *list)
+static bool read_row(struct measured_reader *reading, size_t row, struct measured_list *list)
 {
     struct measured *point = arena_push(reading->arena, &list->points, &list->count, &list->room, sizeof *point);
     *point = (struct measured){ .file = reading->csv->file, .line = reading->csv->lines[row],
@@ -528,7 +528,7 @@ static void compare_all(struct measured_list *list, size_t from)
 static bool read_schema(struct arena *arena, const struct csv *csv, struct measured_list *list,
                         struct error *error)
 {
-    struct reading reading = { .arena = arena, .csv = csv, .formulas = formulas_built_in(FORMULAS_ALL),
+    struct measured_reader reading = { .arena = arena, .csv = csv, .formulas = formulas_built_in(FORMULAS_ALL),
                                .headings = arena_array(arena, csv->columns + 1, sizeof *reading.headings),
                                .error = error };
     const size_t from = list->count;
@@ -545,7 +545,7 @@ static bool read_schema(struct arena *arena, const struct csv *csv, struct measu
 bool measured_read(struct arena *arena, const struct csv *csv, struct measured_list *list,
                    struct error *error)
 {
-    struct layout *layout = layout_of(arena, csv);
+    struct file_layout *layout = layout_of(arena, csv);
     if (!layout && !measured_schema(csv))
         return layout_unknown(arena, csv, error);
     if (!layout)

@@ -38,7 +38,7 @@ static size_t list_text(struct board_list *side, const char *text)
 
 /* The printer goes over each formula twice: first to list what its numbers and conditions
  * are, then, with their values known, to write it. */
-struct setting {
+struct formula_printer {
     struct board_list *side;
     bool known;
     bool *condition;                /* [count], second time: this output decides a branch */
@@ -51,7 +51,7 @@ static const char *text_of_expr(struct arena *arena, const struct expr *expr)
 
 static bool set_number(void *context, struct buffer *out, const struct expr *expr)
 {
-    const struct setting *setting = context;
+    const struct formula_printer *setting = context;
     size_t at = list_text(setting->side, text_of_expr(out->arena, expr));
     buffer_print(out, "<mn data-of=\"%zu\"></mn>", at);
     return true;
@@ -59,7 +59,7 @@ static bool set_number(void *context, struct buffer *out, const struct expr *exp
 
 static int set_taken(void *context, const struct expr *select)
 {
-    const struct setting *setting = context;
+    const struct formula_printer *setting = context;
     const struct text condition = expr_text(expr_kid(select, 0));
     struct board_list *side = setting->side;
     const char *text = arena_print(side->scenario->arena, "select(%.*s, 1, 0)",
@@ -82,7 +82,7 @@ static const struct row *row_asked(const struct board_list *side, size_t index)
 }
 
 /* A formula can be set where the row has one, and is not one of a table. */
-static const char *formula(struct setting *setting, const struct row *row, bool numbers)
+static const char *formula(struct formula_printer *setting, const struct row *row, bool numbers)
 {
     struct scenario *scenario = setting->side->scenario;
     struct buffer out = { .arena = scenario->arena };
@@ -146,7 +146,7 @@ void board_sweep(const struct board *board, enum board_side which, size_t input,
 
 /* ---- the document ------------------------------------------------------------------------- */
 
-static void add_row(struct setting *setting, struct doc *rows, size_t index)
+static void add_row(struct formula_printer *setting, struct doc *rows, size_t index)
 {
     struct board_list *side = setting->side;
     struct arena *arena = side->scenario->arena;
@@ -190,7 +190,7 @@ static void add_inputs(const struct board_list *side, struct doc *inputs)
     }
 }
 
-static void add_outputs(const struct setting *setting, struct doc *outputs)
+static void add_outputs(const struct formula_printer *setting, struct doc *outputs)
 {
     const struct board_list *side = setting->side;
     struct arena *arena = side->scenario->arena;
@@ -210,7 +210,7 @@ static void add_outputs(const struct setting *setting, struct doc *outputs)
 static bool open_side(struct board_list *side, const char *name, struct doc *doc,
                       struct error *error)
 {
-    struct setting setting = { .side = side };
+    struct formula_printer setting = { .side = side };
     struct arena *arena = side->scenario->arena;
     if (!side->count)
         return true;

@@ -34,7 +34,7 @@ enum {
 };
 
 /* One connected client. It must have sent its whole request, or received its answer, by `until`. */
-struct client {
+struct connection {
     bool there;
     int fd;
     double until;
@@ -46,8 +46,8 @@ enum stage { STAGE_COMING, STAGE_WAITING, STAGE_RUNNING, STAGE_SENT };
 struct asked {
     struct arena arena;             /* it holds this struct too */
     struct asked *next, *before;
-    struct server *server;
-    struct client *client;
+    struct http_server *server;
+    struct connection *client;
     struct MHD_Connection *connection;
     struct request request;
     size_t route;
@@ -59,21 +59,21 @@ struct asked {
     double began;
 };
 
-struct server {
+struct http_server {
     const struct serve_options *terms;
     struct MHD_Daemon *daemon;
     int listener, signals;
     bool loopback, ending, hurried; /* listens on loopback only; got one signal to end; got two */
     bool again;                     /* libmicrohttpd has to be run before the next wait */
     double now;
-    struct client clients[CONNECTIONS_MOST];
+    struct connection clients[CONNECTIONS_MOST];
     struct asked asked;             /* head of a ring of all requests, the oldest first */
     size_t held;                    /* bytes of all bodies in memory */
     struct buffer openapi;
     struct metrics metrics;
 };
 
-static struct worker_limits limits_of(const struct server *server)
+static struct worker_limits limits_of(const struct http_server *server)
 {
     return (struct worker_limits){ server->terms->seconds, server->terms->memory,
                                    server->metrics.running + 1 };
@@ -101,7 +101,7 @@ static struct MHD_Response *response_make(struct text text, const char *type, co
 static enum MHD_Result send_response(struct asked *asked, enum outcome outcome,
                                      struct MHD_Response *response)
 {
-    struct server *server = asked->server;
+    struct http_server *server = asked->server;
     double now = clock_seconds(CLOCK_MONOTONIC);
     asked->stage = STAGE_SENT;
     asked->client->until = now + server->terms->seconds;
@@ -193,9 +193,9 @@ static enum MHD_Result keep_pair(void *context, enum MHD_ValueKind kind, const c
     (void)kind;
     struct asked *asked = context;
     struct request *request = &asked->request;
-    *(struct pair *)arena_push(&asked->arena, &request->pairs, &request->pair_count,
+    *(struct request_pair *)arena_push(&asked->arena, &request->pairs, &request->pair_count,
                                &request->pair_room, sizeof *request->pairs) =
-        (struct pair){ arena_copy(&asked->arena, name, strlen(name)),
+        (struct request_pair){ arena_copy(&asked->arena, name, strlen(name)),
                        value ? arena_copy(&asked->arena, value, strlen(value)) : "" };
     return MHD_YES;
 }
@@ -283,7 +283,7 @@ static enum MHD_Result send_metrics(struct asked *asked)
 
 /* ---- a question's way through its stages --------------------------------------------------- */
 
-static struct asked *asked_open(struct server *server, struct MHD_Connection *connection)
+static struct asked *asked_open(struct http_server *server, struct MHD_Connection *connection)
 {
     struct arena arena = { 0 };
     struct asked *asked = arena_alloc(&arena, sizeof *asked);
@@ -328,7 +328,7 @@ static void asked_more(struct asked *asked, const char *data, size_t size)
 
 static enum MHD_Result asked_wait(struct asked *asked)
 {
-    struct server *server = asked->server;
+    struct http_server *server = asked->server;
     asked->request.body = (struct text){ asked->body.data, asked->body.size };
     if (server->metrics.waiting >= server->terms->waiting || server->ending) {
         refuse(asked, OUTCOME_BUSY, "again in a second");
@@ -382,7 +382,7 @@ static void resume(struct asked *asked)
 
 static void asked_finish(struct asked *asked, bool late)
 {
-    struct server *server = asked->server;
+    struct http_server *server = asked->server;
     struct worker_limits limits = limits_of(server);
     struct text json;
     server->metrics.running--;
@@ -393,7 +393,7 @@ static void asked_finish(struct asked *asked, bool late)
 
 static void asked_start(struct asked *asked)
 {
-    struct server *server = asked->server;
+    struct http_server *server = asked->server;
     struct worker_limits limits = limits_of(server);
     server->metrics.waiting--;
     if (worker_start(&asked->worker, &asked->arena, &asked->request, &limits, server->now)) {
@@ -427,20 +427,20 @@ static void asked_give_up(struct asked *asked, enum outcome outcome)
 static void on_client(void *context, struct MHD_Connection *connection, void **place,
                       enum MHD_ConnectionNotificationCode code)
 {
-    struct server *server = context;
+    struct http_server *server = context;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        *(struct client *)*place = (struct client){ .there = false };
+        *(struct connection *)*place = (struct connection){ .there = false };
         server->metrics.connections--;
         /* At its limit of connections or files libmicrohttpd stops listening, and begins again only
          * when it is run after one has closed. */
         server->again = true;
         return;
     }
-    struct client *client = server->clients;
+    struct connection *client = server->clients;
     while (client->there)                           /* libmicrohttpd keeps to their number */
         client++;
     assert(client < server->clients + CONNECTIONS_MOST);
-    *client = (struct client){
+    *client = (struct connection){
         true, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
         clock_seconds(CLOCK_MONOTONIC) + server->terms->seconds };
     *place = client;
@@ -448,7 +448,7 @@ static void on_client(void *context, struct MHD_Connection *connection, void **p
 }
 
 /* One that is slow, on purpose or not, is hung up on: libmicrohttpd sees its end and closes. */
-static void hang_up(struct server *server)
+static void hang_up(struct http_server *server)
 {
     for (size_t i = 0; i < CONNECTIONS_MOST; i++)
         if (server->clients[i].there && server->clients[i].until <= server->now) {
@@ -478,7 +478,7 @@ static short seen(const struct watched *watched, int fd)
 }
 
 /* What may happen next: a signal, something of libmicrohttpd's, an answer, a client that went. */
-static void watch_all(struct server *server, struct watched *watched)
+static void watch_all(struct http_server *server, struct watched *watched)
 {
     watched->count = 0;
     watch(watched, server->signals, POLLIN);
@@ -492,7 +492,7 @@ static void watch_all(struct server *server, struct watched *watched)
     }
 }
 
-static int milliseconds_left(const struct server *server)
+static int milliseconds_left(const struct http_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wanted;
     double until = server->again ? server->now : server->now + 3600;
@@ -508,7 +508,7 @@ static int milliseconds_left(const struct server *server)
     return (int)ceil(1e3 * fmax(until - clock_seconds(CLOCK_MONOTONIC), 0));
 }
 
-static void take_signal(struct server *server)
+static void take_signal(struct http_server *server)
 {
     struct signalfd_siginfo signal;
     if (read(server->signals, &signal, sizeof signal) != sizeof signal)
@@ -522,7 +522,7 @@ static void take_signal(struct server *server)
 
 static void step(const struct watched *watched, struct asked *asked)
 {
-    const struct server *server = asked->server;
+    const struct http_server *server = asked->server;
     bool running = asked->stage == STAGE_RUNNING;
     if (!running && asked->stage != STAGE_WAITING)
         return;
@@ -540,7 +540,7 @@ static void step(const struct watched *watched, struct asked *asked)
         asked_start(asked);
 }
 
-static void turn(struct server *server)
+static void turn(struct http_server *server)
 {
     struct watched watched;
     watch_all(server, &watched);
@@ -559,7 +559,7 @@ static void turn(struct server *server)
 }
 
 /* Somebody waits for an answer, or takes one. */
-static bool is_needed(const struct server *server)
+static bool is_needed(const struct http_server *server)
 {
     for (const struct asked *asked = server->asked.next; asked != &server->asked;
          asked = asked->next)
@@ -570,7 +570,7 @@ static bool is_needed(const struct server *server)
 
 /* ---- beginning and end --------------------------------------------------------------------- */
 
-static bool open_daemon(struct server *server, struct error *error)
+static bool open_daemon(struct http_server *server, struct error *error)
 {
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, server,
@@ -582,7 +582,7 @@ static bool open_daemon(struct server *server, struct error *error)
     return server->daemon || error_set(error, "libmicrohttpd does not start: %s", strerror(errno));
 }
 
-static void serve_on(struct server *server)
+static void serve_on(struct http_server *server)
 {
     server->now = clock_seconds(CLOCK_MONOTONIC);
     while (!server->ending || (is_needed(server) && !server->hurried))
@@ -591,7 +591,7 @@ static void serve_on(struct server *server)
     MHD_stop_daemon(server->daemon);
 }
 
-static void serve_until_signal(struct server *server, struct arena *arena,
+static void serve_until_signal(struct http_server *server, struct arena *arena,
                                void (*ready)(const char *url))
 {
     sigset_t ends, before;
@@ -611,9 +611,9 @@ static void serve_until_signal(struct server *server, struct arena *arena,
 bool serve(const struct serve_options *terms, void (*ready)(const char *url),
            struct error *error)
 {
-    static struct server server;                    /* large; a process has one */
+    static struct http_server server;                    /* large; a process has one */
     struct arena arena = { 0 };
-    server = (struct server){ .terms = terms, .listener = -1, .openapi.arena = &arena };
+    server = (struct http_server){ .terms = terms, .listener = -1, .openapi.arena = &arena };
     server.asked.next = server.asked.before = &server.asked;
     bool good = listen_open(terms->address, terms->port, "--port", &server.listener, error) &&
                 open_daemon(&server, error);

@@ -26,7 +26,7 @@ const struct member_row request_members[MEMBER_COUNT] = {
 
 static const char config_name[] = "config.json";
 
-struct reading {
+struct request_reader {
     struct arena *arena;
     struct command *command;
     struct shelf_file *files;
@@ -55,7 +55,7 @@ static const char *word_of(struct arena *arena, const struct doc *value)
     return text.data;
 }
 
-static bool put_option(struct reading *reading, const struct option *option,
+static bool put_option(struct request_reader *reading, const struct option *option,
                        const struct doc *value)
 {
     const char *word = word_of(reading->arena, value);
@@ -63,7 +63,7 @@ static bool put_option(struct reading *reading, const struct option *option,
            command_put(reading->arena, reading->command, option, word, reading->error);
 }
 
-static bool put_word(struct reading *reading, const char *word)
+static bool put_word(struct request_reader *reading, const char *word)
 {
     if (!text_check(text_of(word), "words", reading->error))
         return false;
@@ -71,13 +71,13 @@ static bool put_word(struct reading *reading, const char *word)
     return true;
 }
 
-static bool wrong_kind(struct reading *reading, const char *name, const char *accepted)
+static bool wrong_kind(struct request_reader *reading, const char *name, const char *accepted)
 {
     error_set(reading->error, "\"%.60s\" is of the wrong kind", name);
     return error_expected(reading->error, "%s", accepted);
 }
 
-static bool read_switch(struct reading *reading, const struct option *option,
+static bool read_switch(struct request_reader *reading, const struct option *option,
                         const struct doc *value)
 {
     static const char *const words[] = { "false", "0", "true", "1", "" };
@@ -99,7 +99,7 @@ static bool takes_object(const struct option *option)
     return option->argument && !strncmp(option->argument, "NAME=", 5);
 }
 
-static bool read_named(struct reading *reading, const struct option *option,
+static bool read_named(struct request_reader *reading, const struct option *option,
                        const struct doc *object)
 {
     for (const struct doc *kid = object->first; kid; kid = kid->next) {
@@ -114,7 +114,7 @@ static bool read_named(struct reading *reading, const struct option *option,
     return true;
 }
 
-static bool read_option(struct reading *reading, const struct option *option,
+static bool read_option(struct request_reader *reading, const struct option *option,
                         const struct doc *value)
 {
     if (value->kind == DOC_NULL)
@@ -139,7 +139,7 @@ static bool read_option(struct reading *reading, const struct option *option,
 
 /* ---- members ------------------------------------------------------------------------------- */
 
-static bool read_words(struct reading *reading, const struct doc *value)
+static bool read_words(struct request_reader *reading, const struct doc *value)
 {
     const char *word = word_of(reading->arena, value);
     if (word)
@@ -158,7 +158,7 @@ static bool read_words(struct reading *reading, const struct doc *value)
 }
 
 /* Text as it is, any other JSON as it prints. */
-static bool put_file(struct reading *reading, const char *name, const struct doc *value)
+static bool put_file(struct request_reader *reading, const char *name, const struct doc *value)
 {
     struct text text;
     for (size_t i = 0; i < reading->file_count; i++)
@@ -182,7 +182,7 @@ static bool put_file(struct reading *reading, const char *name, const struct doc
 }
 
 /* It is the model where the verb has one, else the word of a verb that reads files. */
-static bool read_config(struct reading *reading, const struct doc *value)
+static bool read_config(struct request_reader *reading, const struct doc *value)
 {
     if (!put_file(reading, config_name, value))
         return false;
@@ -197,7 +197,7 @@ static bool read_config(struct reading *reading, const struct doc *value)
     return error_expected(reading->error, "a question that has a model");
 }
 
-static bool read_files(struct reading *reading, const struct doc *value)
+static bool read_files(struct request_reader *reading, const struct doc *value)
 {
     if (value->kind != DOC_OBJECT)
         return wrong_kind(reading, request_members[MEMBER_FILES].name,
@@ -210,7 +210,7 @@ static bool read_files(struct reading *reading, const struct doc *value)
 
 /* ---- members ------------------------------------------------------------------------------- */
 
-static bool unknown_member(struct reading *reading, const char *name)
+static bool unknown_member(struct request_reader *reading, const char *name)
 {
     const struct verb *verb = reading->command->verb;
     const char **names = NULL;
@@ -232,7 +232,7 @@ static bool unknown_member(struct reading *reading, const char *name)
                          near ? near : "", near ? "\"? " : "", route_path(ROUTE_OPENAPI));
 }
 
-static bool read_member(struct reading *reading, const char *name, const struct doc *value)
+static bool read_member(struct request_reader *reading, const char *name, const struct doc *value)
 {
     if (!strcmp(name, request_members[MEMBER_WORDS].name))
         return read_words(reading, value);
@@ -245,7 +245,7 @@ static bool read_member(struct reading *reading, const char *name, const struct 
                                          : unknown_member(reading, name);
 }
 
-static bool read_body(struct reading *reading, struct text body)
+static bool read_body(struct request_reader *reading, struct text body)
 {
     struct doc *doc;
     if (!json_read(reading->arena, "request", body, &doc, reading->error))
@@ -260,7 +260,7 @@ static bool read_body(struct reading *reading, struct text body)
     return true;
 }
 
-static bool read_pairs(struct reading *reading, const struct request *request)
+static bool read_pairs(struct request_reader *reading, const struct request *request)
 {
     for (size_t i = 0; i < request->pair_count; i++) {
         struct doc *value = doc_new(reading->arena, DOC_STRING);
@@ -274,7 +274,7 @@ static bool read_pairs(struct reading *reading, const struct request *request)
 bool request_read(struct arena *arena, const struct request *request,
                   struct request_command *asked, struct error *error)
 {
-    struct reading reading = { .arena = arena, .command = &asked->command, .error = error };
+    struct request_reader reading = { .arena = arena, .command = &asked->command, .error = error };
     asked->command = (struct command){ .verb = request->verb, .verbs = verbs };
     if (request->posted && request->pair_count) {
         error_set(error, "\"%.60s\" stands in the address of a POST", request->pairs[0].name);

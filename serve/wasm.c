@@ -21,7 +21,7 @@ static struct arena asked, told;
 static struct buffer reply;
 
 /* A slot has two places: what is open stays, numbers and all, until another has been opened. */
-static struct opened {
+static struct opened_board {
     struct arena arena;
     struct board board;
 } places[MOST_BOARDS][2];
@@ -146,7 +146,7 @@ EXPORT(board) const char *page_board(unsigned slot, const char *text, size_t siz
 {
     char *words[MOST_WORDS], *rows[MOST_WORDS];
     bool *open = &second[slot %= MOST_BOARDS];
-    struct opened *to = &places[slot][!*open];
+    struct opened_board *to = &places[slot][!*open];
     struct arena *arena = &to->arena;
     struct error error;
     int count, row_count;

@@ -29,7 +29,7 @@ void respond_error(struct arena *arena, const struct error *error, struct buffer
 /* ---- a request as a command ------------------------------------------------------------------ */
 
 /* A question as HTTP brings it, or as the library is given it. */
-struct pair {
+struct request_pair {
     const char *name, *value;       /* of ?name=value; value "" if there is none */
 };
 
@@ -37,7 +37,7 @@ struct request {
     const struct verb *verb;
     bool posted;                    /* POST: the body has the options; GET: the pairs have them */
     struct text body;
-    struct pair *pairs;
+    struct request_pair *pairs;
     size_t pair_count, pair_room;
 };
 

@@ -28,7 +28,7 @@ static bool brings_something(enum event_kind kind)
     return kind == EVENT_ASK || kind == EVENT_RETURN || kind == EVENT_READY;
 }
 
-void fleet_plan(struct run *run, double time, enum event_kind kind, uint32_t id)
+void fleet_plan(struct fleet_run *run, double time, enum event_kind kind, uint32_t id)
 {
     struct event event = { time, run->planned++, kind, id };
     arena_push(run->arena, &run->heap, &run->event_count, &run->event_room, sizeof event);
@@ -39,7 +39,7 @@ void fleet_plan(struct run *run, double time, enum event_kind kind, uint32_t id)
     run->promised += brings_something(kind);
 }
 
-static struct event pop(struct run *run)
+static struct event pop(struct fleet_run *run)
 {
     struct event *heap = run->heap, top = heap[0], last = heap[--run->event_count];
     size_t at = 0, child;
@@ -56,7 +56,7 @@ static struct event pop(struct run *run)
     return top;
 }
 
-double fleet_next(const struct run *run)
+double fleet_next(const struct fleet_run *run)
 {
     double next = run->event_count ? run->heap[0].time : INFINITY;
     if (run->link)
@@ -65,7 +65,7 @@ double fleet_next(const struct run *run)
 }
 
 /* Insert an event among those due from index `from` on, by order. */
-static void add_due(struct run *run, size_t from, struct event event)
+static void add_due(struct fleet_run *run, size_t from, struct event event)
 {
     arena_push(run->arena, &run->due, &run->due_count, &run->due_room, sizeof event);
     size_t at = run->due_count - 1;
@@ -76,7 +76,7 @@ static void add_due(struct run *run, size_t from, struct event event)
 
 /* What is due in one moment, whatever its last bits: transfers by request, and then what was
  * planned, in that order. */
-static void gather(struct run *run, double until)
+static void gather(struct fleet_run *run, double until)
 {
     struct tiers *tiers = run->simulation.tiers;
     struct event event = { .kind = EVENT_MOVED };
@@ -98,7 +98,7 @@ static void gather(struct run *run, double until)
         add_due(run, fetched, pop(run));
 }
 
-bool fleet_due(struct run *run, double until, struct event *event)
+bool fleet_due(struct fleet_run *run, double until, struct event *event)
 {
     if (run->due_at == run->due_count) {
         if (fleet_next(run) > until)
@@ -113,7 +113,7 @@ bool fleet_due(struct run *run, double until, struct event *event)
     return true;
 }
 
-bool fleet_expects(const struct run *run)
+bool fleet_expects(const struct fleet_run *run)
 {
     return run->promised || (run->link && link_next(run->link) < INFINITY) ||
            (run->simulation.tiers && tiers_next(run->simulation.tiers) < INFINITY);
@@ -133,7 +133,7 @@ static uint64_t load_of(struct replica *replica, enum router router, double now)
     return replica->tokens_left;
 }
 
-static struct replica *round_robin(struct run *run, struct pool *pool)
+static struct replica *round_robin(struct fleet_run *run, struct replica_pool *pool)
 {
     for (size_t tries = 0; tries < pool->count; tries++) {
         size_t at = pool->first + pool->turn++ % pool->count;
@@ -145,7 +145,7 @@ static struct replica *round_robin(struct run *run, struct pool *pool)
 
 /* Most of its prompt in the cache, of those with no more to do than a quarter above the mean
  * (bounded loads: Mirrokni, Thorup, Zadimoghaddam 2016); of equals the least to do. */
-static struct replica *by_prefix(struct run *run, struct pool *pool, uint32_t id, double now)
+static struct replica *by_prefix(struct fleet_run *run, struct replica_pool *pool, uint32_t id, double now)
 {
     const double most_load = 1.25;
     double mean = 0, up = 0;
@@ -177,7 +177,7 @@ static struct replica *by_prefix(struct run *run, struct pool *pool, uint32_t id
 }
 
 /* The replica that takes a request, or NULL if none is up. */
-static struct replica *choose(struct run *run, struct pool *pool, uint32_t id, double now)
+static struct replica *choose(struct fleet_run *run, struct replica_pool *pool, uint32_t id, double now)
 {
     const enum router router = run->simulation.options->router;
     struct replica *chosen = NULL;
@@ -200,7 +200,7 @@ static struct replica *choose(struct run *run, struct pool *pool, uint32_t id, d
     return chosen;
 }
 
-static void send(struct run *run, struct pool *pool, uint32_t id, double now)
+static void send(struct fleet_run *run, struct replica_pool *pool, uint32_t id, double now)
 {
     struct replica *replica = choose(run, pool, id, now);
     run->where[id] = NOWHERE;
@@ -212,16 +212,16 @@ static void send(struct run *run, struct pool *pool, uint32_t id, double now)
     replica->scheduler->take(replica, id, now);
 }
 
-static struct pool *pool_of(struct run *run, uint32_t id)
+static struct replica_pool *pool_of(struct fleet_run *run, uint32_t id)
 {
     bool prompt = run->simulation.options->split.replicas && run->simulation.result->first_token[id] < 0;
     return prompt ? &run->prompts : &run->decodes;
 }
 
-void fleet_route(struct run *run, uint32_t id, double now)
+void fleet_route(struct fleet_run *run, uint32_t id, double now)
 {
     const struct sim_options *options = run->simulation.options;
-    struct pool *pool = pool_of(run, id);
+    struct replica_pool *pool = pool_of(run, id);
     size_t waiting = 0, up = 0;
     for (size_t i = pool->first; options->waiting_most && i < pool->first + pool->count; i++)
         if (run->state[i] == REPLICA_UP) {
@@ -250,7 +250,7 @@ static bool take_back(struct replica *replica, uint32_t id, double now)
     return scheduler->drop && scheduler->drop(replica, id);
 }
 
-bool fleet_take_back(struct run *run, uint32_t id, double now)
+bool fleet_take_back(struct fleet_run *run, uint32_t id, double now)
 {
     struct simulation *simulation = &run->simulation;
     uint16_t at = run->where[id];
@@ -264,7 +264,7 @@ bool fleet_take_back(struct run *run, uint32_t id, double now)
     return true;
 }
 
-static void house_homeless(struct run *run, double now)
+static void house_homeless(struct fleet_run *run, double now)
 {
     struct queue waiting = run->homeless;
     run->homeless = QUEUE_EMPTY;
@@ -276,7 +276,7 @@ static void house_homeless(struct run *run, double now)
 
 /* ---- two pools ------------------------------------------------------------------------------ */
 
-void fleet_move(struct run *run, uint32_t id, double now)
+void fleet_move(struct fleet_run *run, uint32_t id, double now)
 {
     struct simulation *simulation = &run->simulation;
     double bytes = simulation->trace->prompt[id] * simulation->options->split.token_bytes;
@@ -287,7 +287,7 @@ void fleet_move(struct run *run, uint32_t id, double now)
     simulation->result->moving -= now;
 }
 
-static void arrive_moved(struct run *run, uint32_t id, double now)
+static void arrive_moved(struct fleet_run *run, uint32_t id, double now)
 {
     struct simulation *simulation = &run->simulation;
     simulation->result->moving += now;
@@ -299,13 +299,13 @@ static void arrive_moved(struct run *run, uint32_t id, double now)
 
 /* ---- tiers ---------------------------------------------------------------------------------- */
 
-static void fetched(struct run *run, uint32_t id, double now)
+static void fetched(struct fleet_run *run, uint32_t id, double now)
 {
     struct replica *replica = run->replicas[run->where[id] == NOWHERE ? 0 : run->where[id]];
     replica->scheduler->fetched(replica, id, now);
 }
 
-static void open_tiers(struct arena *arena, struct run *run)
+static void open_tiers(struct arena *arena, struct fleet_run *run)
 {
     const struct sim_options *options = run->simulation.options;
     if (options->tiers)
@@ -333,7 +333,7 @@ static void add_use(struct tier_use *all, const struct tier_use *use)
     all->write_cost += use->write_cost;
 }
 
-static void close_tiers(struct run *run)
+static void close_tiers(struct fleet_run *run)
 {
     const struct sim_options *options = run->simulation.options;
     struct sim_result *result = run->simulation.result;
@@ -346,7 +346,7 @@ static void close_tiers(struct run *run)
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-static void plan_failure(struct run *run, uint32_t replica, double now)
+static void plan_failure(struct fleet_run *run, uint32_t replica, double now)
 {
     const struct sim_options *options = run->simulation.options;
     if (options->fails_every > 0 && !run->doomed[replica])
@@ -355,7 +355,7 @@ static void plan_failure(struct run *run, uint32_t replica, double now)
     run->doomed[replica] = true;
 }
 
-static void comes_up(struct run *run, uint32_t replica, double now)
+static void comes_up(struct fleet_run *run, uint32_t replica, double now)
 {
     run->state[replica] = REPLICA_UP;
     plan_failure(run, replica, now);
@@ -363,7 +363,7 @@ static void comes_up(struct run *run, uint32_t replica, double now)
 }
 
 /* A start that was called off, and perhaps begun again, is not ready yet. */
-static void ready(struct run *run, uint32_t replica, double now)
+static void ready(struct fleet_run *run, uint32_t replica, double now)
 {
     const double start_up = run->simulation.options->scaling.start_up;
     if (run->state[replica] == REPLICA_STARTING && now >= run->since[replica] + start_up)
@@ -371,7 +371,7 @@ static void ready(struct run *run, uint32_t replica, double now)
 }
 
 /* Its requests go to others, from their start; their users keep what they have. */
-static void fail(struct run *run, uint32_t at, double now)
+static void fail(struct fleet_run *run, uint32_t at, double now)
 {
     struct simulation *simulation = &run->simulation;
     struct replica *replica = run->replicas[at];
@@ -395,17 +395,17 @@ static void fail(struct run *run, uint32_t at, double now)
 
 /* ---- scaling -------------------------------------------------------------------------------- */
 
-static void stop(struct run *run, size_t replica, double now)
+static void stop(struct fleet_run *run, size_t replica, double now)
 {
     run->state[replica] = REPLICA_DOWN;
     run->simulation.result->pool_there[replica < run->prompts.count] += now - run->since[replica];
     run->since[replica] = NAN;
 }
 
-static void start_one(struct run *run, double now)
+static void start_one(struct fleet_run *run, double now)
 {
     const struct sim_scaling *scaling = &run->simulation.options->scaling;
-    struct pool *pool = &run->decodes;
+    struct replica_pool *pool = &run->decodes;
     for (size_t i = pool->first; i < pool->first + pool->count; i++)
         if (run->state[i] == REPLICA_LEAVING) {
             run->state[i] = REPLICA_UP;
@@ -422,9 +422,9 @@ static void start_one(struct run *run, double now)
 }
 
 /* Stop a replica, preferably one that is still starting. */
-static void send_one_away(struct run *run, double now)
+static void send_one_away(struct fleet_run *run, double now)
 {
-    struct pool *pool = &run->decodes;
+    struct replica_pool *pool = &run->decodes;
     for (size_t i = pool->first + pool->count; i-- > pool->first;)
         if (run->state[i] == REPLICA_STARTING) {
             stop(run, i, now);                          /* its EVENT_READY finds it gone */
@@ -437,10 +437,10 @@ static void send_one_away(struct run *run, double now)
         }
 }
 
-static void look(struct run *run, double now)
+static void look(struct fleet_run *run, double now)
 {
     const struct sim_options *options = run->simulation.options;
-    struct pool *pool = &run->decodes;
+    struct replica_pool *pool = &run->decodes;
     size_t requests = run->homeless.count, there = 0;
     for (size_t i = pool->first; i < pool->first + pool->count; i++) {
         const struct replica *replica = run->replicas[i];
@@ -464,7 +464,7 @@ static void look(struct run *run, double now)
 
 /* ---- samples -------------------------------------------------------------------------------- */
 
-static void sample(struct run *run, double now)
+static void sample(struct fleet_run *run, double now)
 {
     const struct sim_watch *watch = &run->simulation.options->watch;
     struct sim_sample sample = { .done = run->done, .tokens = run->tokens,
@@ -481,7 +481,7 @@ static void sample(struct run *run, double now)
 
 /* ---- the fleet ------------------------------------------------------------------------------ */
 
-void fleet_act(struct run *run, const struct event *event, double now)
+void fleet_act(struct fleet_run *run, const struct event *event, double now)
 {
     switch (event->kind) {
     case EVENT_ASK:     fleet_route(run, event->id, now); break;
@@ -511,13 +511,13 @@ const struct sim_server *fleet_server(const struct sim_options *options, size_t 
     return index < options->split.replicas ? &options->split.server : &options->server;
 }
 
-void fleet_open(struct arena *arena, struct run *run)
+void fleet_open(struct arena *arena, struct fleet_run *run)
 {
     const struct sim_options *options = run->simulation.options;
     const size_t prompts = options->split.replicas, count = run->simulation.trace->count;
     run->arena = arena;
-    run->prompts = (struct pool){ .first = 0, .count = prompts };
-    run->decodes = (struct pool){ .first = prompts, .count = decode_replicas(options) };
+    run->prompts = (struct replica_pool){ .first = 0, .count = prompts };
+    run->decodes = (struct replica_pool){ .first = prompts, .count = decode_replicas(options) };
     run->state = arena_array(arena, run->replica_count, sizeof *run->state);
     run->doomed = arena_array(arena, run->replica_count, sizeof *run->doomed);
     run->since = arena_array(arena, run->replica_count, sizeof *run->since);
@@ -539,7 +539,7 @@ void fleet_open(struct arena *arena, struct run *run)
         fleet_plan(run, 0, EVENT_SAMPLE, 0);
 }
 
-void fleet_close(struct run *run)
+void fleet_close(struct fleet_run *run)
 {
     for (size_t i = 0; i < run->replica_count; i++)
         if (!isnan(run->since[i]))

@@ -33,13 +33,13 @@ enum replica_state {
     REPLICA_DOWN, REPLICA_STARTING, REPLICA_UP, REPLICA_LEAVING, REPLICA_FAILED
 };
 
-struct pool {               /* the replicas among which the router chooses */
+struct replica_pool {               /* the replicas among which the router chooses */
     size_t first, count;
     uint64_t turn;          /* requests routed so far, for round-robin */
 };
 
 /* The state of one run of the simulator. */
-struct run {
+struct fleet_run {
     struct simulation simulation;
     struct arena *arena;
     struct replica **replicas;
@@ -57,7 +57,7 @@ struct run {
     size_t event_count, event_room, due_at, due_count, due_room;
     uint64_t planned;       /* number of events so far */
     size_t promised;        /* planned events after which a request or a replica is there */
-    struct pool prompts, decodes;       /* the first only in disaggregated serving */
+    struct replica_pool prompts, decodes;       /* the first only in disaggregated serving */
     enum replica_state *state;          /* [replicas] */
     bool *doomed;           /* [replicas] its next failure is planned */
     double *since;          /* [replicas] when it came up, s */
@@ -70,31 +70,31 @@ struct run {
 /* Replicas in all, and what each is. */
 size_t fleet_size(const struct sim_options *options);
 const struct sim_server *fleet_server(const struct sim_options *options, size_t index);
-void fleet_open(struct arena *arena, struct run *run);
-void fleet_close(struct run *run);
+void fleet_open(struct arena *arena, struct fleet_run *run);
+void fleet_close(struct fleet_run *run);
 
 /* Route the request to a replica, or refuse it. */
-void fleet_route(struct run *run, uint32_t id, double now);
+void fleet_route(struct fleet_run *run, uint32_t id, double now);
 /* Start the KV transfer of a request whose prefill has ended. */
-void fleet_move(struct run *run, uint32_t id, double now);
+void fleet_move(struct fleet_run *run, uint32_t id, double now);
 
-void fleet_plan(struct run *run, double time, enum event_kind kind, uint32_t id);
-double fleet_next(const struct run *run);                   /* INFINITY: nothing is planned */
+void fleet_plan(struct fleet_run *run, double time, enum event_kind kind, uint32_t id);
+double fleet_next(const struct fleet_run *run);                   /* INFINITY: nothing is planned */
 /* The next event, if it is due by `until`; the clock advances to it. */
-bool fleet_due(struct run *run, double until, struct event *event);
-void fleet_act(struct run *run, const struct event *event, double now);
-bool fleet_expects(const struct run *run);      /* will a planned event bring a request or a replica? */
+bool fleet_due(struct fleet_run *run, double until, struct event *event);
+void fleet_act(struct fleet_run *run, const struct event *event, double now);
+bool fleet_expects(const struct fleet_run *run);      /* will a planned event bring a request or a replica? */
 
 /* Take a request back that waits; false: its prompt is being read, or it decodes. */
-bool fleet_take_back(struct run *run, uint32_t id, double now);
+bool fleet_take_back(struct fleet_run *run, uint32_t id, double now);
 
 /* In simulation.c: a request leaves the run, answered or not. */
-void run_leave(struct run *run, uint32_t id, bool answered, double now);
+void run_leave(struct fleet_run *run, uint32_t id, bool answered, double now);
 /* A run in parts: opened, then one moment after the other. */
 bool run_open(struct arena *arena, const struct trace *trace, const struct sim_options *options,
-              struct sim_result *result, struct run *run, struct error *error);
-double run_next(const struct run *run);             /* the next moment, s; INFINITY: nothing is planned */
-void run_moment(struct run *run, double next);
+              struct sim_result *result, struct fleet_run *run, struct error *error);
+double run_next(const struct fleet_run *run);             /* the next moment, s; INFINITY: nothing is planned */
+void run_moment(struct fleet_run *run, double next);
 /* Can the request, of `tokens` tokens in all, run on an empty replica? */
 bool run_fits(const struct sim_server *server, size_t id, uint64_t tokens, struct error *error);
 

@@ -15,7 +15,7 @@ struct live {
     struct sim_options options;
     struct trace trace;
     struct sim_result result;
-    struct run run;
+    struct fleet_run run;
     size_t asked, block_count, block_room;      /* of all names of prefix blocks */
     uint32_t *open, *told_so_far;   /* open requests, in order of arrival; [most] tokens told */
     size_t open_count;
@@ -109,7 +109,7 @@ static void close_request(struct live *live, size_t at)
 /* A request of disaggregated serving is left alone: where it goes next depends on what it wants. */
 static void cut(struct live *live, uint32_t id)
 {
-    struct run *run = &live->run;
+    struct fleet_run *run = &live->run;
     const size_t at = run->where[id];
     if (live->options.split.replicas || at >= run->replica_count || !run->replicas[at]->scheduler->cut)
         return;
@@ -132,7 +132,7 @@ bool live_take_back(struct live *live, uint32_t id, double now)
 /* What has come in the moment that has just been. */
 static void tell(struct live *live)
 {
-    const struct run *run = &live->run;
+    const struct fleet_run *run = &live->run;
     size_t kept = 0;
     for (size_t i = 0; i < live->open_count; i++) {
         const uint32_t id = live->open[i];

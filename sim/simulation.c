@@ -78,20 +78,20 @@ void simulation_restarted(struct simulation *simulation, uint32_t id)
 
 /* ---- the next questions --------------------------------------------------------------------- */
 
-static void ask(struct run *run, uint32_t id, double now)
+static void ask(struct fleet_run *run, uint32_t id, double now)
 {
     run->simulation.result->arrival[id] = now;
     fleet_route(run, id, now);
 }
 
 /* A user who has an answer, or none to wait for, thinks and asks the next of the trace. */
-static void user_asks_next(struct run *run, double now)
+static void user_asks_next(struct fleet_run *run, double now)
 {
     if (run->arrived < run->simulation.trace->count)
         fleet_plan(run, now + run->simulation.options->think, EVENT_ASK, (uint32_t)run->arrived++);
 }
 
-static void session_goes_on(struct run *run, uint32_t id, double now)
+static void session_goes_on(struct fleet_run *run, uint32_t id, double now)
 {
     const struct trace *trace = run->simulation.trace;
     for (uint32_t next = run->after ? run->after[id] : NOBODY; next != NOBODY;
@@ -102,7 +102,7 @@ static void session_goes_on(struct run *run, uint32_t id, double now)
 
 /* What was not answered has no next turn, nor have those. Turns follow in depth: the one after,
  * or the one beside it, or beside the one that it follows. */
-static void session_ends(struct run *run, uint32_t id)
+static void session_ends(struct fleet_run *run, uint32_t id)
 {
     for (uint32_t at = run->after ? run->after[id] : NOBODY, next; at != NOBODY; at = next) {
         run->simulation.result->unasked++;
@@ -112,7 +112,7 @@ static void session_ends(struct run *run, uint32_t id)
     }
 }
 
-void run_leave(struct run *run, uint32_t id, bool answered, double now)
+void run_leave(struct fleet_run *run, uint32_t id, bool answered, double now)
 {
     run->left--;
     if (answered) {
@@ -128,14 +128,14 @@ void run_leave(struct run *run, uint32_t id, bool answered, double now)
 
 /* ---- one moment ----------------------------------------------------------------------------- */
 
-static double trace_next(const struct run *run)
+static double trace_next(const struct fleet_run *run)
 {
     const struct trace *trace = run->simulation.trace;
     bool comes = !run->simulation.options->users && run->arrived < trace->count;
     return comes ? trace->arrival[run->arrived] : INFINITY;
 }
 
-static double trace_or_engines_next(const struct run *run)
+static double trace_or_engines_next(const struct fleet_run *run)
 {
     double next = trace_next(run);
     for (size_t i = 0; i < run->replica_count; i++)
@@ -143,7 +143,7 @@ static double trace_or_engines_next(const struct run *run)
     return next;
 }
 
-static void skip_later_turns(struct run *run)
+static void skip_later_turns(struct fleet_run *run)
 {
     const struct trace *trace = run->simulation.trace;
     while (trace->before && run->arrived < trace->count &&
@@ -151,7 +151,7 @@ static void skip_later_turns(struct run *run)
         run->arrived++;
 }
 
-static void come(struct run *run, double until)
+static void come(struct fleet_run *run, double until)
 {
     const struct trace *trace = run->simulation.trace;
     while (!run->simulation.options->users && run->arrived < trace->count &&
@@ -168,7 +168,7 @@ static void come(struct run *run, double until)
             fleet_act(run, &event, run->now);
 }
 
-static inline void end_one(struct run *run, size_t i, double until)
+static inline void end_one(struct fleet_run *run, size_t i, double until)
 {
     struct replica *replica = run->replicas[i];
     if (replica->next > until || run->stirred[i])
@@ -178,7 +178,7 @@ static inline void end_one(struct run *run, size_t i, double until)
     replica->scheduler->end(replica, run->now);
 }
 
-static void settle_ended(struct run *run)
+static void settle_ended(struct fleet_run *run)
 {
     struct simulation *simulation = &run->simulation;
     for (size_t i = 0; i < simulation->ended_count; i++) {
@@ -193,7 +193,7 @@ static void settle_ended(struct run *run)
 
 /* A step in the middle of a fast-forward may end in this moment too. It is told like the ends that are
  * `next` before a router looks again at what is left to do and cached. */
-static void end_amid_stretches(struct run *run, double until)
+static void end_amid_stretches(struct fleet_run *run, double until)
 {
     const enum router router = run->simulation.options->router;
     if (router != ROUTER_LEAST_TOKENS && router != ROUTER_PREFIX)
@@ -210,7 +210,7 @@ static void end_amid_stretches(struct run *run, double until)
 }
 
 /* All that happens until `until`, at the time of the last of it. */
-static void moment(struct run *run, double until)
+static void moment(struct fleet_run *run, double until)
 {
     for (;;) {
         come(run, until);
@@ -292,7 +292,7 @@ static void open_world(struct arena *arena, struct simulation *simulation)
     }
 }
 
-static void open_sessions(struct arena *arena, struct run *run)
+static void open_sessions(struct arena *arena, struct fleet_run *run)
 {
     const struct trace *trace = run->simulation.trace;
     if (!trace->before || run->simulation.options->users)
@@ -309,7 +309,7 @@ static void open_sessions(struct arena *arena, struct run *run)
     skip_later_turns(run);
 }
 
-static void open_engines(struct arena *arena, struct run *run)
+static void open_engines(struct arena *arena, struct fleet_run *run)
 {
     const struct sim_options *options = run->simulation.options;
     run->replica_count = fleet_size(options);
@@ -328,7 +328,7 @@ static void open_engines(struct arena *arena, struct run *run)
 }
 
 /* No event is left, or the same requests throw each other out for ever. */
-static bool stuck(const struct run *run, bool expects, double now, struct error *error)
+static bool stuck(const struct fleet_run *run, bool expects, double now, struct error *error)
 {
     const uint64_t most = run->simulation.options->restarts_most;
     const bool loop = run->simulation.restarts >= (most ? most : 1000000);
@@ -357,7 +357,7 @@ static const struct sim_options *with_seats(struct arena *arena, const struct si
 }
 
 bool run_open(struct arena *arena, const struct trace *trace, const struct sim_options *options,
-              struct sim_result *result, struct run *run, struct error *error)
+              struct sim_result *result, struct fleet_run *run, struct error *error)
 {
     run->simulation = (struct simulation){ .trace = trace, .result = result,
                                            .options = with_seats(arena, options, trace->count) };
@@ -376,13 +376,13 @@ bool run_open(struct arena *arena, const struct trace *trace, const struct sim_o
     return true;
 }
 
-double run_next(const struct run *run)
+double run_next(const struct fleet_run *run)
 {
     const double own = trace_or_engines_next(run), planned = fleet_next(run);
     return own < planned ? own : planned;
 }
 
-void run_moment(struct run *run, double next)
+void run_moment(struct fleet_run *run, double next)
 {
     run->now = moment_later(run->now, next);
     moment(run, moment_end(run->now));
@@ -391,7 +391,7 @@ void run_moment(struct run *run, double next)
 bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
              struct sim_result *result, struct error *error)
 {
-    struct run *run = arena_alloc(arena, sizeof *run);
+    struct fleet_run *run = arena_alloc(arena, sizeof *run);
     if (!all_fit(trace, options, error) || !run_open(arena, trace, options, result, run, error))
         return false;
     for (; run->arrived < options->users && run->arrived < trace->count; run->arrived++)

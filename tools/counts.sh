@@ -53,6 +53,10 @@ tools/arrows.sh "$build" | awk '
         print "calls_above_the_ground_floors", beside
         print "calls_inside_ask", inside_ask
     }'
+# A *_page.c stands in the place of another file.
+echo "tags_of_several_structs $(git ls-files '*.c' '*.h' '*.def' | grep -v '^tests/\|_page\.c$' |
+    xargs grep -oE '^ *(static |const )*struct [a-z_0-9]+ \{' |
+    sed 's/:.*struct / /; s/ {//' | sort -u | awk 'shown[$2]++ == 1' | wc -l)"
 echo "exceptions_of_rooms $(grep -c '^[^#]*->' tests/rooms.txt)"
 git ls-files '*.c' '*.h' '*.def' | grep -v '^tests/' | xargs wc -l |
     awk '$2 != "total" { sub("/.*", "", $2); lines[$2] += $1; lines["all"] += $1 } END { for (d in lines) print "lines_of_" d, lines[d] }' | sort

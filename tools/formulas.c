@@ -17,9 +17,9 @@ struct written {                    /* a row of C: what it is, and where */
     struct written *next;
 };
 
-struct writer {
+struct formula_writer {
     struct arena *arena;
-    struct pool texts;
+    struct text_pool texts;
     struct buffer exprs, rows;
     int expr_count, row_count;
     struct written **written;       /* [rows of the formulas] */
@@ -50,7 +50,7 @@ static void write_offset(struct buffer *out, const char *field, int from, int to
 }
 
 /* The node after its operands; returns its number. EXPR_TEXT says how far it is from there to the text of its row. */
-static int write_expr(struct writer *writer, uint32_t text, const struct expr *expr)
+static int write_expr(struct formula_writer *writer, uint32_t text, const struct expr *expr)
 {
     struct buffer *out = &writer->exprs;
     int kid[3], at = expr_at(expr) ? write_expr(writer, text, expr_at(expr)) : -1;
@@ -74,7 +74,7 @@ static int write_expr(struct writer *writer, uint32_t text, const struct expr *e
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static void write_fields(struct writer *writer, const struct written *written)
+static void write_fields(struct formula_writer *writer, const struct written *written)
 {
     struct buffer *out = &writer->rows;
     const struct row *row = written->row;
@@ -101,7 +101,7 @@ static bool same_place(const struct row *a, const struct row *b)
 }
 
 /* Row `index` of one set. */
-static int write_row(struct writer *writer, size_t index, const struct row *row)
+static int write_row(struct formula_writer *writer, size_t index, const struct row *row)
 {
     struct written *written = arena_alloc(writer->arena, sizeof *written);
     *written = (struct written){ .row = row, .expr = -1 };
@@ -126,7 +126,7 @@ static int write_row(struct writer *writer, size_t index, const struct row *row)
 
 /* ---- formulas ------------------------------------------------------------------------------- */
 
-static void write_formulas(struct writer *writer, const struct formulas *formulas, struct buffer *out)
+static void write_formulas(struct formula_writer *writer, const struct formulas *formulas, struct buffer *out)
 {
     buffer_print(out, "static const int places_%u[] = {", formulas->conditions);
     for (size_t i = 0; i < formulas->count; i++)
@@ -208,7 +208,7 @@ int main(int count, char **words)
             return 1;
         }
     }
-    struct writer writer = { .arena = &arena, .texts = pool_new(&arena), .exprs.arena = &arena,
+    struct formula_writer writer = { .arena = &arena, .texts = pool_new(&arena), .exprs.arena = &arena,
                              .rows.arena = &arena };
     struct buffer list = { .arena = &arena };
     writer.written = arena_array(&arena, sets[0].count, sizeof *writer.written);

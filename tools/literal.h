@@ -19,23 +19,23 @@ static inline void write_string(struct buffer *out, struct text text)
 }
 
 /* One array of C with each text once, ended by a 0; `out` has its literals. */
-struct pool {
+struct text_pool {
     struct buffer out;
     const char **texts;             /* open hash */
     uint32_t *starts;               /* where each begins */
     size_t count, room, size;
 };
 
-static inline struct pool pool_new(struct arena *arena)
+static inline struct text_pool pool_new(struct arena *arena)
 {
-    struct pool pool = { .out.arena = arena, .room = 1 << 16 };
+    struct text_pool pool = { .out.arena = arena, .room = 1 << 16 };
     pool.texts = arena_array(arena, pool.room, sizeof *pool.texts);
     pool.starts = arena_array(arena, pool.room, sizeof *pool.starts);
     return pool;
 }
 
 /* Where the text begins, `from` or later; it must live as long as the pool. */
-static inline uint32_t pool_add_from(struct pool *pool, const char *text, uint32_t from)
+static inline uint32_t pool_add_from(struct text_pool *pool, const char *text, uint32_t from)
 {
     size_t i = hash_text(HASH_START, text) & (pool->room - 1);
     while (pool->texts[i] && strcmp(pool->texts[i], text))
@@ -55,7 +55,7 @@ static inline uint32_t pool_add_from(struct pool *pool, const char *text, uint32
     return pool->starts[i];
 }
 
-static inline uint32_t pool_add(struct pool *pool, const char *text)
+static inline uint32_t pool_add(struct text_pool *pool, const char *text)
 {
     return pool_add_from(pool, text, 0);
 }

@@ -34,14 +34,14 @@ static struct text read_text(struct arena *arena, const char *path)
 /* Bytes of the different texts of a table. */
 static size_t text_size(struct arena *arena, const struct csv *csv)
 {
-    struct pool own = pool_new(arena);
+    struct text_pool own = pool_new(arena);
     for (size_t i = 0; i < csv->columns * (csv->rows + 1); i++)
         pool_add(&own, csv_at(csv, i));
     return own.size;
 }
 
 /* TABLE_N is a struct csv, which the catalog holds too. */
-static void write_table(struct pool *pool, struct buffer *out, int number, const struct csv *csv)
+static void write_table(struct text_pool *pool, struct buffer *out, int number, const struct csv *csv)
 {
     const size_t span = UINT16_MAX + 1, most = text_size(out->arena, csv), end = pool->size + most;
     const bool near = most <= span;
@@ -108,7 +108,7 @@ static int table_of(const char *path, char *const *words, int count)
 }
 
 /* Its table is not that of data/devices.csv but its lines, which no path leads to. */
-static void write_devices(struct pool *pool, struct buffer *out, struct buffer *sheets, struct catalog *catalog)
+static void write_devices(struct text_pool *pool, struct buffer *out, struct buffer *sheets, struct catalog *catalog)
 {
     enum { TABLE = 0 };                                 /* the others count from 1 */
     struct error error = { .what = "" };
@@ -124,7 +124,7 @@ static void write_devices(struct pool *pool, struct buffer *out, struct buffer *
     write_sheet(sheets, "devices", TABLE, &catalog->devices);
 }
 
-static void write_catalog(struct arena *arena, struct pool *pool, struct buffer *out, char *const *words, int count)
+static void write_catalog(struct arena *arena, struct text_pool *pool, struct buffer *out, char *const *words, int count)
 {
     struct catalog catalog = { .arena = arena };
     struct buffer sheets = { .arena = arena };
@@ -148,7 +148,7 @@ int main(int count, char **words)
 {
     static struct arena arena;
     struct buffer out = { .arena = &arena };
-    struct pool pool = pool_new(&arena);
+    struct text_pool pool = pool_new(&arena);
     struct error error = { .what = "" };
     struct formats formats;
     struct csv csv;

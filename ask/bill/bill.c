@@ -97,7 +97,7 @@ static bool check_names(struct bill *bill, const char *names, bool sellers)
 
 /* ---- an entry ----------------------------------------------------------------------------- */
 
-void bill_entry(const struct bill *bill, const struct reading *reading, const struct bill_cost *cost,
+void bill_entry(const struct bill *bill, const struct price_reading *reading, const struct bill_cost *cost,
                 struct section *entry)
 {
     const struct price *price = reading->price;
@@ -152,7 +152,7 @@ static void draw_schemes(struct bill *bill, const struct price *price, const str
 }
 
 /* Notes on facts that the rule assumes, each once: middles of ranges, and facts without a source. */
-static void note_rule(struct bill *bill, const struct rule *rule)
+static void note_rule(struct bill *bill, const struct caching_rule *rule)
 {
     struct scenario *scenario = &bill->scenario;
     struct facts *facts = &scenario->facts;
@@ -260,7 +260,7 @@ static bool add_entries(struct bill *bill)
         return true;
     }
     for (size_t i = 0; i < bill->sheet.count; i++) {
-        const struct reading *reading = &bill->readings[i];
+        const struct price_reading *reading = &bill->readings[i];
         if (!bill_chosen(bill, reading->price))
             continue;
         const struct bill_cost cost = bill_cost(bill, reading->price, as_it_is);

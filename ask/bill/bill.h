@@ -79,7 +79,7 @@ void workload_apply(const struct workload *workload, struct scenario *scenario);
 enum { RULES_FACTS = 7 };
 extern const char *const rule_facts[RULES_FACTS];       /* rows of a rule: cache lifetimes and others */
 /* How a seller caches prompts of some of his models. */
-struct rule {
+struct caching_rule {
     const char *name;               /* "claude-opus-4.7" */
     struct { const char *part; bool seller; } match[4];
     size_t match_count;
@@ -88,18 +88,18 @@ struct rule {
     bool asked;                     /* the client requests cache writes, which have a price */
 };
 struct caching {
-    struct rule *rule;
+    struct caching_rule *rule;
     size_t count;
 };
 void caching_read(struct arena *arena, struct caching *caching);
-const struct rule *caching_find(const struct caching *caching, const struct price *price);
+const struct caching_rule *caching_find(const struct caching *caching, const struct price *price);
 
 /* ---- the rows at every request ------------------------------------------------------------ */
 
 /* A point at which the rows of a turn are evaluated. */
 struct bill_point {
     const struct price *price;
-    const struct rule *rule;
+    const struct caching_rule *rule;
     double mean_gap;                /* NAN: the workload's */
 };
 
@@ -122,7 +122,7 @@ struct bill {
     struct priors priors;
     struct price_sheet sheet;       /* the price list */
     struct seen_rows rows;
-    struct reading *readings;       /* what each entry of the price list says */
+    struct price_reading *readings;       /* what each entry of the price list says */
     struct arena *arena;
     const struct command *command;
     struct section *section;        /* the answer */
@@ -159,10 +159,10 @@ double bill_task_row(struct bill *bill, const char *row, double task_cost, doubl
 /* A row's value in its unit, as a figure of the section. */
 struct figure *bill_figure(const struct bill *bill, struct section *section, const char *row, double value);
 /* Fill a section for one entry of the price list: its prices, and the cost of a task in each scheme. */
-void bill_entry(const struct bill *bill, const struct reading *reading, const struct bill_cost *cost,
+void bill_entry(const struct bill *bill, const struct price_reading *reading, const struct bill_cost *cost,
                 struct section *entry);
 /* bill_habits.c */
-void bill_habits(struct bill *bill, const struct reading *reading, const struct bill_cost *now,
+void bill_habits(struct bill *bill, const struct price_reading *reading, const struct bill_cost *now,
                  struct section *entry);
 extern const struct record bill_habits_record;
 /* bill_whole.c: into the list of entries, and a table of the cheapest. */
@@ -177,7 +177,7 @@ struct bill_load {
 };
 void bill_draw_own(struct bill *bill, const struct bill_load *loads, size_t count, double pays_rate, double pays_cost);
 /* The cheapest entry that is not suspicious and takes the prompts, of those asked for; NULL. */
-const struct reading *bill_cheapest(struct bill *bill, struct bill_cost *cost);
+const struct price_reading *bill_cheapest(struct bill *bill, struct bill_cost *cost);
 bool bill_chosen(const struct bill *bill, const struct price *price);   /* by --model, --seller */
 /* Options that move nothing there. */
 struct bill_idle {

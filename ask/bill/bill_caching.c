@@ -29,13 +29,13 @@ void caching_read(struct arena *arena, struct caching *caching)
         const char *name = csv_cell(&sheet.csv, i, sheet.name);
         const char *fact = csv_cell(&sheet.csv, i, sheet.fact);
         const bool seller = !strcmp(fact, "seller");
-        struct rule *rule = NULL;
+        struct caching_rule *rule = NULL;
         for (size_t k = 0; k < caching->count && !rule; k++)
             if (!strcmp(caching->rule[k].name, name))
                 rule = &caching->rule[k];
         if (!rule) {
             rule = arena_push(arena, &caching->rule, &caching->count, &room, sizeof *rule);
-            *rule = (struct rule){ .name = name };
+            *rule = (struct caching_rule){ .name = name };
         }
         if (rule->match_count == sizeof rule->match / sizeof *rule->match ||
             (!seller && strcmp(fact, "matches")))
@@ -44,7 +44,7 @@ void caching_read(struct arena *arena, struct caching *caching)
         rule->match[rule->match_count++].seller = seller;
     }
     for (size_t k = 0; k < caching->count; k++) {
-        struct rule *rule = &caching->rule[k];
+        struct caching_rule *rule = &caching->rule[k];
         const char *base = sheet_text(&sheet, rule->name, "as");
         const char *writes = sheet_text(&sheet, base ? base : rule->name, "writes");
         rule->asked = writes && !strcmp(writes, "asked");
@@ -75,9 +75,9 @@ static bool contains(const char *name, const char *part)
 }
 
 /* The longest match wins; the last rule, "other", is for entries without a match. */
-const struct rule *caching_find(const struct caching *caching, const struct price *price)
+const struct caching_rule *caching_find(const struct caching *caching, const struct price *price)
 {
-    const struct rule *found = &caching->rule[caching->count - 1];
+    const struct caching_rule *found = &caching->rule[caching->count - 1];
     size_t longest = 0;
     for (size_t i = 0; i < caching->count; i++)
         for (size_t k = 0; k < caching->rule[i].match_count; k++) {

@@ -130,7 +130,7 @@ static double or_zero(double x)
 }
 
 /* A fact comes from the rule, unless --set gives it or the rule does not state it. */
-static double fact_of(const struct bill *bill, const struct rule *rule, int i)
+static double fact_of(const struct bill *bill, const struct caching_rule *rule, int i)
 {
     return isnan(rule->at[i]) || bill->rule_given[i] ? bill->rule_default[i] : rule->at[i];
 }
@@ -178,15 +178,15 @@ static bool offered(const struct bill_point *point, enum scheme scheme)
 
 /* The requests of a task: its turns, and after some of them a compaction, which summarizes the
  * conversation. */
-struct requests {
+struct task_requests {
     double *number, *summary;       /* number of the turn; 1 for a compaction, else 0 */
     size_t count;
 };
 
-static struct requests list_requests(struct arena *arena, double turns, double compaction)
+static struct task_requests list_requests(struct arena *arena, double turns, double compaction)
 {
     size_t most = 2 * (size_t)turns;
-    struct requests requests = { arena_array(arena, most, sizeof(double)),
+    struct task_requests requests = { arena_array(arena, most, sizeof(double)),
                                  arena_array(arena, most, sizeof(double)), 0 };
     for (double turn = 1; turn <= turns; turn++) {
         requests.number[requests.count++] = turn;
@@ -201,11 +201,11 @@ static struct requests list_requests(struct arena *arena, double turns, double c
 /* ---- running ------------------------------------------------------------------------------- */
 
 /* The columns of one evaluation: a line for each request of each point. */
-struct run {
+struct bill_run {
     const struct bill *bill;
     struct arena *scratch;
     struct bill_change change;
-    struct requests requests;
+    struct task_requests requests;
     double scalars[BILL_INPUTS];    /* inputs that are the same in all lines */
     double *tiled[2];               /* number and summary, once for each point of a block */
     double *charges[CHARGES], *outputs[OUTPUTS];
@@ -214,7 +214,7 @@ struct run {
 
 enum { BLOCK_ROWS = 1 << 15 };
 
-static void open_run(struct run *run, size_t points)
+static void open_run(struct bill_run *run, size_t points)
 {
     const struct graph *graph = &run->bill->graph;
     size_t requests = run->requests.count, rows = points * requests;
@@ -244,7 +244,7 @@ static void open_run(struct run *run, size_t points)
 }
 
 /* Run a block of points through the graph, and add up the requests of each. */
-static void run_block(struct run *run, const struct bill_point *points, size_t count,
+static void run_block(struct bill_run *run, const struct bill_point *points, size_t count,
                       struct bill_cost *costs)
 {
     const size_t requests = run->requests.count;
@@ -281,13 +281,13 @@ void bill_costs(const struct bill *bill, const struct bill_point *points, size_t
                 struct bill_change change, struct bill_cost *costs)
 {
     struct arena scratch = arena_beside(bill->arena);
-    struct run *run = arena_alloc(&scratch, sizeof *run);
+    struct bill_run *run = arena_alloc(&scratch, sizeof *run);
     double turns = bill->turns, compaction = bill->compaction_turns;
     if (change.row && !strcmp(change.row, NAME_task_turns))
         turns = change.value;
     if (change.row && !strcmp(change.row, NAME_compaction_turns))
         compaction = change.value;
-    *run = (struct run){ .bill = bill, .scratch = &scratch, .change = change,
+    *run = (struct bill_run){ .bill = bill, .scratch = &scratch, .change = change,
                          .requests = list_requests(&scratch, turns, compaction) };
     size_t block = BLOCK_ROWS / run->requests.count + 1;
     open_run(run, count < block ? count : block);
@@ -320,7 +320,7 @@ double bill_task_row(struct bill *bill, const char *row, double task_cost, doubl
 
 /* Is the input said by the price list, the rule or the counts of gaps? A fact that the rule leaves
  * open is the row's default. */
-static bool is_charged(const struct bill *bill, const struct rule *rule, size_t input)
+static bool is_charged(const struct bill *bill, const struct caching_rule *rule, size_t input)
 {
     for (int i = 0; i < CHARGES; i++)
         if (bill->charge_input[i] == (int)input)
@@ -333,7 +333,7 @@ void bill_basis(struct bill *bill, const struct price *price, enum scheme scheme
     struct arena scratch = arena_beside(bill->arena);
     const struct graph *graph = &bill->graph;
     const struct bill_point point = { price, caching_find(&bill->caching, price), NAN };
-    const struct requests requests = list_requests(&scratch, bill->turns, bill->compaction_turns);
+    const struct task_requests requests = list_requests(&scratch, bill->turns, bill->compaction_turns);
     double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
     double *slopes = arena_array(&scratch, graph->input_count + 1, sizeof *slopes);
     double *pulls = arena_array(&scratch, graph->input_count + 1, sizeof *pulls);

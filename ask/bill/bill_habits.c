@@ -138,7 +138,7 @@ static void choose(const struct habits *habits, enum scheme one, double low, dou
 {
     struct bill_point points[GRID];
     struct bill_cost costs[GRID];
-    const struct rule *rule = caching_find(&habits->bill->caching, habits->price);
+    const struct caching_rule *rule = caching_find(&habits->bill->caching, habits->price);
     for (size_t i = 0; i < GRID; i++) {
         mean[i] = log_between(low, high, (double)i / (GRID - 1));
         points[i] = (struct bill_point){ habits->price, rule, mean[i] };
@@ -216,7 +216,7 @@ static void add_hits_to_pay(const struct habits *habits, struct section *entry)
     }
 }
 
-void bill_habits(struct bill *bill, const struct reading *reading, const struct bill_cost *now,
+void bill_habits(struct bill *bill, const struct price_reading *reading, const struct bill_cost *now,
                  struct section *entry)
 {
     const struct habits habits = { .bill = bill, .price = reading->price, .now = now,

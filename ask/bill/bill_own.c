@@ -21,7 +21,7 @@ struct own {
     struct bill *bill;
     struct scenario scenario;               /* model and machine, with the load of the workload */
     struct server server;                   /* its prediction at `life` */
-    const struct reading *bought;           /* the cheapest entry of the price list, for comparison */
+    const struct price_reading *bought;           /* the cheapest entry of the price list, for comparison */
     struct bill_cost bought_cost;
     double life;                            /* time that a conversation stays in the KV cache, s */
     double request_rate;                    /* highest rate of one replica within the limits, 1/s; 0: none */
@@ -37,7 +37,7 @@ static void count_requests(const struct own *own, const struct scenario *scenari
     const struct bill *bill = own->bill;
     static const struct price none = { .seller = "", .model = "" };
     struct scenario here = *scenario;
-    struct rule rule = { .name = "own" };
+    struct caching_rule rule = { .name = "own" };
     struct bill engine = *bill;
     struct error ignored;
     double block = 1;

@@ -18,13 +18,13 @@ static const char *const layout_rows[] = {
     NAME_chunked_prefill_size, NAME_arrival_rate };
 enum { LAYOUT = sizeof layout_rows / sizeof *layout_rows, WORDS_MOST = 256 };
 
-struct question {
+struct plan_words {
     struct arena *arena;
     const char *words[WORDS_MOST];
     int count;
 };
 
-static void say(struct question *question, const char *option, const char *value)
+static void say(struct plan_words *question, const char *option, const char *value)
 {
     if (question->count + 2 > WORDS_MOST)
         return;
@@ -33,7 +33,7 @@ static void say(struct question *question, const char *option, const char *value
         question->words[question->count++] = value;
 }
 
-static void say_number(struct question *question, struct scenario *scenario, const char *option, const char *row)
+static void say_number(struct plan_words *question, struct scenario *scenario, const char *option, const char *row)
 {
     struct buffer number = { .arena = question->arena };
     struct error ignored;
@@ -45,7 +45,7 @@ static void say_number(struct question *question, struct scenario *scenario, con
 }
 
 /* The options that both verbs have, but for what bill means otherwise. */
-static void say_options(struct question *question, const struct verb *plan, const struct command *command)
+static void say_options(struct plan_words *question, const struct verb *plan, const struct command *command)
 {
     static const char *const other[] = { "model", "own", "json", "csv", "plot", "report", "report-page" };
     for (size_t i = 0; i < command->value_count; i++) {
@@ -95,7 +95,7 @@ bool bill_plan(struct bill *bill, struct scenario *scenario)
 {
     const struct verb *const plan = verb_named(bill->command->verbs, "plan"), *const planning[] = { plan, NULL };
     struct arena *arena = bill->arena;
-    struct question question = { .arena = arena, .words = { "chalkline", "plan" }, .count = 2 };
+    struct plan_words question = { .arena = arena, .words = { "chalkline", "plan" }, .count = 2 };
     struct buffer rate = { .arena = arena };
     struct command command = { .verbs = planning };
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };

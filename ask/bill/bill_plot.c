@@ -64,7 +64,7 @@ void bill_bar(struct bill *bill, const char *name, const struct price *price, en
               double month)
 {
     static const struct bill_change as_it_is = { NULL, 0 };
-    const struct rule *rule = caching_find(&bill->caching, price);
+    const struct caching_rule *rule = caching_find(&bill->caching, price);
     const struct bill_point whole_point = { price, rule, NAN };
     double parts[CHARGES], sum = 0;
     struct bill_cost cost, less;

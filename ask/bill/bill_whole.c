@@ -11,35 +11,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct line {
-    const struct reading *reading;
+struct bill_line {
+    const struct price_reading *reading;
     struct bill_cost cost;
 };
 
 static int by_cost(const void *a, const void *b)
 {
-    const struct line *x = a, *y = b;
+    const struct bill_line *x = a, *y = b;
     double c = x->cost.task[x->cost.best], d = y->cost.task[y->cost.best];
     if (c != d)
         return c < d ? -1 : 1;
     return (x->reading > y->reading) - (x->reading < y->reading);
 }
 
-static bool takes(const struct line *line)
+static bool takes(const struct bill_line *line)
 {
     return !(line->reading->price->context < line->cost.prompt_most);
 }
 
-static bool ranked(const struct line *line)
+static bool ranked(const struct bill_line *line)
 {
     return !line->reading->suspicious && takes(line);
 }
 
 /* List the selected entries, cheapest first. */
-static struct line *list_lines(struct bill *bill, size_t *count)
+static struct bill_line *list_lines(struct bill *bill, size_t *count)
 {
     size_t all = bill->sheet.count;
-    struct line *lines = arena_array(bill->arena, all + 1, sizeof *lines);
+    struct bill_line *lines = arena_array(bill->arena, all + 1, sizeof *lines);
     struct bill_point *points = arena_array(bill->arena, all + 1, sizeof *points);
     struct bill_cost *costs = arena_array(bill->arena, all + 1, sizeof *costs);
     *count = 0;
@@ -57,10 +57,10 @@ static struct line *list_lines(struct bill *bill, size_t *count)
     return lines;
 }
 
-const struct reading *bill_cheapest(struct bill *bill, struct bill_cost *cost)
+const struct price_reading *bill_cheapest(struct bill *bill, struct bill_cost *cost)
 {
     size_t count, i = 0;
-    const struct line *lines = list_lines(bill, &count);
+    const struct bill_line *lines = list_lines(bill, &count);
     while (i < count && !ranked(&lines[i]))
         i++;
     if (i == count)
@@ -71,7 +71,7 @@ const struct reading *bill_cheapest(struct bill *bill, struct bill_cost *cost)
 
 /* Of a report: the cheapest entry, how much the dearest of those shown costs beside it, and the habit that
  * saves most there. */
-static void add_cheapest(struct bill *bill, const struct line *line, const struct section *shown)
+static void add_cheapest(struct bill *bill, const struct bill_line *line, const struct section *shown)
 {
     struct section *one = section_add(bill->section, "cheapest_entry", SECTION_RECORD);
     struct section *scratch = section_new(bill->arena);
@@ -101,10 +101,10 @@ void bill_whole(struct bill *bill, struct section *list)
     struct section *section = bill->section, *shown = section_add(section, "ranked", SECTION_LIST);
     const double month = bill_task_row(bill, NAME_month_cost, 1, 1);
     size_t count, suspicious = 0, too_short = 0;
-    const struct line *lines = list_lines(bill, &count), *cheapest = NULL;
+    const struct bill_line *lines = list_lines(bill, &count), *cheapest = NULL;
     shown->text_only = true;
     for (size_t i = 0; i < count; i++) {
-        const struct reading *reading = lines[i].reading;
+        const struct price_reading *reading = lines[i].reading;
         const struct bill_cost *cost = &lines[i].cost;
         struct section *entry = section_add(list, NULL, SECTION_RECORD);
         bill_entry(bill, reading, cost, entry);
@@ -147,7 +147,7 @@ void bill_csv(struct bill *bill, struct buffer *out)
     struct section *csv = section_add(section_new(bill->arena), NULL, SECTION_LIST);
     const double month = bill_task_row(bill, NAME_month_cost, 1, 1);
     size_t count;
-    const struct line *lines = list_lines(bill, &count);
+    const struct bill_line *lines = list_lines(bill, &count);
     for (size_t i = 0; i < count; i++)
         for (int k = 0; k < SCHEMES; k++) {
             const struct bill_cost *cost = &lines[i].cost;

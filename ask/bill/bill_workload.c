@@ -18,7 +18,7 @@ static const char *const CHAPTER = "A workload";
 static const char *const WORDS[] = { "agent", "document-chat" };
 enum { WORD_COUNT = sizeof WORDS / sizeof *WORDS };
 
-struct reader {
+struct workload_reader {
     struct scenario *scenario;
     struct workload *workload;
     struct error *error;
@@ -32,13 +32,13 @@ static bool is_workload(const struct formulas *formulas, const struct row *row)
     return !row_expr(row) && !strcmp(formulas->chapters[row->chapter].title, CHAPTER);
 }
 
-static const char *place(const struct reader *reader)
+static const char *place(const struct workload_reader *reader)
 {
     return arena_print(reader->scenario->arena, "%s:%d", reader->file, reader->line);
 }
 
 /* An error with the nearest of the names that a workload file may set, or with all of them. */
-static bool name_unknown(const struct reader *reader, const char *name)
+static bool name_unknown(const struct workload_reader *reader, const char *name)
 {
     const struct formulas *formulas = &reader->scenario->formulas;
     struct buffer all = { .arena = reader->scenario->arena };
@@ -56,14 +56,14 @@ static bool name_unknown(const struct reader *reader, const char *name)
                 : error_expected(reader->error, "one of: %s", all.data);
 }
 
-static bool twice(const struct reader *reader, const char *name)
+static bool twice(const struct workload_reader *reader, const char *name)
 {
     error_set(reader->error, "%s: %s is set twice", place(reader), name);
     return error_expected(reader->error, "one of the two lines");
 }
 
 /* A value of --set wins; the line of the file is then only checked. */
-static bool read_value(struct reader *reader, const char *name, const char *value)
+static bool read_value(struct workload_reader *reader, const char *name, const char *value)
 {
     struct scenario *scenario = reader->scenario;
     const struct fact *before = facts_find(&scenario->facts, name);
@@ -76,7 +76,7 @@ static bool read_value(struct reader *reader, const char *name, const char *valu
     return scenario_set_row(&other, name, value, ORIGIN_AXIS, place(reader), reader->error);
 }
 
-static bool read_line(struct reader *reader, struct text line)
+static bool read_line(struct workload_reader *reader, struct text line)
 {
     struct arena *arena = reader->scenario->arena;
     const struct formulas *formulas = &reader->scenario->formulas;
@@ -105,7 +105,7 @@ static bool read_line(struct reader *reader, struct text line)
     return read_value(reader, row_name(formulas_row(formulas, index)), words);
 }
 
-static bool read_lines(struct reader *reader, struct text rest)
+static bool read_lines(struct workload_reader *reader, struct text rest)
 {
     while (rest.size) {
         struct text line = text_line(&rest);
@@ -126,7 +126,7 @@ static bool read_lines(struct reader *reader, struct text rest)
 
 /* ---- what a task can be ------------------------------------------------------------------- */
 
-static bool single_numbers(struct reader *reader)
+static bool single_numbers(struct workload_reader *reader)
 {
     const struct scenario *scenario = reader->scenario;
     for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
@@ -145,7 +145,7 @@ static bool single_numbers(struct reader *reader)
     return true;
 }
 
-static bool whole_number(struct reader *reader, const char *row)
+static bool whole_number(struct workload_reader *reader, const char *row)
 {
     double value;
     const struct fact *fact = facts_find(&reader->scenario->facts, row);
@@ -158,7 +158,7 @@ static bool whole_number(struct reader *reader, const char *row)
 }
 
 /* A number was looked at when it was read; an expression has its value only now. */
-static bool in_range(struct reader *reader)
+static bool in_range(struct workload_reader *reader)
 {
     struct arena *arena = reader->scenario->arena;
     for (size_t i = 0; i < reader->scenario->facts.scalar_count; i++) {
@@ -180,7 +180,7 @@ static bool in_range(struct reader *reader)
     return true;
 }
 
-static bool check(struct reader *reader)
+static bool check(struct workload_reader *reader)
 {
     const char *gap = command_text(reader->scenario->command, "gap");
     if (gap && !gaps_read(reader->scenario->arena, gap, "--gap", &reader->workload->gaps,
@@ -197,7 +197,7 @@ static bool check(struct reader *reader)
 bool workload_parse(struct scenario *scenario, const char *file, struct text text,
                     struct workload *workload, struct error *error)
 {
-    struct reader reader = { .scenario = scenario, .workload = workload, .error = error,
+    struct workload_reader reader = { .scenario = scenario, .workload = workload, .error = error,
                              .file = file };
     *workload = (struct workload){ .name = file };
     return text_check_lines(text, file, error) && read_lines(&reader, text) && check(&reader);

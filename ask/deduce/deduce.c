@@ -16,9 +16,9 @@
 /* ---- one model, or several with commas ---------------------------------------------------- */
 
 /* A seller's own entry before those of resellers, whose names have the seller in front. */
-static const struct reading *find_reading(const struct deduction *deduction, const char *name)
+static const struct price_reading *find_reading(const struct deduction *deduction, const char *name)
 {
-    const struct reading *found = NULL;
+    const struct price_reading *found = NULL;
     for (size_t i = 0; i < deduction->sheet.count; i++) {
         const struct price *price = &deduction->sheet.prices[i];
         if (name_same(price->model, name))
@@ -38,7 +38,7 @@ static bool add_models(struct deduction *deduction, const char *names)
     while (*names) {
         const size_t size = strcspn(names, ",");
         const char *name = arena_copy(deduction->arena, names, size);
-        const struct reading *reading = find_reading(deduction, name);
+        const struct price_reading *reading = find_reading(deduction, name);
         if (reading) {
             if (!deduce_model(deduction, reading, reports))
                 return false;
@@ -60,7 +60,7 @@ static bool add_models(struct deduction *deduction, const char *names)
 
 /* ---- the question ------------------------------------------------------------------------- */
 
-bool deduce_read(struct deduction *deduction, const char *path, struct price_sheet *sheet, struct reading **readings)
+bool deduce_read(struct deduction *deduction, const char *path, struct price_sheet *sheet, struct price_reading **readings)
 {
     const struct ranks *ranks = deduction->command->ranks;
     uint64_t question = scenario_hash(&deduction->scenario);

@@ -21,7 +21,7 @@ struct deduction {
     struct priors priors;
     struct price_sheet sheet;
     struct seen_rows rows;
-    struct reading *readings;       /* of each price */
+    struct price_reading *readings;       /* of each price */
     struct draws *draws;
     struct picture *picture;        /* of a report: intervals */
 };
@@ -34,12 +34,12 @@ extern const struct record deduce_span_record, deduce_report_record, deduce_entr
                            deduce_market_record, deduce_changed_record;
 
 /* A price list and its readings, the same for all ranks. */
-bool deduce_read(struct deduction *deduction, const char *path, struct price_sheet *sheet, struct reading **readings);
+bool deduce_read(struct deduction *deduction, const char *path, struct price_sheet *sheet, struct price_reading **readings);
 bool deduce_draw(struct deduction *deduction, bool all);
 /* A report, which stands in the list for people too. */
-bool deduce_model(struct deduction *deduction, const struct reading *reading, struct section *reports);
+bool deduce_model(struct deduction *deduction, const struct price_reading *reading, struct section *reports);
 /* Weigh the draws by each reading and fill its span and effective sample size; ranks divide the readings. */
-void deduce_conclude(struct deduction *deduction, struct reading *readings, size_t count);
+void deduce_conclude(struct deduction *deduction, struct price_reading *readings, size_t count);
 bool deduce_whole(struct deduction *deduction);
 bool deduce_market(struct deduction *deduction, const char *model);
 bool deduce_difference(struct deduction *deduction, const char *old_path);

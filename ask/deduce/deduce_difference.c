@@ -28,7 +28,7 @@ static bool same(double a, double b)
 
 /* The reading of the same seller and model. Sheets of other makers spell these otherwise: then by the
  * model alone, if the seller agrees. */
-static const struct reading *find_like(const struct reading *readings, size_t count,
+static const struct price_reading *find_like(const struct price_reading *readings, size_t count,
                                        const struct price *price)
 {
     for (size_t i = 0; i < count; i++)
@@ -64,7 +64,7 @@ static void add_change(struct section *entry, struct section *changes, const cha
 
 /* An entry is in the list where a price or its context changed; then its conclusions that move stand
  * beside the prices, for people alone. */
-static void compare(struct deduction *deduction, const struct reading *before, const struct reading *after,
+static void compare(struct deduction *deduction, const struct price_reading *before, const struct price_reading *after,
                     struct section *list)
 {
     static const struct { const char *label; int told; } conclusions[] = {
@@ -105,7 +105,7 @@ bool deduce_difference(struct deduction *deduction, const char *old_path)
     const struct price_sheet *sheet = &deduction->sheet;
     struct section *section = deduction->section;
     struct price_sheet old;
-    struct reading *readings;
+    struct price_reading *readings;
     size_t came = 0, gone = 0;
     if (!deduce_read(deduction, old_path, &old, &readings) || !deduce_draw(deduction, false))
         return false;
@@ -113,8 +113,8 @@ bool deduce_difference(struct deduction *deduction, const char *old_path)
     deduce_conclude(deduction, readings, old.count);
     struct section *list = section_add(section, "changed", SECTION_LIST);
     for (size_t i = 0; i < sheet->count; i++) {
-        const struct reading *after = &deduction->readings[i];
-        const struct reading *before = find_like(readings, old.count, after->price);
+        const struct price_reading *after = &deduction->readings[i];
+        const struct price_reading *before = find_like(readings, old.count, after->price);
         if (before)
             compare(deduction, before, after, list);
         else

@@ -38,7 +38,7 @@ static bool entry_called(const struct catalog_entry *entry, const char *model)
 }
 
 /* Keep one price per host: its lowest for this model. */
-static void add_host(struct arena *arena, struct hosts *hosts, const struct reading *reading)
+static void add_host(struct arena *arena, struct hosts *hosts, const struct price_reading *reading)
 {
     double input = reading->price->at[0][0][PRICE_INPUT];
     double output = reading->price->at[0][0][PRICE_OUTPUT];

@@ -19,7 +19,7 @@ static const double SAID_BITS = 0.25;
 
 struct report {
     struct deduction *deduction;
-    const struct reading *reading;
+    const struct price_reading *reading;
     struct posterior posterior;
     struct section *section;
 };
@@ -79,7 +79,7 @@ static void add_prices(const struct report *report)
  * counted once, which says nothing of this model's cost) or suspicious and not used. */
 static void add_ratios(const struct report *report)
 {
-    const struct reading *reading = report->reading;
+    const struct price_reading *reading = report->reading;
     const double hour = 3600;
     struct section *ratios = section_add(report->section, "ratios", SECTION_KEYED);
     for (int i = FIELD_OUTPUT; i < FIELD_COUNT; i++) {
@@ -411,7 +411,7 @@ static void add_grounds(const struct report *report)
 }
 
 /* A report sets facts of its sheet; the next one starts without them. */
-bool deduce_model(struct deduction *deduction, const struct reading *reading, struct section *reports)
+bool deduce_model(struct deduction *deduction, const struct price_reading *reading, struct section *reports)
 {
     struct facts *facts = &deduction->scenario.facts, before = *facts;
     const struct price *price = reading->price;

@@ -20,17 +20,17 @@ const enum quantity_key deduce_told[DEDUCE_TOLD] = { QUANTITY_UTILISATION, QUANT
 /* In the order of what they show; absent fields are NAN, and as bits all alike. */
 static int by_evidence(const void *a, const void *b)
 {
-    const struct reading *x = *(struct reading *const *)a, *y = *(struct reading *const *)b;
+    const struct price_reading *x = *(struct price_reading *const *)a, *y = *(struct price_reading *const *)b;
     int order = memcmp(&x->evidence, &y->evidence, sizeof x->evidence);
     return order ? order : (x > y) - (x < y);
 }
 
-void deduce_conclude(struct deduction *deduction, struct reading *readings, size_t count)
+void deduce_conclude(struct deduction *deduction, struct price_reading *readings, size_t count)
 {
     const struct ranks *ranks = deduction->command->ranks;
     struct told { struct span span[DEDUCE_TOLD]; double effective; } *told =
         arena_array(deduction->arena, count + 1, sizeof *told);
-    struct reading **sorted = arena_array(deduction->arena, count + 1, sizeof *sorted);
+    struct price_reading **sorted = arena_array(deduction->arena, count + 1, sizeof *sorted);
     size_t *number = arena_array(deduction->arena, count + 1, sizeof *number), numbers = 0;
     for (size_t i = 0; i < count; i++)
         sorted[i] = &readings[i];
@@ -58,7 +58,7 @@ static const char *const seen_rows[] = {
 enum { SEEN = sizeof seen_rows / sizeof *seen_rows };
 
 /* For the table and the CSV: what the record has in sections of its own, as figures. */
-static void add_cells(struct deduction *deduction, const struct reading *reading, struct section *entry)
+static void add_cells(struct deduction *deduction, const struct price_reading *reading, struct section *entry)
 {
     static const int seen[SEEN] = { FIELD_INPUT, FIELD_OUTPUT, FIELD_HIT, FIELD_WRITE_SHORT,
                                     FIELD_WRITE_LONG };
@@ -87,7 +87,7 @@ static void add_cells(struct deduction *deduction, const struct reading *reading
 }
 
 /* Of a report: what each entry says of the active parameters. */
-static void add_interval(struct deduction *deduction, const struct reading *reading)
+static void add_interval(struct deduction *deduction, const struct price_reading *reading)
 {
     enum { MOST = 40 };
     const double billion = 1e9;
@@ -105,7 +105,7 @@ static void add_interval(struct deduction *deduction, const struct reading *read
     bar->middle = active->q50 / billion;
 }
 
-static void add_entry(struct deduction *deduction, const struct reading *reading, struct section *list)
+static void add_entry(struct deduction *deduction, const struct price_reading *reading, struct section *list)
 {
     struct section *entry = section_add(list, NULL, SECTION_RECORD);
     section_word(entry, "seller", reading->price->seller);

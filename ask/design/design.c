@@ -27,7 +27,7 @@ struct limits {
     double power, rent, area, step;         /* INFINITY: none */
 };
 
-struct point {
+struct design_point {
     double flops, stacks, chips, batch, at[FIGURES];
 };
 
@@ -72,7 +72,7 @@ static void set_input(const struct graph *graph, double *inputs, const char *nam
         inputs[at] = value;
 }
 
-static void run(struct design *design, const struct values *values, struct point *point, double *outputs)
+static void run(struct design *design, const struct values *values, struct design_point *point, double *outputs)
 {
     const struct graph *graph = &values->graph;
     struct arena scratch = arena_beside(design->arena);
@@ -89,7 +89,7 @@ static void run(struct design *design, const struct values *values, struct point
 
 /* ---- the search -------------------------------------------------------------------------------------- */
 
-static bool within(const struct limits *limits, const struct point *point)
+static bool within(const struct limits *limits, const struct design_point *point)
 {
     const double slack = 1 + 1e-9;
     return point->at[POWER] <= limits->power * slack && point->at[RENT] <= limits->rent * slack &&
@@ -100,7 +100,7 @@ static bool within(const struct limits *limits, const struct point *point)
 /* The most FLOP/s that the limits allow besides the stacks: what each limit bounds is linear in FLOP/s. */
 static double most_flops(struct design *design, double stacks)
 {
-    struct point none = { .stacks = stacks, .chips = design->chips, .batch = 1 }, one = none;
+    struct design_point none = { .stacks = stacks, .chips = design->chips, .batch = 1 }, one = none;
     double most = INFINITY;
     const double limit[] = { design->limits.power, design->limits.rent, design->limits.area };
     one.flops = 1e15;
@@ -114,7 +114,7 @@ static double most_flops(struct design *design, double stacks)
     return most;
 }
 
-static bool better(const struct design *design, const struct point *a, const struct point *b)
+static bool better(const struct design *design, const struct design_point *a, const struct design_point *b)
 {
     if (design->cheapest)
         return a->at[COST] < b->at[COST];
@@ -122,7 +122,7 @@ static bool better(const struct design *design, const struct point *a, const str
 }
 
 /* The best batch for a chip, among those that fit. */
-static void best_batch(struct design *design, struct point point, struct point *best, bool *found)
+static void best_batch(struct design *design, struct design_point point, struct design_point *best, bool *found)
 {
     double fits;
     run(design, &design->room, &point, &fits);
@@ -137,13 +137,13 @@ static void best_batch(struct design *design, struct point point, struct point *
     }
 }
 
-static bool search(struct design *design, struct point *best)
+static bool search(struct design *design, struct design_point *best)
 {
     bool found = false;
     for (int stacks = 1; stacks <= STACKS_MOST; stacks++) {
         const double most = most_flops(design, stacks);
         for (int i = 1; i <= SHARES && most > 0; i++)
-            best_batch(design, (struct point){ .flops = most * i / SHARES, .stacks = stacks,
+            best_batch(design, (struct design_point){ .flops = most * i / SHARES, .stacks = stacks,
                                                .chips = design->chips }, best, &found);
     }
     double width = found ? most_flops(design, best->stacks) / SHARES : 0;
@@ -151,7 +151,7 @@ static bool search(struct design *design, struct point *best)
         for (int i = -8; i <= 8 && found; i++) {
             const double flops = best->flops + width * i / 8;
             if (flops > 0)
-                best_batch(design, (struct point){ .flops = flops, .stacks = best->stacks,
+                best_batch(design, (struct design_point){ .flops = flops, .stacks = best->stacks,
                                                    .chips = design->chips }, best, &found);
         }
     return found;
@@ -173,7 +173,7 @@ static double *limit_at(struct limits *limits, size_t at)
 }
 
 /* What a tenth more of a limit, of a stack or of the domain changes. */
-static void add_trades(struct design *design, const struct point *best, struct section *section)
+static void add_trades(struct design *design, const struct design_point *best, struct section *section)
 {
     static const struct {
         const char *name, *row;
@@ -184,7 +184,7 @@ static void add_trades(struct design *design, const struct point *best, struct s
     for (size_t i = 0; i < LIMITED + PARTS; i++) {
         struct design other = *design;
         struct scenario scenario = *design->scenario;
-        struct point moved;
+        struct design_point moved;
         double value;
         other.scenario = &scenario;
         scenario.facts = facts_copy(&design->scenario->facts);
@@ -213,7 +213,7 @@ static void add_trades(struct design *design, const struct point *best, struct s
     }
 }
 
-static const char *binding_text(struct design *design, const struct point *best)
+static const char *binding_text(struct design *design, const struct design_point *best)
 {
     struct buffer out = { .arena = design->arena };
     for (size_t i = 0; i < LIMITED; i++)
@@ -234,7 +234,7 @@ static const char *const best_rows[] = {
     NAME_context };
 enum { BEST_ROWS = sizeof best_rows / sizeof *best_rows };
 
-static bool add_best(struct design *design, const struct point *best, struct section *section)
+static bool add_best(struct design *design, const struct design_point *best, struct section *section)
 {
     struct facts *facts = &design->scenario->facts;
     struct values values;
@@ -283,7 +283,7 @@ bool ask_design(struct arena *arena, const struct command *command, struct answe
     struct design design = { .arena = arena, .scenario = &scenario, .error = error,
                              .chips = command_number(command, "domain"),
                              .cheapest = command_choice(command, "for") == 1 };
-    struct point best;
+    struct design_point best;
     struct section *section = section_new(arena);
     read_limits(command, &design.limits);
     if (!any_limit(&design, error) || !open_traffic(&design, command) || !bind_chip(&design))

@@ -31,7 +31,7 @@ enum { DEDUCE_TOLD = 2 };
 extern const enum quantity_key deduce_told[DEDUCE_TOLD];
 
 /* Prices of one entry as the rows of a sheet see them. */
-struct reading {
+struct price_reading {
     const struct price *price;
     struct evidence evidence;       /* suspicious fields left out */
     double seen[FIELD_COUNT];       /* with them */
@@ -49,19 +49,19 @@ struct seen_rows {                  /* the rows "seen_..." as one list */
 };
 bool seen_open(struct scenario *scenario, struct seen_rows *rows, struct error *error);
 void reading_make(struct arena *arena, const struct seen_rows *rows, const struct priors *priors,
-                  const struct price *price, struct reading *reading);
+                  const struct price *price, struct price_reading *reading);
 /* Mark values that many models of a seller share although their prices are far apart: such a value is
  * the seller's policy and says nothing about cost. */
-void readings_vendors(struct arena *arena, struct reading *readings, size_t count,
+void readings_vendors(struct arena *arena, struct price_reading *readings, size_t count,
                       const struct priors *priors);
 /* " --set seen_input=5e-06 ...": what is published, for `why`. */
-const char *reading_sets(struct arena *arena, const struct reading *reading);
+const char *reading_sets(struct arena *arena, const struct price_reading *reading);
 /* "hit 0.8, write 1 h 23"; empty for none. */
-const char *reading_suspicious(struct arena *arena, const struct reading *reading);
+const char *reading_suspicious(struct arena *arena, const struct price_reading *reading);
 
 /* A price list, "prices" for the one built in, and a reading of each of its prices. */
 bool readings_read(struct arena *arena, const char *path, const struct priors *priors,
                    const struct seen_rows *rows, struct price_sheet *sheet,
-                   struct reading **readings, struct error *error);
+                   struct price_reading **readings, struct error *error);
 
 #endif

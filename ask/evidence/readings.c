@@ -11,7 +11,7 @@ static const char *const built_in = "data/prices.csv";
 
 bool readings_read(struct arena *arena, const char *path, const struct priors *priors,
                    const struct seen_rows *rows, struct price_sheet *sheet,
-                   struct reading **readings, struct error *error)
+                   struct price_reading **readings, struct error *error)
 {
     bool ours = !strcmp(path, "prices");
     struct text text = text_built_in(built_in);

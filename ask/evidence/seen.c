@@ -61,7 +61,7 @@ static double price_at(const struct price *price, int i)
     return value;
 }
 
-const char *reading_sets(struct arena *arena, const struct reading *reading)
+const char *reading_sets(struct arena *arena, const struct price_reading *reading)
 {
     struct buffer out = { .arena = arena };
     buffer_add(&out, "", 0);
@@ -81,10 +81,10 @@ static bool unusual(struct usual usual, double seen)
 }
 
 void reading_make(struct arena *arena, const struct seen_rows *rows, const struct priors *priors,
-                  const struct price *price, struct reading *reading)
+                  const struct price *price, struct price_reading *reading)
 {
     double values[64], seen[FIELD_COUNT + 1];
-    *reading = (struct reading){ .price = price };
+    *reading = (struct price_reading){ .price = price };
     for (size_t i = 0; i < rows->graph.input_count && i < 64; i++)
         values[i] = rows->graph.inputs[i].value;
     for (int i = 0; i < INPUTS; i++)
@@ -113,7 +113,7 @@ static bool same_value(double a, double b)
 
 struct shown {                      /* a value of a field, at an input price */
     double value, price;
-    struct reading *reading;
+    struct price_reading *reading;
 };
 
 static int by_value(const void *a, const void *b)
@@ -135,7 +135,7 @@ static void compare_alike(const struct shown *alike, size_t count, size_t any, i
     }
     bool policy = (double)count >= priors->vendor_models && high > priors->vendor_span * low;
     for (size_t i = 0; i < count; i++) {
-        struct reading *reading = alike[i].reading;
+        struct price_reading *reading = alike[i].reading;
         reading->same[field] = (int)count;
         reading->all[field] = (int)any;
         if (!policy)
@@ -147,7 +147,7 @@ static void compare_alike(const struct shown *alike, size_t count, size_t any, i
 }
 
 /* `shown` has room for the group, the readings of one seller. */
-static void compare_field(struct reading *const *group, size_t count, int field,
+static void compare_field(struct price_reading *const *group, size_t count, int field,
                           const struct priors *priors, struct shown *shown)
 {
     size_t any = 0;
@@ -167,15 +167,15 @@ static void compare_field(struct reading *const *group, size_t count, int field,
 
 static int by_seller(const void *a, const void *b)
 {
-    const struct reading *x = *(struct reading *const *)a, *y = *(struct reading *const *)b;
+    const struct price_reading *x = *(struct price_reading *const *)a, *y = *(struct price_reading *const *)b;
     int order = strcmp(x->price->seller, y->price->seller);
     return order ? order : (x > y) - (x < y);
 }
 
-void readings_vendors(struct arena *arena, struct reading *readings, size_t count,
+void readings_vendors(struct arena *arena, struct price_reading *readings, size_t count,
                       const struct priors *priors)
 {
-    struct reading **sorted = arena_array(arena, count + 1, sizeof *sorted);
+    struct price_reading **sorted = arena_array(arena, count + 1, sizeof *sorted);
     struct shown *shown = arena_array(arena, count + 1, sizeof *shown);
     for (size_t i = 0; i < count; i++)
         sorted[i] = &readings[i];
@@ -189,7 +189,7 @@ void readings_vendors(struct arena *arena, struct reading *readings, size_t coun
     }
 }
 
-const char *reading_suspicious(struct arena *arena, const struct reading *reading)
+const char *reading_suspicious(struct arena *arena, const struct price_reading *reading)
 {
     struct buffer out = { .arena = arena };
     buffer_add(&out, "", 0);

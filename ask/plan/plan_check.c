@@ -19,7 +19,7 @@
 
 enum { CHECK_ROWS = 3 };
 
-struct trial {
+struct layout_trial {
     struct scenario read;           /* with the inputs that are left */
     const char *const *rows;        /* [CHECK_ROWS] */
     struct values values;           /* of the rows there */
@@ -29,7 +29,7 @@ struct trial {
 };
 
 /* False: the rows cannot be read under these facts. */
-static bool find_reached(struct trial *trial, const struct facts *facts)
+static bool find_reached(struct layout_trial *trial, const struct facts *facts)
 {
     const struct formulas *formulas = &trial->read.formulas;
     const struct expr *wanted[CHECK_ROWS];
@@ -44,7 +44,7 @@ static bool find_reached(struct trial *trial, const struct facts *facts)
     return true;
 }
 
-static bool trial_open(struct trial *trial)
+static bool trial_open(struct layout_trial *trial)
 {
     const struct facts *facts = &trial->read.facts;
     struct error ignored;
@@ -70,13 +70,13 @@ static bool others_alike(const struct facts *without, const struct facts *with, 
     return k == without->scalar_count;
 }
 
-static bool same_figures(const struct trial *trial, const double *at)
+static bool same_figures(const struct layout_trial *trial, const double *at)
 {
     return !memcmp(at, trial->values.at, CHECK_ROWS * sizeof *at);
 }
 
 /* Are the figures the same with that input? Then the graph keeps it. */
-static bool same_with(struct trial *trial, int input, double value)
+static bool same_with(struct layout_trial *trial, int input, double value)
 {
     const struct graph *graph = &trial->values.graph;
     double *inputs = trial->values.inputs, at[CHECK_ROWS];
@@ -91,7 +91,7 @@ static bool same_with(struct trial *trial, int input, double value)
 }
 
 /* Are the figures the same without that input, which `eval` then takes from its row, or chooses? */
-static bool needless(struct trial *trial, const struct fact *fact)
+static bool needless(struct layout_trial *trial, const struct fact *fact)
 {
     struct scenario without = trial->read;
     const int at = formulas_find(&without.formulas, fact->name);
@@ -138,7 +138,7 @@ void plan_check(struct plan *plan, struct section *section)
     const struct plan_point *best = &plan->front[0];
     const char *const *shown = rows[plan->variants[best->at.space].kind == PLAN_POOLS];
     struct buffer out = { .arena = plan->arena };
-    struct trial trial = { .read = plan_read_scenario(plan, best), .rows = shown };
+    struct layout_trial trial = { .read = plan_read_scenario(plan, best), .rows = shown };
     const struct facts all = facts_copy(&trial.read.facts);
     size_t count;
     const bool known = trial_open(&trial);

@@ -42,7 +42,7 @@ struct prefills {
 
 /* ---- settings --------------------------------------------------------------------------------- */
 
-struct settings {
+struct plan_settings {
     struct plan *plan;
     const struct setting_input *inputs;
     size_t input_count;
@@ -53,7 +53,7 @@ struct settings {
 };
 
 /* Add a setting, unless a number that the user gave excludes it. */
-static void add_setting(struct settings *settings, const double *values)
+static void add_setting(struct plan_settings *settings, const double *values)
 {
     for (size_t i = 0; i < settings->input_count - 1; i++)      /* the last is the distance */
         if (!isnan(settings->only[i]) && settings->only[i] != values[i])
@@ -119,7 +119,7 @@ static size_t list_cells(const struct plan *plan, double gpus, double cells[CELL
 /* All pools with these decode servers: each size of the pools, each number of decode servers, and all
  * chips that they leave as prefill servers. For a demand the fewest chips are wanted, so that fewer
  * prefill servers are added too. */
-static void add_pools(struct settings *settings, const struct layout *decode, double experts,
+static void add_pools(struct plan_settings *settings, const struct layout *decode, double experts,
                       double draft, const struct prefills *prefills)
 {
     double cells[CELLS];
@@ -186,7 +186,7 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
     struct servers servers;
     struct layouts legal;
     struct prefills prefills = { 0 };
-    struct settings settings = { .plan = plan, .inputs = pools_inputs, .input_count = POOLS_COUNT,
+    struct plan_settings settings = { .plan = plan, .inputs = pools_inputs, .input_count = POOLS_COUNT,
                                  .gpus = variant->gpus };
     double draft_most;
     if (!given_number(&variant->scenario, NAME_draft_tokens, &draft_most))

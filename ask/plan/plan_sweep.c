@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* What the answer keeps of the plans at all values. */
-struct swept {
+struct swept_plans {
     struct plan *plan;
     struct section *section;
     struct sweep_notes notes;
@@ -20,7 +20,7 @@ struct swept {
 };
 
 /* The plan at one value. */
-static bool add_value(struct swept *swept, struct sweep_value value, struct unit unit, struct section *list)
+static bool add_value(struct swept_plans *swept, struct sweep_value value, struct unit unit, struct section *list)
 {
     struct plan *plan = swept->plan;
     struct arena arena = arena_beside(plan->arena);
@@ -59,7 +59,7 @@ static bool add_value(struct swept *swept, struct sweep_value value, struct unit
 
 bool plan_sweep(struct plan *plan)
 {
-    struct swept swept = { .plan = plan, .section = section_new(plan->arena) };
+    struct swept_plans swept = { .plan = plan, .section = section_new(plan->arena) };
     struct section *list = section_add(swept.section, "sweep", SECTION_LIST);
     const char *columns[PLAN_FIGURE_COUNT + 2] = { NULL, "deployment" };
     struct sweep sweep;

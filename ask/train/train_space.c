@@ -24,7 +24,7 @@ const char *const train_figures[TRAIN_FIGURE_COUNT] = {
 
 enum { VALUES_MOST = 4096 };
 
-struct settings {
+struct train_settings {
     struct train *train;
     double layers, experts;
     bool reversible;                /* the layers are recomputed in any case */
@@ -34,7 +34,7 @@ struct settings {
 };
 
 /* Candidates of an axis at the values of the axes above it, at most VALUES_MOST; their number. */
-typedef size_t axis_values(const struct settings *settings, const double *at, double *out);
+typedef size_t axis_values(const struct train_settings *settings, const double *at, double *out);
 
 double train_given(const struct train *train, const char *row)
 {
@@ -56,36 +56,36 @@ static size_t divisors(double chips, double most, double *out)
 }
 
 /* Wider than 64 only where the user asks for it. */
-static size_t tensor_sizes(const struct settings *settings, const double *at, double *out)
+static size_t tensor_sizes(const struct train_settings *settings, const double *at, double *out)
 {
     (void)at;
     return divisors(settings->train->chips, fmax(64, settings->only[TRAIN_AT_tensor_parallel]), out);
 }
 
-static size_t stage_counts(const struct settings *settings, const double *at, double *out)
+static size_t stage_counts(const struct train_settings *settings, const double *at, double *out)
 {
     return divisors(settings->train->chips / at[TRAIN_AT_tensor_parallel], settings->layers, out);
 }
 
-static size_t ring_sizes(const struct settings *settings, const double *at, double *out)
+static size_t ring_sizes(const struct train_settings *settings, const double *at, double *out)
 {
     return divisors(settings->train->chips / at[TRAIN_AT_tensor_parallel] / at[TRAIN_AT_pipeline_parallel],
                     fmax(64, settings->only[TRAIN_AT_context_parallel]), out);
 }
 
-static size_t expert_ranks(const struct settings *settings, const double *at, double *out)
+static size_t expert_ranks(const struct train_settings *settings, const double *at, double *out)
 {
     return divisors(settings->train->chips / at[TRAIN_AT_pipeline_parallel], settings->experts, out);
 }
 
-static size_t beside_tensor(const struct settings *settings, const double *at, double *out)
+static size_t beside_tensor(const struct train_settings *settings, const double *at, double *out)
 {
     (void)settings;
     *out = at[TRAIN_AT_tensor_parallel] > 1;
     return 1;
 }
 
-static size_t chunk_counts(const struct settings *settings, const double *at, double *out)
+static size_t chunk_counts(const struct train_settings *settings, const double *at, double *out)
 {
     const double stages = at[TRAIN_AT_pipeline_parallel];
     size_t count = 0;
@@ -95,7 +95,7 @@ static size_t chunk_counts(const struct settings *settings, const double *at, do
     return count;
 }
 
-static size_t zero_stages(const struct settings *settings, const double *at, double *out)
+static size_t zero_stages(const struct train_settings *settings, const double *at, double *out)
 {
     (void)settings, (void)at;
     out[0] = 1, out[1] = 2, out[2] = 3;
@@ -108,14 +108,14 @@ static size_t switched(double *out, bool may)
     return may ? 2 : 1;
 }
 
-static size_t unless_reversible(const struct settings *settings, const double *at, double *out)
+static size_t unless_reversible(const struct train_settings *settings, const double *at, double *out)
 {
     (void)at;
     return switched(out, !settings->reversible);
 }
 
 /* Recompute the attention scores alone, unless all is recomputed. */
-static size_t unless_full(const struct settings *settings, const double *at, double *out)
+static size_t unless_full(const struct train_settings *settings, const double *at, double *out)
 {
     (void)settings;
     return switched(out, !(at[TRAIN_AT_recompute_full] > 0));
@@ -134,7 +134,7 @@ const struct train_axis train_axes[TRAIN_AXES] = {
 };
 
 /* All settings whose axes below `axis` are as in `at`. */
-static void add_settings(struct settings *settings, int axis, double *at)
+static void add_settings(struct train_settings *settings, int axis, double *at)
 {
     if (axis == TRAIN_AXES) {
         for (int i = 0; i < TRAIN_AXES; i++)
@@ -274,7 +274,7 @@ bool train_space(struct train *train)
         NAME_train_memory_room, NAME_train_tokens_per_chip, NAME_replica_sequences,
         NAME_train_impossible, NAME_train_memory_share,
         train_host_known(train) ? NAME_train_host_share : "0" };
-    struct settings settings = { .train = train, .reversible = train_given(train, NAME_recompute_reversible) > 0 };
+    struct train_settings settings = { .train = train, .reversible = train_given(train, NAME_recompute_reversible) > 0 };
     struct values values;
     double at[TRAIN_AXES];
     for (int i = 0; i < TRAIN_AXES; i++)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* What the answer keeps of the searches at all values. */
-struct swept {
+struct swept_trains {
     struct train *train;
     struct section *section;
     struct sweep_notes notes;
@@ -20,7 +20,7 @@ struct swept {
     bool any;                       /* a layout fits at some value */
 };
 
-static void keep_notes(struct swept *swept, const struct train *one, const struct train_point *best)
+static void keep_notes(struct swept_trains *swept, const struct train *one, const struct train_point *best)
 {
     const char **idle;
     size_t count, kept = 0;
@@ -43,7 +43,7 @@ static void keep_notes(struct swept *swept, const struct train *one, const struc
 }
 
 /* The best layout at one value. */
-static bool add_value(struct swept *swept, struct sweep_value value, struct unit unit, struct section *list)
+static bool add_value(struct swept_trains *swept, struct sweep_value value, struct unit unit, struct section *list)
 {
     struct train *train = swept->train;
     struct arena arena = arena_beside(train->arena);
@@ -77,7 +77,7 @@ static bool add_value(struct swept *swept, struct sweep_value value, struct unit
 
 bool train_sweep(struct train *train)
 {
-    struct swept swept = { .train = train, .section = section_new(train->arena) };
+    struct swept_trains swept = { .train = train, .section = section_new(train->arena) };
     struct section *list = section_add(swept.section, "sweep", SECTION_LIST);
     const char *columns[TRAIN_FIGURE_COUNT + 2] = { NULL, "layout" };
     struct sweep sweep;

@@ -90,7 +90,7 @@ static const char *algebra_text(struct why *why, const struct expr *expr, bool n
 
 /* ---- what binds ------------------------------------------------------------------------- */
 
-struct part {
+struct binding_value {
     const char *name;
     double value;
     const char *source;             /* of an input; NULL: its default */
@@ -98,22 +98,22 @@ struct part {
 
 static int larger_first(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct binding_value *x = a, *y = b;
     int order = (fabs(x->value) < fabs(y->value)) - (fabs(x->value) > fabs(y->value));
     return order ? order : strcmp(x->name, y->name);        /* the same on any machine */
 }
 
-static void add_part(struct why *why, const struct expr *expr, double sign, struct part *parts,
+static void add_part(struct why *why, const struct expr *expr, double sign, struct binding_value *parts,
                      size_t *count)
 {
     double value;
     if (*count < 64 && number_of(why, expr, &value))
-        parts[(*count)++] = (struct part){ algebra_text(why, expr, false), sign * value, NULL };
+        parts[(*count)++] = (struct binding_value){ algebra_text(why, expr, false), sign * value, NULL };
 }
 
 /* The operands of max, min and sums; the entries of a SUM. */
 static void find_parts(struct why *why, const struct expr *expr, enum op op, double sign,
-                       struct part *parts, size_t *count)
+                       struct binding_value *parts, size_t *count)
 {
     expr = without_selects(why, expr);
     bool sum = op == OP_ADD && (expr->op == OP_ADD || expr->op == OP_SUB);
@@ -125,7 +125,7 @@ static void find_parts(struct why *why, const struct expr *expr, enum op op, dou
     }
 }
 
-static void find_entries(struct why *why, const struct expr *sum, struct part *parts,
+static void find_entries(struct why *why, const struct expr *sum, struct binding_value *parts,
                          size_t *count)
 {
     struct scenario *scenario = why->scenario;
@@ -139,14 +139,14 @@ static void find_entries(struct why *why, const struct expr *sum, struct part *p
         struct error ignored;
         double value;
         if (value_of(scenario, name, &value, &ignored))
-            parts[(*count)++] = (struct part){ name, value, NULL };
+            parts[(*count)++] = (struct binding_value){ name, value, NULL };
     }
 }
 
 static void add_terms(struct why *why, const struct expr *expr, struct unit unit,
                       struct section *section)
 {
-    struct part parts[64];
+    struct binding_value parts[64];
     size_t count = 0;
     expr = without_selects(why, expr);
     bool least = expr->op == OP_MIN || expr->op == OP_LEAST;
@@ -161,7 +161,7 @@ static void add_terms(struct why *why, const struct expr *expr, struct unit unit
     double total = 0;
     for (size_t i = 0; i < count; i++)
         total += parts[i].value;
-    const struct part *binding = least ? &parts[count - 1] : &parts[0];
+    const struct binding_value *binding = least ? &parts[count - 1] : &parts[0];
     struct section *operands = section_add(section, "operands", SECTION_RECORD);
     struct section *terms = section_add(section, "terms", SECTION_LIST);
     for (size_t i = 0; i < count; i++) {
@@ -307,7 +307,7 @@ static bool add_elasticities(struct why *why, const char *name, struct section *
     const struct graph *graph = &values.graph;
     double *gradient = arena_array(arena, graph->input_count + 1, sizeof *gradient);
     double value = graph_gradient(arena, graph, 0, values.inputs, gradient);
-    struct part *parts = arena_array(arena, graph->input_count + 1, sizeof *parts);
+    struct binding_value *parts = arena_array(arena, graph->input_count + 1, sizeof *parts);
     enum hold *held = arena_array(arena, graph->input_count + 1, sizeof *held);
     size_t *moved = arena_array(arena, graph->input_count + 1, sizeof *moved), moved_count = 0, at = 0;
     const bool *under = under_steps(arena, graph);

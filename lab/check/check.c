@@ -66,9 +66,9 @@ const char *check_label(struct check *check, enum catalog_kind kind, const char 
     for (size_t i = check->label_count; entry && i-- > 0;)
         if (check->labels[i].entry == entry)
             label = check->labels[i].label;
-    *(struct label *)arena_push(check->arena, &check->labels, &check->label_count,
-                                &check->label_room, sizeof(struct label)) =
-        (struct label){ spelling, label, entry };
+    *(struct check_label *)arena_push(check->arena, &check->labels, &check->label_count,
+                                &check->label_room, sizeof(struct check_label)) =
+        (struct check_label){ spelling, label, entry };
     return label;
 }
 
@@ -105,9 +105,9 @@ void check_refuse(struct check *check, const struct measured *point, const char 
             check->refusals[i].count++;
             return;
         }
-    struct refusal *refusal = arena_push(check->arena, &check->refusals, &check->refusal_count,
+    struct refused_rows *refusal = arena_push(check->arena, &check->refusals, &check->refusal_count,
                                          &check->refusal_room, sizeof *refusal);
-    *refusal = (struct refusal){ reason, 1, check->refusal_count };
+    *refusal = (struct refused_rows){ reason, 1, check->refusal_count };
 }
 
 /* Why a row has no prediction, or NULL. One of its values without a prediction refuses the

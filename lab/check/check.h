@@ -12,12 +12,12 @@
 
 enum grouping { BY_MODEL, BY_HARDWARE, BY_SOURCE };
 
-struct refusal {
+struct refused_rows {
     const char *reason;
     size_t count, order;            /* order of first meeting */
 };
 
-struct label {                      /* one spelling of a machine's or model's name */
+struct check_label {                      /* one spelling of a machine's or model's name */
     const char *spelling, *label;   /* label: the first spelling met of the same entry */
     const struct catalog_entry *entry;
 };
@@ -35,7 +35,7 @@ struct check {
     struct error *error;
     enum grouping by;
     struct catalog catalog;
-    struct label *labels;
+    struct check_label *labels;
     size_t label_count, label_room;
     struct measured_list points;
     struct predictor predictor;
@@ -46,7 +46,7 @@ struct check {
     struct scores all, metrics, groups;
     struct peer *peers;             /* --peers: the first is the prediction, over the same values */
     size_t peer_count;
-    struct refusal *refusals;
+    struct refused_rows *refusals;
     size_t refusal_count, refusal_room, refused;
     struct { size_t series, given, left_out, pairs; } calibrated;      /* --calibrate */
 };

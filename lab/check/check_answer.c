@@ -57,7 +57,7 @@ void check_scores(struct check *check)
 
 static int by_count(const void *a, const void *b)
 {
-    const struct refusal *x = a, *y = b;
+    const struct refused_rows *x = a, *y = b;
     if (x->count != y->count)
         return x->count < y->count ? 1 : -1;
     return (x->order > y->order) - (x->order < y->order);

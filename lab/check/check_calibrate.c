@@ -14,37 +14,37 @@ enum to { TO_LAYOUT, TO_VERSION, TO_PRECISION, TO_MACHINE, TO_MODEL };
 const char *const check_to[] = { [TO_LAYOUT] = "layout", [TO_VERSION] = "version", [TO_PRECISION] = "precision",
                                  [TO_MACHINE] = "machine", [TO_MODEL] = "model", NULL };
 
-struct member {
+struct series_member {
     const char *server;
     size_t at;                          /* in the list of points */
 };
 
-struct series {
-    const struct member *members;
+struct server_series {
+    const struct series_member *members;
     size_t count;
 };
 
 static int by_server(const void *a, const void *b)
 {
-    const struct member *x = a, *y = b;
+    const struct series_member *x = a, *y = b;
     const int order = strcmp(x->server, y->server);
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-static struct series *find_series(struct check *check, size_t *count)
+static struct server_series *find_series(struct check *check, size_t *count)
 {
     const size_t points = check->points.count;
-    struct member *members = arena_array(check->arena, points + 1, sizeof *members);
-    struct series *series = arena_array(check->arena, points + 1, sizeof *series);
+    struct series_member *members = arena_array(check->arena, points + 1, sizeof *members);
+    struct server_series *series = arena_array(check->arena, points + 1, sizeof *series);
     for (size_t i = 0; i < points; i++)
-        members[i] = (struct member){ measured_server(check->arena, &check->points.points[i]), i };
+        members[i] = (struct series_member){ measured_server(check->arena, &check->points.points[i]), i };
     if (points)
         qsort(members, points, sizeof *members, by_server);
     *count = 0;
     for (size_t from = 0, to; from < points; from = to) {
         for (to = from; to < points && !strcmp(members[to].server, members[from].server); to++)
             ;
-        series[(*count)++] = (struct series){ members + from, to - from };
+        series[(*count)++] = (struct server_series){ members + from, to - from };
     }
     return series;
 }
@@ -90,7 +90,7 @@ static const char *score(struct check *check, const struct calibration *calibrat
 
 /* ---- loads of the same server ------------------------------------------------------------------- */
 
-static void calibrate_series(struct check *check, struct calibration *calibration, const struct series *series,
+static void calibrate_series(struct check *check, struct calibration *calibration, const struct server_series *series,
                              size_t wanted)
 {
     size_t *at = arena_array(check->arena, series->count + 1, sizeof *at);
@@ -144,7 +144,7 @@ struct carrying {
     size_t wanted;
 };
 
-static void score_other(struct carrying *carrying, const struct series *other)
+static void score_other(struct carrying *carrying, const struct server_series *other)
 {
     struct check *check = carrying->check;
     struct calibration *to = &carrying->to;
@@ -169,7 +169,7 @@ static void score_other(struct carrying *carrying, const struct series *other)
 }
 
 /* Calibrate one series, and score all servers to which it is carried. */
-static void carry_series(struct carrying *carrying, const struct series *series, const struct series *all,
+static void carry_series(struct carrying *carrying, const struct server_series *series, const struct server_series *all,
                          size_t count, enum to to)
 {
     struct check *check = carrying->check;
@@ -197,7 +197,7 @@ static void carry_series(struct carrying *carrying, const struct series *series,
     check->calibrated.given += given;
 }
 
-static void carry_all(struct check *check, struct series *series, size_t count, size_t wanted, enum to to)
+static void carry_all(struct check *check, struct server_series *series, size_t count, size_t wanted, enum to to)
 {
     struct carrying carrying = { .check = check, .wanted = wanted };
     carrying.why = arena_array(check->arena, check->points.count + 1, sizeof *carrying.why);
@@ -217,7 +217,7 @@ static void carry_all(struct check *check, struct series *series, size_t count, 
 void check_calibrate(struct check *check, size_t wanted)
 {
     size_t count;
-    struct series *series = find_series(check, &count);
+    struct server_series *series = find_series(check, &count);
     struct calibration calibration;
     const bool carried = command_given(check->command, "to");
     if (carried) {

@@ -19,7 +19,7 @@ static const double close_enough = 0.05;    /* of the speed, and of the best thr
 /* By what the best is chosen. */
 enum { MEASURED, PREDICTED, TRUSTED, WAYS };
 
-struct turn {                       /* of one point */
+struct ranked_point {                       /* of one point */
     const struct measured *point;
     double speed[WAYS], per_gpu[WAYS];
     const char *sweep;
@@ -29,7 +29,7 @@ enum { DISTANCES = PUBLISHED_NEVER + 1 };
 
 struct ranked {
     struct check *check;
-    struct turn *turns;
+    struct ranked_point *turns;
     size_t count, room;
     const char *sweep;              /* of the last point, and what its engine and machine know of layouts: */
     const struct published *published;
@@ -46,7 +46,7 @@ static const char *sweep_of(struct check *check, const struct measured *point)
 }
 
 /* Read for a sweep which layouts were published, and how far others are trusted. */
-static bool open_sweep(struct ranked *ranked, const struct turn *turn)
+static bool open_sweep(struct ranked *ranked, const struct ranked_point *turn)
 {
     struct check *check = ranked->check;
     struct scenario *scenario = arena_alloc(check->arena, sizeof *scenario);
@@ -74,7 +74,7 @@ static struct published_layout layout_of(const struct measured *point, const cha
     return layout;
 }
 
-static bool trust_in(struct ranked *ranked, const struct turn *turn, double *trust)
+static bool trust_in(struct ranked *ranked, const struct ranked_point *turn, double *trust)
 {
     const struct measured *point = turn->point;
     const bool pools = measured_input(point, NAME_prefill_chips, 0) > 0;
@@ -114,7 +114,7 @@ static bool add_turns(struct ranked *ranked)
             times->measured->metric != METRIC_TPOT || times[1].measured->metric != METRIC_TTFT ||
             !times->point->engine)
             continue;
-        struct turn turn = { .point = times->point, .sweep = sweep_of(check, times->point) };
+        struct ranked_point turn = { .point = times->point, .sweep = sweep_of(check, times->point) };
         for (int predicted = MEASURED; predicted <= PREDICTED; predicted++) {
             const double at[INPUTS] = {
                 measured_input(times->point, NAME_concurrency, 0), measured_input(times->point, NAME_output_tokens, 0),
@@ -134,7 +134,7 @@ static bool add_turns(struct ranked *ranked)
             return false;
         turn.speed[TRUSTED] = turn.speed[PREDICTED];
         turn.per_gpu[TRUSTED] = turn.per_gpu[PREDICTED] * trust;
-        *(struct turn *)arena_push(check->arena, &ranked->turns, &ranked->count, &ranked->room,
+        *(struct ranked_point *)arena_push(check->arena, &ranked->turns, &ranked->count, &ranked->room,
                                    sizeof turn) = turn;
     }
     return true;
@@ -142,12 +142,12 @@ static bool add_turns(struct ranked *ranked)
 
 /* The point of the sweep with the highest throughput among those at least as fast as `speed`, by one of the
  * ways. */
-static const struct turn *best_of(const struct ranked *ranked, const char *sweep, double speed,
+static const struct ranked_point *best_of(const struct ranked *ranked, const char *sweep, double speed,
                                   int by)
 {
-    const struct turn *best = NULL;
+    const struct ranked_point *best = NULL;
     for (size_t i = 0; i < ranked->count; i++) {
-        const struct turn *turn = &ranked->turns[i];
+        const struct ranked_point *turn = &ranked->turns[i];
         if (!strcmp(turn->sweep, sweep) && turn->speed[by] >= speed &&
             (!best || turn->per_gpu[by] > best->per_gpu[by]))
             best = turn;
@@ -173,18 +173,18 @@ static bool choice(const struct ranked *ranked, const char *sweep)
     return false;
 }
 
-struct tally {
+struct rank_tally {
     size_t sweeps, choices, none, slower, close;
     double *regrets;
     size_t count, room;
 };
 
 /* At one speed: what would be chosen of a sweep, beside the best that was measured. */
-static void judge(const struct ranked *ranked, const char *sweep, double speed, int by, struct tally *tally,
+static void judge(const struct ranked *ranked, const char *sweep, double speed, int by, struct rank_tally *tally,
                   struct section *list)
 {
-    const struct turn *best = best_of(ranked, sweep, speed, MEASURED);
-    const struct turn *chosen = best_of(ranked, sweep, speed, by);
+    const struct ranked_point *best = best_of(ranked, sweep, speed, MEASURED);
+    const struct ranked_point *chosen = best_of(ranked, sweep, speed, by);
     size_t fast_enough = 0;
     for (size_t i = 0; i < ranked->count; i++)
         fast_enough += !strcmp(ranked->turns[i].sweep, sweep) && ranked->turns[i].speed[MEASURED] >= speed;
@@ -211,7 +211,7 @@ static void judge(const struct ranked *ranked, const char *sweep, double speed, 
     section_word(one, "note", !chosen ? "none predicted so fast" : slower ? "slower than wanted" : "");
 }
 
-static void add_figures(const struct tally *tally, struct section *section)
+static void add_figures(const struct rank_tally *tally, struct section *section)
 {
     const double all = (double)tally->choices;
     const struct { const char *name; double value; } figures[] = {
@@ -228,7 +228,7 @@ static void add_figures(const struct tally *tally, struct section *section)
 bool check_rank(struct check *check, struct buffer *csv)
 {
     struct ranked ranked = { .check = check };
-    struct tally tally[WAYS] = { { 0 } };
+    struct rank_tally tally[WAYS] = { { 0 } };
     struct section *list = section_add(section_new(check->arena), NULL, SECTION_LIST);
     if (!add_turns(&ranked))
         return false;

@@ -52,7 +52,7 @@ static bool differ(const struct series *a, const struct series *b, const struct 
 static bool add_pair(struct arena *arena, struct pairs *pairs, const struct series *from, const struct series *to)
 {
     static const double nowhere[POSTERIOR_FACTORS];
-    struct posterior posterior;
+    struct factor_posterior posterior;
     struct posterior_value *values = arena_array(arena, from->count + 1, sizeof *values);
     const size_t count = series_values(from, GIVEN, values);
     if (from->points < GIVEN + SERIES_SPARE ||

@@ -63,7 +63,7 @@ static double ranked(double residual, double deviation, double freedom)
                         2 * sqrt(freedom) / (freedom - 1) * exp(beta));
 }
 
-static void score_value(const struct posterior *posterior, const struct posterior_value *value, struct tally *tally)
+static void score_value(const struct factor_posterior *posterior, const struct posterior_value *value, struct tally *tally)
 {
     const int kind = value->kind;
     const double noise = posterior->prior->noise[kind], freedom = posterior->freedom[kind];
@@ -88,7 +88,7 @@ static bool score_series(const struct series *series, const struct posterior_pri
 {
     static const double nowhere[POSTERIOR_FACTORS];
     struct arena scratch = { 0 };
-    struct posterior posterior;
+    struct factor_posterior posterior;
     if (series->points < given + SERIES_SPARE || series->ordered < given)
         return false;
     struct posterior_value *values = arena_array(&scratch, series->count + 1, sizeof *values);

@@ -148,7 +148,7 @@ void series_choose(struct series *series, const struct posterior_prior *prior)
     for (size_t i = 0; i < series->count; i++)
         weights[i] = series->values[i].kind ? ttft_weight : 1;
     for (series->ordered = 0; series->ordered < SERIES_GIVEN && series->ordered < series->points; series->ordered++) {
-        struct posterior posterior;
+        struct factor_posterior posterior;
         double best = -1;
         const size_t count = series_values(series, series->ordered, given);
         if (!posterior_solve(&scratch, prior, given, count, nowhere, NULL, &posterior))

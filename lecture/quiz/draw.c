@@ -123,7 +123,7 @@ double lever_draw(struct arena *arena, const struct lever *lever, struct random 
 
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
-static void add_slip(struct problem *problem, double factor, const char *words)
+static void add_slip(struct quiz_problem *problem, double factor, const char *words)
 {
     if (problem->slip_count + 2 > SLIPS || !(fabs(scalar_log(factor)) > 1e-9))
         return;
@@ -139,7 +139,7 @@ static double lever_value(const struct lever *levers, size_t count, const char *
     return NAN;
 }
 
-void slips_find(struct problem *problem, const struct lever *levers, size_t count)
+void slips_find(struct quiz_problem *problem, const struct lever *levers, size_t count)
 {
     static const struct {
         const char *row, *words;
@@ -185,7 +185,7 @@ void slips_find(struct problem *problem, const struct lever *levers, size_t coun
     }
 }
 
-bool slips_hide(const struct problem *problem)
+bool slips_hide(const struct quiz_problem *problem)
 {
     for (size_t i = 0; i < problem->slip_count; i++)
         if (fabs(scalar_log(problem->slips[i].factor)) <= 1.1 * scalar_log(problem->tolerance))

@@ -17,7 +17,7 @@ static bool begins(const char *choice, struct text text)
     return !strncmp(choice, text.data, text.size) && strchr(" :(", choice[text.size]) != NULL;
 }
 
-static bool grade_choice(const struct problem *problem, struct text text, struct grade *grade,
+static bool grade_choice(const struct quiz_problem *problem, struct text text, struct grade *grade,
                          struct error *error)
 {
     size_t chosen = problem->choice_count;
@@ -65,7 +65,7 @@ static bool per_cent(struct text text, double *value)
     return true;
 }
 
-static bool other_kind(const struct problem *problem, struct text text)
+static bool other_kind(const struct quiz_problem *problem, struct text text)
 {
     struct error ignored;
     struct unit unit;
@@ -75,7 +75,7 @@ static bool other_kind(const struct problem *problem, struct text text)
     return size && rest.size && unit_parse(rest, &unit, &scale, &ignored) && !unit_same(unit, problem->unit);
 }
 
-static bool grade_number(const struct problem *problem, struct arena *arena, struct text text,
+static bool grade_number(const struct quiz_problem *problem, struct arena *arena, struct text text,
                          struct grade *grade, struct error *error)
 {
     struct quantity quantity = { 0 };
@@ -101,7 +101,7 @@ static bool grade_number(const struct problem *problem, struct arena *arena, str
     return true;
 }
 
-bool problem_grade(const struct problem *problem, struct arena *arena, const char *text, struct grade *grade,
+bool problem_grade(const struct quiz_problem *problem, struct arena *arena, const char *text, struct grade *grade,
                    struct error *error)
 {
     const struct text trimmed = text_trim(text_of(text));
@@ -126,7 +126,7 @@ static const struct row *row_of(struct arena *arena, const char *name)
 }
 
 /* What `why` says of the row at the numbers of the problem. */
-static const struct doc *why_of(struct quiz *quiz, const struct problem *problem)
+static const struct doc *why_of(struct quiz *quiz, const struct quiz_problem *problem)
 {
     struct arena *arena = quiz->arena;
     struct command *command = arena_alloc(arena, sizeof *command);
@@ -137,7 +137,7 @@ static const struct doc *why_of(struct quiz *quiz, const struct problem *problem
     command_put_word(arena, command, problem->explain);
     const struct option *set = verb_option(why, "set");
     for (size_t i = 0; i < problem->given_count; i++) {
-        const struct given *given = &problem->given[i];
+        const struct problem_given *given = &problem->given[i];
         const bool output = problem->kind == PROBLEM_INVERSE && !strcmp(given->row, problem->explain);
         const char *text = output ? arena_print(arena, "%s=%.17g", problem->asks, problem->answer)
                                   : arena_print(arena, "%s=%s", given->row, given->text);
@@ -147,7 +147,7 @@ static const struct doc *why_of(struct quiz *quiz, const struct problem *problem
     return why->ask(arena, command, &answer, &ignored) ? answer.doc : NULL;
 }
 
-const char *problem_why(struct quiz *quiz, const struct problem *problem)
+const char *problem_why(struct quiz *quiz, const struct quiz_problem *problem)
 {
     struct buffer out = { .arena = quiz->arena };
     const struct doc *why = problem->explain ? why_of(quiz, problem) : NULL;

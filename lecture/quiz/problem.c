@@ -33,15 +33,15 @@ static bool open_bare(const struct quiz *quiz, struct arena *arena, struct scena
     return scenario_read(scenario, arena, bare, command_no_subject(bare), error);
 }
 
-static bool is_output(const struct problem *problem, const struct given *given)
+static bool is_output(const struct quiz_problem *problem, const struct problem_given *given)
 {
     return problem->kind == PROBLEM_INVERSE && problem->explain && !strcmp(given->row, problem->explain);
 }
 
-static bool set_given(const struct problem *problem, struct scenario *scenario, struct error *error)
+static bool set_given(const struct quiz_problem *problem, struct scenario *scenario, struct error *error)
 {
     for (size_t i = 0; i < problem->given_count; i++) {
-        const struct given *given = &problem->given[i];
+        const struct problem_given *given = &problem->given[i];
         if (!is_output(problem, given) &&
             !scenario_set_row(scenario, given->row, given->text, ORIGIN_GIVEN, "the problem", error))
             return false;
@@ -49,7 +49,7 @@ static bool set_given(const struct problem *problem, struct scenario *scenario, 
     return true;
 }
 
-bool problem_scenario(const struct quiz *quiz, const struct problem *problem, struct arena *arena,
+bool problem_scenario(const struct quiz *quiz, const struct quiz_problem *problem, struct arena *arena,
                       struct scenario *scenario, struct error *error)
 {
     if (!open_bare(quiz, arena, scenario, error) || !set_given(problem, scenario, error))
@@ -61,15 +61,15 @@ bool problem_scenario(const struct quiz *quiz, const struct problem *problem, st
 
 /* ---- given values ---------------------------------------------------------------------------- */
 
-static void add_given(struct arena *arena, struct problem *problem, const char *row, const char *text)
+static void add_given(struct arena *arena, struct quiz_problem *problem, const char *row, const char *text)
 {
     if (!problem->given)
         problem->given = arena_array(arena, GIVEN_MOST + 1, sizeof *problem->given);
-    problem->given[problem->given_count++] = (struct given){ row, text };
+    problem->given[problem->given_count++] = (struct problem_given){ row, text };
 }
 
 /* "row=value; row=value", as it is written. */
-static void given_of_deck(struct arena *arena, const char *deck, struct problem *problem)
+static void given_of_deck(struct arena *arena, const char *deck, struct quiz_problem *problem)
 {
     struct deck_part part;
     size_t parts = 1;
@@ -81,7 +81,7 @@ static void given_of_deck(struct arena *arena, const char *deck, struct problem 
             add_given(arena, problem, part.name, part.value);
 }
 
-static bool draw_given(struct scenario *scenario, struct random *random, struct problem *problem)
+static bool draw_given(struct scenario *scenario, struct random *random, struct quiz_problem *problem)
 {
     struct arena *arena = scenario->arena;
     struct lever *levers;
@@ -137,7 +137,7 @@ static const char *words_of_row(const struct scenario *scenario, const char *nam
                        (int)strcspn(row_meaning(row), ";"), row_meaning(row));
 }
 
-static void shuffle(struct random *random, struct problem *problem)
+static void shuffle(struct random *random, struct quiz_problem *problem)
 {
     for (size_t i = problem->choice_count; i > 1; i--) {
         const size_t other = random_below(random, i);
@@ -158,12 +158,12 @@ struct making {
     struct lever *levers;           /* of the explained row there */
     size_t lever_count;
     double value;                   /* of that row there */
-    struct problem *problem;
+    struct quiz_problem *problem;
 };
 
 static bool make_value(struct making *making)
 {
-    struct problem *problem = making->problem;
+    struct quiz_problem *problem = making->problem;
     const bool rough = problem->kind == PROBLEM_MAGNITUDE;
     const char *words = words_of_row(&making->scenario, problem->asks);
     problem->answer = making->value;
@@ -197,7 +197,7 @@ static size_t operands_of(const struct scenario *scenario, const struct expr *ex
 static bool make_binds(struct making *making)
 {
     struct scenario *scenario = &making->scenario;
-    struct problem *problem = making->problem;
+    struct quiz_problem *problem = making->problem;
     const struct row *rows[CHOICES];
     const int index = formulas_find(&scenario->formulas, problem->asks);
     const struct expr *expr =
@@ -235,7 +235,7 @@ static int direction_of(double ratio)
 
 static bool ask_direction(struct making *making, const char *asks)
 {
-    struct problem *problem = making->problem;
+    struct quiz_problem *problem = making->problem;
     const int right = direction_of(value_or_nan(&making->scenario, asks));
     problem->asks = asks;
     problem->choice_count = sizeof directions / sizeof *directions;
@@ -248,7 +248,7 @@ static bool ask_direction(struct making *making, const char *asks)
 static bool make_direction(struct making *making)
 {
     struct scenario *scenario = &making->scenario;
-    struct problem *problem = making->problem;
+    struct quiz_problem *problem = making->problem;
     size_t stated[GIVEN_MOST], count = 0;
     for (size_t i = 0; i < making->lever_count && count < GIVEN_MOST; i++)
         if (making->levers[i].stated && making->levers[i].value > 0 && !strchr(making->levers[i].name, '['))
@@ -280,9 +280,9 @@ static double one_root(struct scenario *scenario, const char *input, const char 
 }
 
 /* Take an input out of what is given, and put the value of the row there instead. */
-static const struct given *hide(struct making *making, const struct lever *lever)
+static const struct problem_given *hide(struct making *making, const struct lever *lever)
 {
-    struct problem *problem = making->problem;
+    struct quiz_problem *problem = making->problem;
     struct arena *arena = making->scenario.arena;
     for (size_t i = 0; i < problem->given_count; i++)
         if (!strcmp(problem->given[i].row, lever->name)) {
@@ -296,7 +296,7 @@ static const struct given *hide(struct making *making, const struct lever *lever
 
 static bool make_inverse(struct making *making)
 {
-    struct problem *problem = making->problem;
+    struct quiz_problem *problem = making->problem;
     struct arena *arena = making->scenario.arena;
     struct scenario without;
     struct quantity shown;
@@ -311,7 +311,7 @@ static bool make_inverse(struct making *making)
         return false;
     const struct lever *lever = &making->levers[fit[random_below(&making->random, count)]];
     const struct unit unit = scenario_unit(&making->scenario, problem->explain);
-    const struct given *output = hide(making, lever);
+    const struct problem_given *output = hide(making, lever);
     problem->asks = lever->name;
     problem->unit = lever->row->unit;
     if (!output || !quantity_parse(text_of(output->text), unit, &shown, &ignored) ||
@@ -331,7 +331,7 @@ static bool make_inverse(struct making *making)
 
 static bool make_reason(struct making *making)
 {
-    struct problem *problem = making->problem;
+    struct quiz_problem *problem = making->problem;
     const struct statement *statement = problem->source->statement;
     const struct lecture *lecture = &making->quiz->lecture;
     size_t others[64], count = 0;
@@ -359,7 +359,7 @@ static bool make_reason(struct making *making)
 /* "INPUT: A=B" */
 static bool own_inverse(struct making *making)
 {
-    struct problem *problem = making->problem;
+    struct quiz_problem *problem = making->problem;
     struct scenario *scenario = &making->scenario;
     const char *asks = problem->source->asks, *colon = strchr(asks, ':');
     problem->asks = arena_copy(scenario->arena, asks, (size_t)(colon - asks));
@@ -380,7 +380,7 @@ static bool own_direction(struct making *making)
 
 static bool make_own(struct making *making)
 {
-    struct problem *problem = making->problem;
+    struct quiz_problem *problem = making->problem;
     problem->question = problem->source->question;
     problem->tolerance = problem->kind == PROBLEM_MAGNITUDE ? half_decade : value_tolerance;
     if (problem->kind == PROBLEM_INVERSE)
@@ -402,7 +402,7 @@ static bool make_drawn(struct making *making)
     static bool (*const makers[])(struct making *) = {
         [PROBLEM_VALUE] = make_value, [PROBLEM_BINDS] = make_binds, [PROBLEM_DIRECTION] = make_direction,
         [PROBLEM_INVERSE] = make_inverse, [PROBLEM_MAGNITUDE] = make_value };
-    struct problem *problem = making->problem;
+    struct quiz_problem *problem = making->problem;
     struct scenario of_deck;
     struct error ignored;
     struct arena *arena = making->scenario.arena;
@@ -418,14 +418,14 @@ static bool make_drawn(struct making *making)
     return making->lever_count && makers[problem->kind](making);
 }
 
-bool problem_make(struct quiz *quiz, enum problem_kind kind, const struct source *source, uint64_t seed,
-                  struct arena *arena, struct problem *problem)
+bool problem_make(struct quiz *quiz, enum problem_kind kind, const struct problem_source *source, uint64_t seed,
+                  struct arena *arena, struct quiz_problem *problem)
 {
     struct making making = { .quiz = quiz, .problem = problem };
     struct error ignored;
     const char *name = arena_print(arena, "%s:%s", problem_kinds[kind], source->name);
     seed = source->question ? 0 : seed;         /* its numbers are fixed */
-    *problem = (struct problem){ .id = arena_print(arena, "%s:%" PRIu64, name, seed), .kind = kind,
+    *problem = (struct quiz_problem){ .id = arena_print(arena, "%s:%" PRIu64, name, seed), .kind = kind,
                                  .source = source, .asks = source->asks, .tolerance = 1, .answer = NAN };
     if (!source_suits(quiz, source, kind) || !open_bare(quiz, arena, &making.scenario, &ignored))
         return false;
@@ -449,7 +449,7 @@ static bool id_unknown(const char *id, struct error *error)
     return error_expected(error, "an id that `chalkline quiz --json` gave, such as value:batch.crossover:12");
 }
 
-bool problem_again(struct quiz *quiz, const char *id, struct problem *problem, struct error *error)
+bool problem_again(struct quiz *quiz, const char *id, struct quiz_problem *problem, struct error *error)
 {
     const char *colon = strchr(id, ':'), *last = strrchr(id, ':');
     char *end;
@@ -457,7 +457,7 @@ bool problem_again(struct quiz *quiz, const char *id, struct problem *problem, s
         return id_unknown(id, error);
     const char *kind = arena_copy(quiz->arena, id, (size_t)(colon - id));
     const char *name = arena_copy(quiz->arena, colon + 1, (size_t)(last - colon - 1));
-    const struct source *source = quiz_source(quiz, name);
+    const struct problem_source *source = quiz_source(quiz, name);
     const uint64_t seed = strtoull(last + 1, &end, 10);
     for (int i = 0; i < PROBLEM_KINDS && source && !*end; i++)
         if (!strcmp(kind, problem_kinds[i]) &&
@@ -467,10 +467,10 @@ bool problem_again(struct quiz *quiz, const char *id, struct problem *problem, s
 }
 
 /* A source of this kind and chapter; NULL: there is none. */
-static const struct source *pick(struct quiz *quiz, struct random *random, enum problem_kind kind,
+static const struct problem_source *pick(struct quiz *quiz, struct random *random, enum problem_kind kind,
                                  int chapter)
 {
-    const struct source **fit = arena_array(quiz->arena, quiz->count + 1, sizeof *fit);
+    const struct problem_source **fit = arena_array(quiz->arena, quiz->count + 1, sizeof *fit);
     size_t count = 0;
     for (size_t i = 0; i < quiz->count; i++)
         if ((!chapter || quiz->sources[i].chapter == chapter) && source_suits(quiz, &quiz->sources[i], kind))
@@ -480,11 +480,11 @@ static const struct source *pick(struct quiz *quiz, struct random *random, enum 
 
 /* A problem of this kind; false where none was found. */
 static bool draw_kind(struct quiz *quiz, struct random *random, enum problem_kind kind, int chapter,
-                      struct problem *problem)
+                      struct quiz_problem *problem)
 {
     enum { TRIES = 100, SEEDS = 1000000 };
     for (int i = 0; i < TRIES; i++) {
-        const struct source *source = pick(quiz, random, kind, chapter);
+        const struct problem_source *source = pick(quiz, random, kind, chapter);
         const uint64_t seed = random_below(random, SEEDS);
         struct arena scratch = arena_beside(quiz->arena);
         const bool made = source && problem_make(quiz, kind, source, seed, &scratch, problem);
@@ -495,7 +495,7 @@ static bool draw_kind(struct quiz *quiz, struct random *random, enum problem_kin
     return false;
 }
 
-bool problem_draw(struct quiz *quiz, struct random *random, int kind, int chapter, struct problem *problem,
+bool problem_draw(struct quiz *quiz, struct random *random, int kind, int chapter, struct quiz_problem *problem,
                   struct error *error)
 {
     enum { ROUNDS = 6 };

@@ -12,7 +12,7 @@ static const char *const number_hint = "a number with its unit, or in base units
 
 /* ---- posing ---------------------------------------------------------------------------------- */
 
-static void add_choices(const struct problem *problem, struct section *one)
+static void add_choices(const struct quiz_problem *problem, struct section *one)
 {
     if (!problem->choice_count) {
         section_nothing(one, "choices");
@@ -29,7 +29,7 @@ static void add_choices(const struct problem *problem, struct section *one)
     }
 }
 
-static void add_answer(const struct problem *problem, struct section *one)
+static void add_answer(const struct quiz_problem *problem, struct section *one)
 {
     if (problem->choice_count)
         section_word(one, "answer", problem->choices[problem->right]);
@@ -37,7 +37,7 @@ static void add_answer(const struct problem *problem, struct section *one)
         section_number(one, "answer", problem->answer, problem->unit);
 }
 
-static void add_problem(const struct problem *problem, struct section *list)
+static void add_problem(const struct quiz_problem *problem, struct section *list)
 {
     struct section *one = section_add(list, NULL, SECTION_RECORD);
     section_word(one, "id", problem->id);
@@ -65,7 +65,7 @@ static void add_problem(const struct problem *problem, struct section *list)
 
 /* ---- choosing problems ----------------------------------------------------------------------- */
 
-static bool wanted(const struct quiz *quiz, const struct source *source, int kind)
+static bool wanted(const struct quiz *quiz, const struct problem_source *source, int kind)
 {
     const double chapter = command_number(quiz->command, "chapter");
     const int only = command_choice(quiz->command, "kind");
@@ -73,11 +73,11 @@ static bool wanted(const struct quiz *quiz, const struct source *source, int kin
 }
 
 /* Pose a kind of a source that was answered before, with new numbers; false where that cannot be done. */
-static bool pose_again(struct quiz *quiz, const char *name, struct random *random, struct problem *problem)
+static bool pose_again(struct quiz *quiz, const char *name, struct random *random, struct quiz_problem *problem)
 {
     enum { TRIES = 50, SEEDS = 1000000 };
     const char *colon = strchr(name, ':');
-    const struct source *source = colon ? quiz_source(quiz, colon + 1) : NULL;
+    const struct problem_source *source = colon ? quiz_source(quiz, colon + 1) : NULL;
     int kind = 0;
     while (source && problem_kinds[kind] && (strncmp(name, problem_kinds[kind], (size_t)(colon - name)) ||
                                              problem_kinds[kind][colon - name]))
@@ -91,7 +91,7 @@ static bool pose_again(struct quiz *quiz, const char *name, struct random *rando
     return false;
 }
 
-static bool posed(const struct problem *problems, size_t count, const struct problem *one)
+static bool posed(const struct quiz_problem *problems, size_t count, const struct quiz_problem *one)
 {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(problems[i].id, one->id))
@@ -99,7 +99,7 @@ static bool posed(const struct problem *problems, size_t count, const struct pro
     return false;
 }
 
-static bool choose(struct quiz *quiz, size_t count, struct problem *problems, struct error *error)
+static bool choose(struct quiz *quiz, size_t count, struct quiz_problem *problems, struct error *error)
 {
     enum { TRIES = 200 };
     const struct command *command = quiz->command;
@@ -132,7 +132,7 @@ static bool grade_one(struct quiz *quiz, const char *text, struct repetition *re
                       struct section *list, struct error *error)
 {
     const char *equals = strchr(text, '=');
-    struct problem problem;
+    struct quiz_problem problem;
     struct grade grade;
     if (!equals) {
         error_set(error, "--grade: '%.100s' has no answer", text);
@@ -184,7 +184,7 @@ static void print_cell(struct buffer *out, const char *text, char end)
     buffer_add(out, &end, 1);
 }
 
-static void print_problem_card(struct quiz *quiz, const struct problem *problem, struct buffer *out)
+static void print_problem_card(struct quiz *quiz, const struct quiz_problem *problem, struct buffer *out)
 {
     struct buffer front = { .arena = quiz->arena }, back = { .arena = quiz->arena };
     buffer_print(&front, "%s", problem->question);
@@ -217,8 +217,8 @@ static void print_statement_card(struct quiz *quiz, const struct statement *stat
 static void print_stock(struct quiz *quiz, struct buffer *out)
 {
     for (size_t i = 0; i < quiz->count; i++) {
-        const struct source *source = &quiz->sources[i];
-        struct problem problem;
+        const struct problem_source *source = &quiz->sources[i];
+        struct quiz_problem problem;
         const int kind = source->question ? (int)source->only : PROBLEM_REASON;
         if (!wanted(quiz, source, kind))
             continue;
@@ -253,7 +253,7 @@ static bool ask_quiz(struct arena *arena, const struct command *command, struct 
     struct section *section = section_new(arena);
     const size_t graded = command_texts(arena, command, "grade", &texts);
     const size_t count = command_count(command, "count");
-    struct problem *problems = arena_array(arena, count + 1, sizeof *problems);
+    struct quiz_problem *problems = arena_array(arena, count + 1, sizeof *problems);
     if (graded && !grade_all(&quiz, texts, graded, section, error))
         return false;
     if (!graded && !choose(&quiz, count, problems, error))

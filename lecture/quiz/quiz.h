@@ -28,7 +28,7 @@ enum problem_kind {
 extern const char *const problem_kinds[];       /* "value" and so on, ended by NULL */
 
 /* What problems are made of: a statement of the lecture, a problem of data/problems.csv, or a row. */
-struct source {
+struct problem_source {
     const char *name;               /* "batch.roofline", "problem.12", "bound_step" */
     int chapter;                    /* of the lecture; 0: none */
     const char *deck;               /* inputs, for deck_set; "" */
@@ -43,18 +43,18 @@ struct quiz {
     struct arena *arena;
     const struct command *command;
     struct lecture lecture;
-    struct source *sources;
+    struct problem_source *sources;
     size_t count;
 };
 
 void quiz_open(struct quiz *quiz, struct arena *arena, const struct command *command);
-const struct source *quiz_source(const struct quiz *quiz, const char *name);    /* NULL: none */
+const struct problem_source *quiz_source(const struct quiz *quiz, const char *name);    /* NULL: none */
 /* May this source have a problem of this kind? Making it may fail all the same. */
-bool source_suits(const struct quiz *quiz, const struct source *source, enum problem_kind kind);
+bool source_suits(const struct quiz *quiz, const struct problem_source *source, enum problem_kind kind);
 
 /* ---- problems -------------------------------------------------------------------------------- */
 
-struct given {
+struct problem_given {
     const char *row, *text;         /* "hbm_bandwidth", "8 TB/s", which reads back as the same number */
 };
 
@@ -67,12 +67,12 @@ struct slip {
 };
 
 /* Lives in its arena. */
-struct problem {
+struct quiz_problem {
     const char *id;
     enum problem_kind kind;
-    const struct source *source;
+    const struct problem_source *source;
     const char *question;
-    struct given *given;
+    struct problem_given *given;
     size_t given_count;
     const char *asks;               /* row or expression whose value it is about; "" for a reason */
     const char *explain;            /* the row that `why` explains; NULL: none */
@@ -87,15 +87,15 @@ struct problem {
 
 /* Make the problem of this kind, source and seed. Returns false where there is none: the same for the
  * same arguments. */
-bool problem_make(struct quiz *quiz, enum problem_kind kind, const struct source *source, uint64_t seed,
-                  struct arena *arena, struct problem *problem);
+bool problem_make(struct quiz *quiz, enum problem_kind kind, const struct problem_source *source, uint64_t seed,
+                  struct arena *arena, struct quiz_problem *problem);
 /* Make the problem of an id again. */
-bool problem_again(struct quiz *quiz, const char *id, struct problem *problem, struct error *error);
+bool problem_again(struct quiz *quiz, const char *id, struct quiz_problem *problem, struct error *error);
 /* A drawn problem of a kind (PROBLEM_KINDS: any) and chapter (0: any). Fails if there is none. */
-bool problem_draw(struct quiz *quiz, struct random *random, int kind, int chapter, struct problem *problem,
+bool problem_draw(struct quiz *quiz, struct random *random, int kind, int chapter, struct quiz_problem *problem,
                   struct error *error);
 /* The scenario of its given values. */
-bool problem_scenario(const struct quiz *quiz, const struct problem *problem, struct arena *arena,
+bool problem_scenario(const struct quiz *quiz, const struct quiz_problem *problem, struct arena *arena,
                       struct scenario *scenario, struct error *error);
 
 /* ---- drawn numbers --------------------------------------------------------------------------- */
@@ -114,9 +114,9 @@ size_t levers_of(struct scenario *scenario, const char *asks, struct lever **lev
 /* A round value near the present one, or in the plausible range of the row if that has one. */
 double lever_draw(struct arena *arena, const struct lever *lever, struct random *random);
 /* Find the mistakes that would move the answer by a known factor. */
-void slips_find(struct problem *problem, const struct lever *levers, size_t count);
+void slips_find(struct quiz_problem *problem, const struct lever *levers, size_t count);
 /* Is a mistake so small that the tolerance would let it pass? */
-bool slips_hide(const struct problem *problem);
+bool slips_hide(const struct quiz_problem *problem);
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -128,10 +128,10 @@ struct grade {
 
 /* Grade a text: a number with its unit, a number in base units, the letter of a choice or its words. An
  * answer that cannot be read is an error. */
-bool problem_grade(const struct problem *problem, struct arena *arena, const char *text, struct grade *grade,
+bool problem_grade(const struct quiz_problem *problem, struct arena *arena, const char *text, struct grade *grade,
                    struct error *error);
 /* Explain the answer: the row as `why` has it at these numbers, and the reason. */
-const char *problem_why(struct quiz *quiz, const struct problem *problem);
+const char *problem_why(struct quiz *quiz, const struct quiz_problem *problem);
 
 /* ---- repetition -------------------------------------------------------------------------------------
  *
@@ -153,7 +153,7 @@ struct repetition {
 bool repetition_read(const struct quiz *quiz, struct repetition *repetition, struct error *error);
 /* Sort the items: those due first, among them the lowest box and the longest due. Returns how many are. */
 size_t repetition_due(struct repetition *repetition);
-void repetition_note(const struct quiz *quiz, struct repetition *repetition, const struct problem *problem,
+void repetition_note(const struct quiz *quiz, struct repetition *repetition, const struct quiz_problem *problem,
                      bool right);
 /* Write the file of --state, whole or not at all; without one, do nothing. */
 bool repetition_write(const struct quiz *quiz, const struct repetition *repetition, struct error *error);

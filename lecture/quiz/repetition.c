@@ -85,7 +85,7 @@ size_t repetition_due(struct repetition *repetition)
     return due;
 }
 
-void repetition_note(const struct quiz *quiz, struct repetition *repetition, const struct problem *problem,
+void repetition_note(const struct quiz *quiz, struct repetition *repetition, const struct quiz_problem *problem,
                      bool right)
 {
     const char *name = arena_print(quiz->arena, "%s:%s", problem_kinds[problem->kind], problem->source->name);

@@ -39,10 +39,10 @@ static enum problem_kind kind_named(const char *name)
     return (enum problem_kind)kind;
 }
 
-static struct source problem_source(const struct csv *csv, size_t row)
+static struct problem_source problem_source(const struct csv *csv, size_t row)
 {
 #define CELL(name) csv_cell(csv, row, csv_column(csv, name))
-    return (struct source){ .name = CELL("id"), .chapter = atoi(CELL("chapter")), .deck = CELL("deck"),
+    return (struct problem_source){ .name = CELL("id"), .chapter = atoi(CELL("chapter")), .deck = CELL("deck"),
                             .asks = CELL("asks"), .reason = CELL("reason"), .question = CELL("question"),
                             .only = kind_named(CELL("kind")) };
 #undef CELL
@@ -58,7 +58,7 @@ void quiz_open(struct quiz *quiz, struct arena *arena, const struct command *com
                                 sizeof *quiz->sources);
     for (size_t i = 0; i < quiz->lecture.count; i++) {
         const struct statement *statement = &quiz->lecture.at[i];
-        quiz->sources[quiz->count++] = (struct source){
+        quiz->sources[quiz->count++] = (struct problem_source){
             .name = statement->id, .chapter = statement->chapter, .deck = statement->deck,
             .asks = statement->asks, .reason = statement->reason, .statement = statement };
     }
@@ -68,12 +68,12 @@ void quiz_open(struct quiz *quiz, struct arena *arena, const struct command *com
         const struct row *row = formulas_row(formulas, i);
         const int chapter = row_chapter(row);
         if (chapter)
-            quiz->sources[quiz->count++] = (struct source){
+            quiz->sources[quiz->count++] = (struct problem_source){
                 .name = row_name(row), .chapter = chapter, .deck = "", .asks = row_name(row), .reason = "" };
     }
 }
 
-const struct source *quiz_source(const struct quiz *quiz, const char *name)
+const struct problem_source *quiz_source(const struct quiz *quiz, const char *name)
 {
     for (size_t i = 0; i < quiz->count; i++)
         if (!strcmp(quiz->sources[i].name, name))
@@ -90,7 +90,7 @@ static bool names_row(const char *asks)
     return size && (!asks[size] || (entry && !strchr(asks, ']')[1]));
 }
 
-bool source_suits(const struct quiz *quiz, const struct source *source, enum problem_kind kind)
+bool source_suits(const struct quiz *quiz, const struct problem_source *source, enum problem_kind kind)
 {
     (void)quiz;
     if (source->question)

@@ -16,36 +16,36 @@ uint32_t feistel_function(uint32_t half, uint32_t key)
     return x ^ (x >> 15);
 }
 
-struct block feistel_round(struct block block, uint32_t key)
+struct cipher_block feistel_round(struct cipher_block block, uint32_t key)
 {
-    return (struct block){ block.right, block.left ^ feistel_function(block.right, key) };
+    return (struct cipher_block){ block.right, block.left ^ feistel_function(block.right, key) };
 }
 
-struct block feistel_undo(struct block block, uint32_t key)
+struct cipher_block feistel_undo(struct cipher_block block, uint32_t key)
 {
-    return (struct block){ block.right ^ feistel_function(block.left, key), block.left };
+    return (struct cipher_block){ block.right ^ feistel_function(block.left, key), block.left };
 }
 
-struct block feistel_forward(struct block block, const uint32_t *keys, int rounds)
+struct cipher_block feistel_forward(struct cipher_block block, const uint32_t *keys, int rounds)
 {
     for (int i = 0; i < rounds; i++)
         block = feistel_round(block, keys[i]);
     return block;
 }
 
-struct block feistel_back(struct block block, const uint32_t *keys, int rounds)
+struct cipher_block feistel_back(struct cipher_block block, const uint32_t *keys, int rounds)
 {
     for (int i = rounds; i-- > 0;)
         block = feistel_undo(block, keys[i]);
     return block;
 }
 
-int block_distance(struct block a, struct block b)
+int block_distance(struct cipher_block a, struct cipher_block b)
 {
     return __builtin_popcount(a.left ^ b.left) + __builtin_popcount(a.right ^ b.right);
 }
 
-static struct block flipped(struct block block, int bit)
+static struct cipher_block flipped(struct cipher_block block, int bit)
 {
     if (bit < 32)
         block.right ^= 1u << bit;
@@ -61,10 +61,10 @@ double feistel_avalanche(uint64_t seed, int rounds, int count)
     random_stream(&random, seed, "avalanche", 0);
     for (int i = 0; i < count; i++) {
         uint32_t keys[FEISTEL_ROUNDS];
-        struct block block = { random_bits(&random), random_bits(&random) };
+        struct cipher_block block = { random_bits(&random), random_bits(&random) };
         for (int r = 0; r < rounds; r++)
             keys[r] = random_bits(&random);
-        const struct block out = feistel_forward(block, keys, rounds);
+        const struct cipher_block out = feistel_forward(block, keys, rounds);
         for (int bit = 0; bit < FEISTEL_BITS; bit++)
             changed += block_distance(out, feistel_forward(flipped(block, bit), keys, rounds));
     }
@@ -75,12 +75,12 @@ double feistel_avalanche(uint64_t seed, int rounds, int count)
 
 enum { KEY_BITS = 16, PAIRS_MOST = 64 };
 
-struct pair {
-    struct block in[2], out[2];
+struct block_pair {
+    struct cipher_block in[2], out[2];
 };
 
 /* The right half of the result is the right half of the input with f of the left half of the result. */
-static bool agrees(const struct pair *pairs, int count, uint32_t key)
+static bool agrees(const struct block_pair *pairs, int count, uint32_t key)
 {
     for (int i = 0; i < count; i++)
         if ((feistel_function(pairs[i].out[0].left, key) ^ feistel_function(pairs[i].out[1].left, key)) !=
@@ -89,7 +89,7 @@ static bool agrees(const struct pair *pairs, int count, uint32_t key)
     return true;
 }
 
-static bool first_agrees(const struct pair *pairs, int count, uint32_t key)
+static bool first_agrees(const struct block_pair *pairs, int count, uint32_t key)
 {
     for (int i = 0; i < count; i++)
         if (pairs[i].out[0].left != (pairs[i].in[0].left ^ feistel_function(pairs[i].in[0].right, key)))
@@ -100,7 +100,7 @@ static bool first_agrees(const struct pair *pairs, int count, uint32_t key)
 void feistel_attack(uint64_t seed, int count, struct attack *attack)
 {
     struct random random;
-    struct pair pairs[PAIRS_MOST];
+    struct block_pair pairs[PAIRS_MOST];
     size_t first_left = 0;
     if (count > PAIRS_MOST)
         count = PAIRS_MOST;
@@ -109,10 +109,10 @@ void feistel_attack(uint64_t seed, int count, struct attack *attack)
     for (int i = 0; i < 2; i++)
         attack->keys[i] = random_bits(&random) >> (32 - KEY_BITS);
     for (int i = 0; i < count; i++) {
-        const struct block block = { random_bits(&random), random_bits(&random) };
+        const struct cipher_block block = { random_bits(&random), random_bits(&random) };
         const uint32_t difference = 1u << (i % 32);
         pairs[i].in[0] = block;
-        pairs[i].in[1] = (struct block){ block.left ^ difference, block.right };
+        pairs[i].in[1] = (struct cipher_block){ block.left ^ difference, block.right };
         for (int k = 0; k < 2; k++)
             pairs[i].out[k] = feistel_forward(pairs[i].in[k], attack->keys, 2);
         attack->followed += (pairs[i].out[0].left ^ pairs[i].out[1].left) == difference;

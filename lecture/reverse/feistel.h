@@ -10,17 +10,17 @@
 
 enum { FEISTEL_ROUNDS = 16, FEISTEL_BITS = 64 };
 
-struct block {
+struct cipher_block {
     uint32_t left, right;
 };
 
 uint32_t feistel_function(uint32_t half, uint32_t key);
-struct block feistel_round(struct block block, uint32_t key);
-struct block feistel_undo(struct block block, uint32_t key);
-struct block feistel_forward(struct block block, const uint32_t *keys, int rounds);
-struct block feistel_back(struct block block, const uint32_t *keys, int rounds);
+struct cipher_block feistel_round(struct cipher_block block, uint32_t key);
+struct cipher_block feistel_undo(struct cipher_block block, uint32_t key);
+struct cipher_block feistel_forward(struct cipher_block block, const uint32_t *keys, int rounds);
+struct cipher_block feistel_back(struct cipher_block block, const uint32_t *keys, int rounds);
 /* How many of the 64 bits differ. */
-int block_distance(struct block a, struct block b);
+int block_distance(struct cipher_block a, struct cipher_block b);
 /* The mean share of bits that differ after `rounds`, over `count` random blocks with random keys and each
  * of their 64 bits flipped. Same seed, same value. */
 double feistel_avalanche(uint64_t seed, int rounds, int count);

@@ -235,16 +235,16 @@ static bool add_statement(struct telling *telling, const struct statement *state
 
 /* ---- the answer ------------------------------------------------------------------------------------ */
 
-struct tally {
+struct statement_tally {
     int statements, hold, fail, open;       /* open: unknown, or does not apply */
 };
 
-static void add_chapters(const struct telling *telling, const struct tally *tallies, struct section *section)
+static void add_chapters(const struct telling *telling, const struct statement_tally *tallies, struct section *section)
 {
     struct section *list = section_add(section, "chapters", SECTION_LIST);
     for (int i = 0; telling->chapters[i].id; i++) {
         const struct lecture_chapter *chapter = &telling->chapters[i];
-        const struct tally *tally = &tallies[i];
+        const struct statement_tally *tally = &tallies[i];
         if (!tally->statements)
             continue;
         struct section *one = section_add(list, NULL, SECTION_RECORD);
@@ -296,7 +296,7 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
     telling->chapters = lecture_chapters(arena);
     const size_t count = telling->lecture.count;
     bool *wanted = arena_array(arena, count + 1, sizeof *wanted);
-    struct tally *tallies = arena_array(arena, (size_t)chapter_count(telling) + 1, sizeof *tallies);
+    struct statement_tally *tallies = arena_array(arena, (size_t)chapter_count(telling) + 1, sizeof *tallies);
     if (!run_belongs(telling) || !open_here(telling) || !choose(telling, wanted, error))
         return false;
     struct section *section = section_new(arena);
@@ -304,7 +304,7 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
     telling->full = command_given(command, "all") || !command->word_count || !chapter_of(telling, command->words[0]);
     for (size_t i = 0; i < count; i++) {
         const struct statement *statement = &telling->lecture.at[i];
-        struct tally *tally = &tallies[statement->chapter - 1];
+        struct statement_tally *tally = &tallies[statement->chapter - 1];
         enum holds held;
         if (!wanted[i])
             continue;

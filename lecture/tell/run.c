@@ -91,7 +91,7 @@ static bool add_net(struct arena *arena, struct scenario *scenario, struct secti
 
 /* ---- the cipher --------------------------------------------------------------------------------------- */
 
-static const char *hex_text(struct arena *arena, struct block block)
+static const char *hex_text(struct arena *arena, struct cipher_block block)
 {
     return arena_print(arena, "%08x %08x", (unsigned)block.left, (unsigned)block.right);
 }
@@ -104,8 +104,8 @@ static void add_rounds(struct section *section)
     random_stream(&random, SEED, "keys", 0);
     for (int i = 0; i < ROUNDS; i++)
         keys[i] = random_bits(&random);
-    const struct block first = { 0x43686c6b, 0x6c696e65 };
-    struct block a = first, b = { first.left ^ 1u << (FLIPPED - 32), first.right };
+    const struct cipher_block first = { 0x43686c6b, 0x6c696e65 };
+    struct cipher_block a = first, b = { first.left ^ 1u << (FLIPPED - 32), first.right };
     struct section *list = section_add(section, "rounds", SECTION_LIST);
     for (int round = 0; round <= ROUNDS; round++) {
         struct section *one = section_add(list, NULL, SECTION_RECORD);

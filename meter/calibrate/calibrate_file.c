@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-struct writer {
+struct calibration_writer {
     struct buffer *out;
     const char *name;
 };
 
-static void write_fact(const struct writer *writer, const char *fact, const char *value, const char *unit,
+static void write_fact(const struct calibration_writer *writer, const char *fact, const char *value, const char *unit,
                        const char *source, const char *mark, const char *note)
 {
     const char *const cells[] = { writer->name, fact, value, unit, source, "", mark, note };
@@ -43,7 +43,7 @@ static const char *number(struct arena *arena, double value)
     return arena_print(arena, "%.17g", value);
 }
 
-static bool write_server(struct calibrate *calibrate, const struct writer *writer)
+static bool write_server(struct calibrate *calibrate, const struct calibration_writer *writer)
 {
     enum { ROWS = CALIBRATED_SIZES + 2 };
     const char *rows[ROWS];
@@ -72,7 +72,7 @@ static bool write_server(struct calibrate *calibrate, const struct writer *write
     return true;
 }
 
-static void write_factors(struct calibrate *calibrate, const struct writer *writer)
+static void write_factors(struct calibrate *calibrate, const struct calibration_writer *writer)
 {
     static const char *const kinds[POSTERIOR_FIELDS] = { "tpot", "ttft" };
     const struct calibration *calibration = &calibrate->calibration;
@@ -95,10 +95,10 @@ static void write_factors(struct calibrate *calibrate, const struct writer *writ
 }
 
 /* The points as people read them, and what the field is computed from. */
-static void write_points(struct calibrate *calibrate, const struct writer *writer)
+static void write_points(struct calibrate *calibrate, const struct calibration_writer *writer)
 {
     const struct calibration *calibration = &calibrate->calibration;
-    const struct posterior *posterior = &calibration->posterior;
+    const struct factor_posterior *posterior = &calibration->posterior;
     struct arena *arena = calibrate->arena;
     size_t points = 0;
     for (size_t p = 0; p < calibrate->measured; p++) {
@@ -136,7 +136,7 @@ static void write_points(struct calibrate *calibrate, const struct writer *write
 
 bool calibrate_text(struct calibrate *calibrate, const char *path, struct buffer *out)
 {
-    struct writer writer = { out, name_of(calibrate->arena, path) };
+    struct calibration_writer writer = { out, name_of(calibrate->arena, path) };
     buffer_print(out, "name,fact,value,unit,source,date,mark,note\n");
     write_fact(&writer, "title", writer.name, "text", "calibrate", "given", "");
     if (!write_server(calibrate, &writer))

@@ -22,11 +22,11 @@
 enum { LINE_MOST = 4 << 20, HEAD_MOST = 300 };
 
 /* A request in flight. */
-struct transfer {
+struct http_transfer {
     struct arena arena;             /* of its body and its lines */
-    struct transfer *next, *before;
+    struct http_transfer *next, *before;
     struct client *client;
-    struct request *request;
+    struct sent_request *request;
     CURL *easy;
     struct buffer line, refusal;    /* the line that comes; the body of an answer that is no stream */
     double began, heard;            /* when it was given to libcurl; the latest byte */
@@ -38,14 +38,14 @@ struct transfer {
 struct client {
     struct arena *arena;
     const char *base, *model;       /* "http://host:8000/v1" without the /v1 */
-    struct way way;
+    struct endpoint_way way;
     double bytes_per_token, timeout, opened, woke;
     CURLM *multi;
     CURL *aside;                    /* for short questions beside the load */
     struct curl_slist *headers;
-    struct transfer transfers;          /* head of a ring */
+    struct http_transfer transfers;          /* head of a ring */
     size_t in_flight;
-    struct request **over;             /* those that ended and were not fetched yet */
+    struct sent_request **over;             /* those that ended and were not fetched yet */
     size_t over_count, over_room;
     bool is_virtual;
     double simulated;               /* the latest time of a virtual clock, s */
@@ -134,7 +134,7 @@ void client_close(struct client *client)
     curl_global_cleanup();
 }
 
-void client_set(struct client *client, const char *model, struct way way, double bytes_per_token)
+void client_set(struct client *client, const char *model, struct endpoint_way way, double bytes_per_token)
 {
     client->model = model;
     client->way = way;
@@ -246,7 +246,7 @@ static bool has_text(const struct doc *text)
     return text && text->kind == DOC_STRING && *text->string;
 }
 
-static void take_usage(struct request *request, const struct doc *usage)
+static void take_usage(struct sent_request *request, const struct doc *usage)
 {
     const struct doc *prompt = doc_get(usage, NAME_prompt_tokens), *output = doc_get(usage, "completion_tokens");
     const struct doc *details = doc_get(usage, "prompt_tokens_details");
@@ -261,7 +261,7 @@ static void take_usage(struct request *request, const struct doc *usage)
         request->cached_tokens = (uint32_t)cached->number;
 }
 
-static void set_error(struct transfer *transfer, const char *what)
+static void set_error(struct http_transfer *transfer, const char *what)
 {
     if (transfer->request->error)
         return;                                     /* the first stands */
@@ -269,7 +269,7 @@ static void set_error(struct transfer *transfer, const char *what)
 }
 
 /* The choice of a chunk: does it carry text? */
-static bool take_choice(struct transfer *transfer, const struct doc *choice)
+static bool take_choice(struct http_transfer *transfer, const struct doc *choice)
 {
     const struct doc *delta = doc_get(choice, "delta"), *reason = doc_get(choice, "finish_reason");
     transfer->finished |= reason && reason->kind == DOC_STRING;
@@ -279,9 +279,9 @@ static bool take_choice(struct transfer *transfer, const struct doc *choice)
     return has_text(doc_get(choice, "text"));
 }
 
-static void take_event(struct transfer *transfer, const char *data)
+static void take_event(struct http_transfer *transfer, const char *data)
 {
-    struct request *request = transfer->request;
+    struct sent_request *request = transfer->request;
     struct client *client = transfer->client;
     struct arena arena = { 0 };
     struct error error;
@@ -321,7 +321,7 @@ static void take_event(struct transfer *transfer, const char *data)
     arena_free(&arena);
 }
 
-static void take_line(struct transfer *transfer)
+static void take_line(struct http_transfer *transfer)
 {
     static const char data[] = "data:";
     char *line = transfer->line.data;
@@ -339,7 +339,7 @@ static void take_line(struct transfer *transfer)
 
 static size_t on_data(char *data, size_t one, size_t size, void *context)
 {
-    struct transfer *transfer = context;
+    struct http_transfer *transfer = context;
     long status = 0;
     (void)one;
     transfer->heard = transfer->client->woke;
@@ -367,7 +367,7 @@ static size_t on_data(char *data, size_t one, size_t size, void *context)
 static size_t on_header(char *data, size_t one, size_t size, void *context)
 {
     static const char name[] = "x-simulated-arrival:";
-    struct transfer *transfer = context;
+    struct http_transfer *transfer = context;
     struct text value = { data + sizeof name - 1, size - (sizeof name - 1) };
     (void)one;
     if (size >= sizeof name && !strncasecmp(data, name, sizeof name - 1) &&
@@ -399,10 +399,10 @@ static void add_text(struct client *client, struct buffer *body, uint32_t count)
     buffer_print(body, "\"");
 }
 
-static void add_body(struct client *client, struct buffer *body, const struct request *request)
+static void add_body(struct client *client, struct buffer *body, const struct sent_request *request)
 {
     struct doc *name = doc_new(body->arena, DOC_STRING);
-    const struct way *way = &client->way;
+    const struct endpoint_way *way = &client->way;
     name->string = client->model;
     buffer_print(body, "{\"model\":");
     doc_print(body, name);
@@ -416,16 +416,16 @@ static void add_body(struct client *client, struct buffer *body, const struct re
     buffer_print(body, "}");
 }
 
-static void hand_back(struct client *client, struct request *request)
+static void hand_back(struct client *client, struct sent_request *request)
 {
-    *(struct request **)arena_push(client->arena, &client->over, &client->over_count, &client->over_room,
+    *(struct sent_request **)arena_push(client->arena, &client->over, &client->over_count, &client->over_room,
                                    sizeof *client->over) = request;
 }
 
-void client_send(struct client *client, struct request *request)
+void client_send(struct client *client, struct sent_request *request)
 {
     struct arena arena = { 0 };
-    struct transfer *transfer = arena_alloc(&arena, sizeof *transfer);
+    struct http_transfer *transfer = arena_alloc(&arena, sizeof *transfer);
     transfer->arena = arena;
     transfer->client = client;
     transfer->request = request;
@@ -466,7 +466,7 @@ void client_send(struct client *client, struct request *request)
 }
 
 /* What an answer without a stream says: the message of its error, or its beginning. */
-static const char *refusal_of(struct transfer *transfer)
+static const char *refusal_of(struct http_transfer *transfer)
 {
     struct arena *arena = transfer->client->arena;
     struct error error;
@@ -485,10 +485,10 @@ static const char *refusal_of(struct transfer *transfer)
 }
 
 /* A request is over: what it says of itself becomes its result. */
-static void finish(struct transfer *transfer, CURLcode code)
+static void finish(struct http_transfer *transfer, CURLcode code)
 {
     struct client *client = transfer->client;
-    struct request *request = transfer->request;
+    struct sent_request *request = transfer->request;
     curl_off_t before = 0;
     long status = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -532,7 +532,7 @@ static void finish(struct transfer *transfer, CURLcode code)
 void client_break_off(struct client *client, const char *error)
 {
     while (client->in_flight) {
-        struct transfer *transfer = client->transfers.next;
+        struct http_transfer *transfer = client->transfers.next;
         set_error(transfer, error);
         finish(transfer, CURLE_OK);
     }
@@ -540,11 +540,11 @@ void client_break_off(struct client *client, const char *error)
 
 /* ---- waiting ---------------------------------------------------------------------------------- */
 
-static struct request *fetch(struct client *client)
+static struct sent_request *fetch(struct client *client)
 {
     if (!client->over_count)
         return NULL;
-    struct request *request = client->over[0];
+    struct sent_request *request = client->over[0];
     client->over_count--;
     memmove(client->over, client->over + 1, client->over_count * sizeof *client->over);
     return request;
@@ -553,7 +553,7 @@ static struct request *fetch(struct client *client)
 /* Requests of which nothing was heard for too long. */
 static void time_out(struct client *client)
 {
-    for (struct transfer *transfer = client->transfers.next, *next; transfer != &client->transfers; transfer = next) {
+    for (struct http_transfer *transfer = client->transfers.next, *next; transfer != &client->transfers; transfer = next) {
         next = transfer->next;
         if (client->woke - transfer->heard < client->timeout)
             continue;
@@ -562,17 +562,17 @@ static void time_out(struct client *client)
     }
 }
 
-struct request *client_wait(struct client *client, double seconds)
+struct sent_request *client_wait(struct client *client, double seconds)
 {
     const double until = clock_seconds(CLOCK_MONOTONIC) + seconds;
-    struct request *request = fetch(client);
+    struct sent_request *request = fetch(client);
     while (!request) {
         int running, left;
         CURLMsg *message;
         client->woke = clock_seconds(CLOCK_MONOTONIC);
         curl_multi_perform(client->multi, &running);
         while ((message = curl_multi_info_read(client->multi, &left))) {
-            struct transfer *transfer;
+            struct http_transfer *transfer;
             const CURLcode code = message->data.result;
             if (message->msg != CURLMSG_DONE)
                 continue;

@@ -6,7 +6,7 @@
 #include "rows/random.h"
 
 /* How an endpoint wants to be asked; the first way that it answers is taken. */
-struct way {
+struct endpoint_way {
     bool chat;                      /* /v1/chat/completions; else /v1/completions */
     bool ids;                       /* the prompt is an array of token ids; else a text */
     bool exact;                     /* with ignore_eos and min_tokens, which not every server knows */
@@ -14,7 +14,7 @@ struct way {
 
 /* A request and what came of it. Times are in s since the client was opened; below 0: never. Of an
  * endpoint that sends the simulated times of its chunks, they are those. */
-struct request {
+struct sent_request {
     size_t point, concurrency;      /* of its load; concurrency 0: a question beside the loads, or an open loop */
     double rate;                    /* requests per s of an open loop; 0: none */
     uint32_t prompt_asked, output_asked;
@@ -40,11 +40,11 @@ void client_close(struct client *client);
  * no answer or no model. *length_most: of a request in tokens, 0: not told. Finds out whether the endpoint has a
  * virtual clock, and what it shows. */
 const char *client_model(struct client *client, const char *wanted, double *length_most, const char **message);
-void client_set(struct client *client, const char *model, struct way way, double bytes_per_token);
+void client_set(struct client *client, const char *model, struct endpoint_way way, double bytes_per_token);
 /* Send a request; what comes of it is in `request`, which client_wait returns when it is over. */
-void client_send(struct client *client, struct request *request);
+void client_send(struct client *client, struct sent_request *request);
 /* Wait until a request is over, for at most `seconds`; NULL: none is. */
-struct request *client_wait(struct client *client, double seconds);
+struct sent_request *client_wait(struct client *client, double seconds);
 size_t client_in_flight(const struct client *client);
 /* Break off all requests in flight, with this error; client_wait returns them. */
 void client_break_off(struct client *client, const char *error);

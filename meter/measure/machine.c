@@ -47,12 +47,12 @@ struct team {
     size_t count;
     float *data;                    /* [floats], shared out evenly */
     size_t floats;
-    struct member *members;         /* [THREADS_MOST] */
+    struct team_member *members;         /* [THREADS_MOST] */
     pthread_mutex_t gate;           /* held until all threads are there */
     pthread_barrier_t barrier;
 };
 
-struct member {
+struct team_member {
     struct team *team;
     size_t index;
     pthread_t thread;
@@ -72,7 +72,7 @@ static double multiply(const struct team *team, struct panels *panels)
     return work;
 }
 
-static void do_job(struct member *member)
+static void do_job(struct team_member *member)
 {
     struct team *team = member->team;
     struct panels *panels = aligned_alloc(64, (sizeof *panels + 63) / 64 * 64);
@@ -102,7 +102,7 @@ static void do_job(struct member *member)
 
 static void *do_job_when_open(void *context)
 {
-    struct member *member = context;
+    struct team_member *member = context;
     pthread_mutex_lock(&member->team->gate);
     pthread_mutex_unlock(&member->team->gate);
     do_job(member);
@@ -114,13 +114,13 @@ static void *do_job_when_open(void *context)
  * that it gives share the work. Sums go to *needed, so that no compiler finds them useless. */
 static double rate_of(struct team *team, volatile float *needed)
 {
-    struct member *members = team->members;
+    struct team_member *members = team->members;
     double rate = 0;
     size_t started = 1;
     pthread_mutex_init(&team->gate, NULL);
     pthread_mutex_lock(&team->gate);
     for (size_t i = 0; i < team->count; i++)
-        members[i] = (struct member){ .team = team, .index = i };
+        members[i] = (struct team_member){ .team = team, .index = i };
     while (started < team->count &&
            !pthread_create(&members[started].thread, NULL, do_job_when_open, &members[started]))
         started++;

@@ -28,7 +28,7 @@ struct measure {
     const struct command *command;
     struct client *client;
     const char *model;
-    struct way way;
+    struct endpoint_way way;
     FILE *file;                     /* NULL: none */
     double budget, began, tokens_most;      /* s; the clock when the loads began; 0: no limit */
     uint64_t seed;                  /* of prompts, of their lengths and of arrivals */
@@ -37,7 +37,7 @@ struct measure {
     double spent;                   /* tokens, of prompts and answers */
     double planned;                 /* tokens of the requests in flight, as asked */
     double length_most;             /* of a request, tokens; 0: not known */
-    struct point points[LOADS_MOST];
+    struct load_point points[LOADS_MOST];
     size_t point_count;
     uint64_t answered;              /* whole answers */
     const char *stopped;            /* why nothing more is sent; NULL: it goes on */
@@ -77,7 +77,7 @@ static void add_string(struct buffer *out, const char *key, const char *value)
     }
 }
 
-static void write_line(const struct measure *measure, const struct request *request)
+static void write_line(const struct measure *measure, const struct sent_request *request)
 {
     struct arena arena = { 0 };
     struct buffer line = { .arena = &arena };
@@ -118,10 +118,10 @@ static bool goes_on(struct measure *measure)
 }
 
 /* `point` NULL: beside the loads. */
-static struct request *send_one(struct measure *measure, const struct point *point, uint32_t prompt, uint32_t output)
+static struct sent_request *send_one(struct measure *measure, const struct load_point *point, uint32_t prompt, uint32_t output)
 {
-    struct request *request = arena_alloc(measure->arena, sizeof *request);
-    *request = (struct request){ .prompt_asked = prompt, .output_asked = output };
+    struct sent_request *request = arena_alloc(measure->arena, sizeof *request);
+    *request = (struct sent_request){ .prompt_asked = prompt, .output_asked = output };
     if (point) {
         request->point = (size_t)(point - measure->points) + 1;
         request->concurrency = point->concurrency;
@@ -132,7 +132,7 @@ static struct request *send_one(struct measure *measure, const struct point *poi
     return request;
 }
 
-static void take(struct measure *measure, const struct request *request)
+static void take(struct measure *measure, const struct sent_request *request)
 {
     measure->planned -= (double)request->prompt_asked + request->output_asked;
     measure->spent += (double)request->prompt_tokens * (request->status == 200) + request->output_tokens;
@@ -143,9 +143,9 @@ static void take(struct measure *measure, const struct request *request)
 }
 
 /* Wait for a request; Ctrl-C breaks all off. */
-static struct request *next_one(struct measure *measure)
+static struct sent_request *next_one(struct measure *measure)
 {
-    struct request *request = NULL;
+    struct sent_request *request = NULL;
     while (!request && client_in_flight(measure->client)) {
         if (interrupted)
             client_break_off(measure->client, "interrupted");
@@ -164,14 +164,14 @@ static struct request *next_one(struct measure *measure)
  * next; an endpoint that is not there, hangs or sends garbage is asked once. */
 static bool find_way(struct measure *measure, uint32_t prompt, uint32_t output)
 {
-    static const struct way ways[] = { { false, true, true }, { false, false, true }, { true, false, true },
+    static const struct endpoint_way ways[] = { { false, true, true }, { false, false, true }, { true, false, true },
                                        { false, false, false }, { true, false, false } };
     const double usual_bytes = 4;
     for (size_t i = 0; i < sizeof ways / sizeof *ways && goes_on(measure); i++) {
         client_set(measure->client, measure->model, ways[i], usual_bytes);
         client_announce(measure->client, 1);
         send_one(measure, NULL, prompt, output);
-        const struct request *request = next_one(measure);
+        const struct sent_request *request = next_one(measure);
         if (!request->error) {
             const double bytes = request->usage && request->prompt_tokens && !ways[i].ids
                                  ? usual_bytes * prompt / request->prompt_tokens : usual_bytes;
@@ -203,16 +203,16 @@ static uint32_t varied(struct measure *measure, uint32_t length)
     return (uint32_t)fmax(1, round(length * (1 + wide * (2 * random_uniform(&measure->lengths) - 1))));
 }
 
-static void add_request(struct measure *measure, struct point *point, uint32_t output, bool warm_up)
+static void add_request(struct measure *measure, struct load_point *point, uint32_t output, bool warm_up)
 {
-    struct request *request = send_one(measure, point, varied(measure, point->prompt_asked), varied(measure, output));
+    struct sent_request *request = send_one(measure, point, varied(measure, point->prompt_asked), varied(measure, output));
     request->warm_up = warm_up;
-    *(struct request **)arena_push(measure->arena, &point->requests, &point->count, &point->room,
+    *(struct sent_request **)arena_push(measure->arena, &point->requests, &point->count, &point->room,
                                 sizeof request) = request;
 }
 
 /* One more of too many failures in a row ends everything. */
-static void count_failures(struct measure *measure, const struct request *request, size_t *failures)
+static void count_failures(struct measure *measure, const struct sent_request *request, size_t *failures)
 {
     *failures = request->error ? *failures + 1 : 0;
     if (*failures >= FAILURES_MOST && !measure->stopped)
@@ -228,7 +228,7 @@ static void show_progress(const struct measure *measure)
 
 /* Requests of an open loop, at the times of a Poisson process. The first fifth of the time does not count: the
  * queue has to fill. */
-static void run_open_loop(struct measure *measure, struct point *point, double seconds)
+static void run_open_loop(struct measure *measure, struct load_point *point, double seconds)
 {
     const double began = client_now(measure->client), warm = seconds / 5;
     struct random random;
@@ -236,7 +236,7 @@ static void run_open_loop(struct measure *measure, struct point *point, double s
     random_stream(&random, measure->seed, "arrivals", point - measure->points);
     for (double at = began + random_exponential(&random) / point->rate; at < began + seconds && goes_on(measure);) {
         const double left = at - client_now(measure->client);
-        struct request *request = client_wait(measure->client, fmin(fmax(left, 0), 0.2));
+        struct sent_request *request = client_wait(measure->client, fmin(fmax(left, 0), 0.2));
         if (request) {
             take(measure, request);
             count_failures(measure, request, &failures);
@@ -259,7 +259,7 @@ static void run_open_loop(struct measure *measure, struct point *point, double s
     point_count(measure->arena, point);
 }
 
-static void run_point(struct measure *measure, struct point *point, double seconds)
+static void run_point(struct measure *measure, struct load_point *point, double seconds)
 {
     const size_t clients = point->concurrency, most = (ROUNDS + 1) * (clients > 1 ? clients : 2);
     const double until = client_now(measure->client) + seconds;
@@ -270,7 +270,7 @@ static void run_point(struct measure *measure, struct point *point, double secon
         add_request(measure, point, first_length(point->output_asked, i, clients), true);
     if (client_in_flight(measure->client) < clients)
         client_announce(measure->client, client_in_flight(measure->client));
-    for (struct request *request; (request = next_one(measure));) {
+    for (struct sent_request *request; (request = next_one(measure));) {
         count_failures(measure, request, &failures);
         open = open && goes_on(measure) && point->count < most && client_now(measure->client) < until;
         request->drained = !open;
@@ -288,7 +288,7 @@ static void run_point(struct measure *measure, struct point *point, double secon
 static void add_point(struct measure *measure, size_t concurrency, double rate, double prompt, double output)
 {
     measure->points[measure->point_count++] =
-        (struct point){ .concurrency = concurrency, .rate = rate, .prompt_asked = (uint32_t)prompt,
+        (struct load_point){ .concurrency = concurrency, .rate = rate, .prompt_asked = (uint32_t)prompt,
                         .output_asked = (uint32_t)output };
 }
 
@@ -297,7 +297,7 @@ static void shorten(struct measure *measure)
 {
     const double most = measure->length_most;
     for (size_t i = 0; i < measure->point_count && most > 0; i++) {
-        struct point *point = &measure->points[i];
+        struct load_point *point = &measure->points[i];
         const double longest = 1 + sqrt(3) * measure->variation;
         if (longest * ((double)point->prompt_asked + point->output_asked) <= most)
             continue;
@@ -344,7 +344,7 @@ static bool plan_loads(struct measure *measure, struct error *error)
 }
 
 /* Time that a load should have, beside others: more clients have longer answers, in fewer rounds. */
-static double weight_of(const struct point *point)
+static double weight_of(const struct load_point *point)
 {
     return point->rate > 0 ? 1 : sqrt((double)point->concurrency);
 }
@@ -368,7 +368,7 @@ static void run_loads(struct measure *measure)
             measure->point_count = i;
             return;
         }
-        struct point *point = &measure->points[i];
+        struct load_point *point = &measure->points[i];
         (point->rate > 0 ? run_open_loop : run_point)(measure, point, left * weight_of(point) / weights_from(measure, i));
     }
 }
@@ -391,7 +391,7 @@ static void add_json(const struct measure *measure, const char *path, struct doc
     struct arena *arena = measure->arena;
     struct doc *points = doc_add(arena, doc, "points", DOC_ARRAY);
     for (size_t i = 0; i < measure->point_count; i++) {
-        const struct point *point = &measure->points[i];
+        const struct load_point *point = &measure->points[i];
         struct doc *one = doc_add(arena, points, NULL, DOC_OBJECT);
         const bool any = point->used > 0;
         doc_add_number(arena, one, NAME_concurrency, point->rate > 0 ? NAN : (double)point->concurrency);
@@ -437,7 +437,7 @@ static void add_milliseconds(struct buffer *out, const struct quantiles *q)
         buffer_print(out, "  %10s %7s", "-", "-");
 }
 
-static void add_line(const struct point *point, struct buffer *out)
+static void add_line(const struct load_point *point, struct buffer *out)
 {
     const char *load = arena_print(out->arena, point->rate > 0 ? "%.4g/s" : "%.0f",
                                    point->rate > 0 ? point->rate : (double)point->concurrency);

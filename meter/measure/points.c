@@ -25,18 +25,18 @@ struct quantiles quantiles_of(double *values, size_t count)
     return q;
 }
 
-static bool counts(const struct request *request, bool all)
+static bool counts(const struct sent_request *request, bool all)
 {
     return !request->error && (all || (!request->warm_up && !request->drained));
 }
 
 /* The window in which the load was there: from the second request of the first client on. */
-static void set_window(struct point *point, bool all)
+static void set_window(struct load_point *point, bool all)
 {
     point->began = INFINITY;
     point->closed = 0;
     for (size_t i = 0; i < point->count; i++) {
-        const struct request *request = point->requests[i];
+        const struct sent_request *request = point->requests[i];
         if (request->error)
             continue;
         if (all || !request->warm_up)
@@ -46,11 +46,11 @@ static void set_window(struct point *point, bool all)
 }
 
 /* Output tokens that came in the window: a chunk has an equal part of those of its answer. */
-static double tokens_within(const struct point *point)
+static double tokens_within(const struct load_point *point)
 {
     double tokens = 0;
     for (size_t i = 0; i < point->count; i++) {
-        const struct request *request = point->requests[i];
+        const struct sent_request *request = point->requests[i];
         for (size_t c = 0; c < request->chunk_count && !request->error; c++)
             if (request->chunk_times[c] > point->began && request->chunk_times[c] <= point->closed)
                 tokens += (double)request->output_tokens / (double)request->chunk_count;
@@ -58,7 +58,7 @@ static double tokens_within(const struct point *point)
     return tokens;
 }
 
-void point_count(struct arena *arena, struct point *point)
+void point_count(struct arena *arena, struct load_point *point)
 {
     enum { HANDFUL = 3 };
     size_t gaps = 0, steady = 0, tpots = 0, itls = 0;
@@ -75,7 +75,7 @@ void point_count(struct arena *arena, struct point *point)
            *overhead = arena_array(arena, point->count + 1, sizeof *overhead),
            *itl = arena_array(arena, gaps + 1, sizeof *itl);
     for (size_t i = 0; i < point->count; i++) {
-        const struct request *request = point->requests[i];
+        const struct sent_request *request = point->requests[i];
         if (!counts(request, all)) {
             point->left_out += !request->error;
             continue;

@@ -76,7 +76,7 @@ const char *watch_binding(const struct load *load)
 /* From what the prediction is calibrated, or why it is not. */
 static const char *calibrated_from(const struct watch *watch)
 {
-    const struct fitted *fitted = &watch->history->fitted;
+    const struct watch_fitted *fitted = &watch->history->fitted;
     if (!fitted->refused)
         return arena_print(watch->arena, "calibrated by %zu point%s of the server's own times", fitted->points,
                            fitted->points == 1 ? "" : "s");
@@ -121,7 +121,7 @@ static void note_length(struct watch *watch, const char *option, double stated, 
 static void list_notes(struct watch *watch)
 {
     const struct load *load = &watch->load;
-    const struct fitted *fitted = &watch->history->fitted;
+    const struct watch_fitted *fitted = &watch->history->fitted;
     if (load->restarted)
         add_note(watch, load->replicas > 1 ? "a replica has restarted between the scrapes: its counts are too low"
                         : "the server has restarted between the scrapes: these are sums since it started");
@@ -158,7 +158,7 @@ static void list_notes(struct watch *watch)
 
 static void list_unknown(struct watch *watch)
 {
-    const struct fitted *fitted = &watch->history->fitted;
+    const struct watch_fitted *fitted = &watch->history->fitted;
     if (watch->single)
         add_unknown(watch, "rates of now: these are means since the server started, right only if its load was "
                            "steady, and no point of a calibration; --since FILE --seconds T compares two scrapes");
@@ -230,7 +230,7 @@ static void add_replicas(struct watch *watch, struct doc *doc)
 
 static void add_calibration(struct watch *watch, struct doc *doc)
 {
-    const struct fitted *fitted = &watch->history->fitted;
+    const struct watch_fitted *fitted = &watch->history->fitted;
     struct doc *one = doc_add(watch->arena, doc, "calibration", DOC_OBJECT);
     doc_add_number(watch->arena, one, "points", fitted->refused ? 0 : (double)fitted->points);
     doc_add_number(watch->arena, one, "intervals", (double)watch->history->fit.intervals);

@@ -71,8 +71,8 @@ static bool read_labels(struct arena *arena, struct text *text, struct sample *s
         skip(text, 1);
         if (!read_quoted(arena, text, &value))
             return false;
-        *(struct label *)arena_push(arena, &sample->labels, &sample->label_count, &room,
-                                    sizeof *sample->labels) = (struct label){ name, value };
+        *(struct metric_label *)arena_push(arena, &sample->labels, &sample->label_count, &room,
+                                    sizeof *sample->labels) = (struct metric_label){ name, value };
         skip_blanks(text);
         if (text->size && *text->data == ',')
             skip(text, 1);

@@ -6,12 +6,12 @@
 
 #include "base/base.h"
 
-struct label {
+struct metric_label {
     const char *name, *value;
 };
 struct sample {
     const char *name;
-    struct label *labels;
+    struct metric_label *labels;
     size_t label_count;
     double value;
 };

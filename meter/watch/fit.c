@@ -24,7 +24,7 @@ static double tpot_of(const struct load *load)
 static const char *unsteady(const struct load *load)
 {
     const double fewest = 20, most_drift = 0.2, least_running = 0.2, few = 2, most_waiting = 0.1;
-    const struct seen *seen = load->seen;
+    const struct seen_quantity *seen = load->seen;
     if (load->in_flight <= 0 && !load->restarted)
         return "hardly anything ran in it";
     if (!(load->in_flight > 0) || !isfinite(seen[LOAD_ITL].value) || !isfinite(seen[LOAD_TTFT].value))
@@ -63,7 +63,7 @@ static void fade(struct fit_point *point, double at)
     point->at = fmax(point->at, at);
 }
 
-static struct fit_point *place(struct fit *fit, double in_flight, double prompt, double output)
+static struct fit_point *place(struct watch_fit *fit, double in_flight, double prompt, double output)
 {
     size_t oldest = 0;
     for (size_t i = 0; i < fit->count; i++) {
@@ -77,10 +77,10 @@ static struct fit_point *place(struct fit *fit, double in_flight, double prompt,
     return &fit->points[at];
 }
 
-const char *fit_see(struct fit *fit, const struct load *load, double at)
+const char *fit_see(struct watch_fit *fit, const struct load *load, double at)
 {
     const char *why = unsteady(load);
-    const struct seen *seen = load->seen;
+    const struct seen_quantity *seen = load->seen;
     if (why)
         return why;
     const double replicas = (double)load->replicas, requests = load->requests;
@@ -218,15 +218,15 @@ static const char *give(struct calibration *calibration, const struct measured *
     return why ? why : calibration_give(calibration, calibration->count - 1);
 }
 
-void fit_make(struct arena *arena, const struct fit *fit, struct scenario *scenario, const struct command *command,
-              const char *source, struct fitted *fitted)
+void fit_make(struct arena *arena, const struct watch_fit *fit, struct scenario *scenario, const struct command *command,
+              const char *source, struct watch_fitted *fitted)
 {
     struct error error = { .what = "" };
     struct calibrate calibrate = { .arena = arena, .error = &error,
                                    .command = without_calibration(arena, command) };
     struct calibration *calibration = &calibrate.calibration;
     const struct measured server = server_of(scenario, source);
-    *fitted = (struct fitted){ .refused = "no interval tells a point" };
+    *fitted = (struct watch_fitted){ .refused = "no interval tells a point" };
     if (!fit->count)
         return;
     calibration_open(calibration, arena, calibrate.command);
@@ -255,7 +255,7 @@ void fit_make(struct arena *arena, const struct fit *fit, struct scenario *scena
     fitted->text = (struct text){ text.data, text.size };
 }
 
-bool fit_use(struct scenario *scenario, const char *source, const struct fitted *fitted, struct error *error)
+bool fit_use(struct scenario *scenario, const char *source, const struct watch_fitted *fitted, struct error *error)
 {
     struct calibrated *calibrated = arena_alloc(scenario->arena, sizeof *calibrated);
     if (fitted->refused)

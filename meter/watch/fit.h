@@ -23,7 +23,7 @@ struct fit_point {
     double hits, queried, accepted, drafted;    /* shares, times the requests that have one */
     bool unqueued;                  /* its times to the first token leave waiting out */
 };
-struct fit {
+struct watch_fit {
     struct fit_point points[FIT_POINTS_MOST];
     size_t count;
     size_t intervals;               /* that were taken */
@@ -31,10 +31,10 @@ struct fit {
 };
 
 /* Why the interval that ended at `at` tells no point, or NULL: then it is one. */
-const char *fit_see(struct fit *fit, const struct load *load, double at);
+const char *fit_see(struct watch_fit *fit, const struct load *load, double at);
 
 /* What fit_make says. */
-struct fitted {
+struct watch_fitted {
     const char *refused;            /* why there is none, or NULL */
     size_t points, left_out;        /* that were given; that physics refuses */
     const char *left_out_why;
@@ -42,9 +42,9 @@ struct fitted {
     struct text text;               /* the calibration, as `calibrate -o` writes it */
 };
 /* Calibrates at the layout of `scenario`, whose values are read. `source` names where the points are from. */
-void fit_make(struct arena *arena, const struct fit *fit, struct scenario *scenario, const struct command *command,
-              const char *source, struct fitted *fitted);
+void fit_make(struct arena *arena, const struct watch_fit *fit, struct scenario *scenario, const struct command *command,
+              const char *source, struct watch_fitted *fitted);
 /* Give a scenario what fit_make said. */
-bool fit_use(struct scenario *scenario, const char *source, const struct fitted *fitted, struct error *error);
+bool fit_use(struct scenario *scenario, const char *source, const struct watch_fitted *fitted, struct error *error);
 
 #endif

@@ -109,14 +109,14 @@ static bool changes_memory(enum vary vary)
 /* The figures with the flag; false: they have no value. */
 static bool read_change(const struct watch *watch, const struct outlook *outlook, struct change *change)
 {
-    struct setting settings[3] = { { change->flag.moves, change->to }, { NAME_chips, change->chips } };
+    struct watch_setting settings[3] = { { change->flag.moves, change->to }, { NAME_chips, change->chips } };
     size_t count = change->vary == VARY_TENSOR ? 2 : 1;
     const double blocks = watch->load.blocks;
     if (blocks > 0 && changes_memory(change->vary)) {
         const double now = outlook->blocks, then = outlook_blocks(outlook, settings, count);
         if (!(now > 0) || !(then > 0))
             return false;
-        settings[count++] = (struct setting){ NAME_kv_blocks_reported, floor(blocks * then / now) };
+        settings[count++] = (struct watch_setting){ NAME_kv_blocks_reported, floor(blocks * then / now) };
     }
     outlook_read(outlook, settings, count, change->at);
     return isfinite(change->at[OUTLOOK_THROUGHPUT].value) && change->at[OUTLOOK_THROUGHPUT].value > 0;

@@ -24,7 +24,7 @@
 struct follower {
     struct arena *arena;
     const struct command *command;
-    struct source *source;
+    struct metrics_source *source;
     struct history *history;
     struct arena turns[2];          /* of the reading before, which `kept` is, and of this one */
     int kept;
@@ -313,7 +313,7 @@ bool watch_follows(const struct command *command)
 bool watch_follow(struct arena *arena, const struct command *command, void (*ready)(const char *url),
                   struct error *error)
 {
-    struct source source;
+    struct metrics_source source;
     struct history *history = arena_alloc(arena, sizeof *history);
     struct follower follower = { .arena = arena, .command = command, .source = &source, .history = history };
     if (!source_open(arena, command, &source, error))
@@ -385,7 +385,7 @@ static bool last_of(struct follower *follower, const struct scrape *scrapes, siz
     return true;
 }
 
-bool follow_once(struct arena *arena, const struct command *command, struct source *source, struct history *history,
+bool follow_once(struct arena *arena, const struct command *command, struct metrics_source *source, struct history *history,
                  struct answer *answer, struct error *error)
 {
     struct follower follower = { .arena = arena, .command = command, .source = source, .history = history };

@@ -9,7 +9,7 @@
 bool watch_answer(struct watch *watch, const struct exposition *now, const struct exposition *since, double span,
                   struct answer *answer, struct error *error);
 /* Everything that a recording has, or a Prometheus server of the last hour: the last answer. */
-bool follow_once(struct arena *arena, const struct command *command, struct source *source, struct history *history,
+bool follow_once(struct arena *arena, const struct command *command, struct metrics_source *source, struct history *history,
                  struct answer *answer, struct error *error);
 
 #endif

@@ -35,7 +35,7 @@ static void forget(struct history *history, double before)
 const char *history_add(struct history *history, const struct load *load, double at)
 {
     enum { PIECES = 60 };
-    const struct seen *seen = load->seen;
+    const struct seen_quantity *seen = load->seen;
     const double rate = seen[LOAD_ARRIVAL_RATE].value;
     struct rate_seen *last = history->rate_count ? &history->rates[history->rate_count - 1] : NULL;
     if (isfinite(rate) && load->span > 0) {

@@ -58,7 +58,7 @@ static const struct engine engines[] = {
 
 /* ---- differences ------------------------------------------------------------------------------ */
 
-struct reading {
+struct metrics_reader {
     struct arena *arena;
     const struct exposition *now, *since;
     const struct engine *engine;
@@ -68,7 +68,7 @@ struct reading {
 
 /* What a counter grew by, over its series; NAN: there is none. Where there are several engines one that has
  * restarted, or come, counts from its start, and one that has gone no more. */
-static double grown(const struct reading *reading, const char *names)
+static double grown(const struct metrics_reader *reading, const char *names)
 {
     return names ? exposition_growth(reading->now, reading->since, names, reading->several) : NAN;
 }
@@ -86,7 +86,7 @@ static const char *with_end(struct arena *arena, const char *names, const char *
 }
 
 /* The mean of a histogram in the span; NAN: it has no observation, or there is none. */
-static double mean_of(const struct reading *reading, const char *names)
+static double mean_of(const struct metrics_reader *reading, const char *names)
 {
     if (!names)
         return NAN;
@@ -95,10 +95,10 @@ static double mean_of(const struct reading *reading, const char *names)
     return count > 0 ? sum / count : NAN;
 }
 
-static struct seen given(const struct reading *reading, double value, const char *source, const char *absent)
+static struct seen_quantity given(const struct metrics_reader *reading, double value, const char *source, const char *absent)
 {
-    return isfinite(value) ? (struct seen){ value, arena_print(reading->arena, "%.*s", (int)strcspn(source, "|"), source) }
-                           : (struct seen){ NAN, absent };
+    return isfinite(value) ? (struct seen_quantity){ value, arena_print(reading->arena, "%.*s", (int)strcspn(source, "|"), source) }
+                           : (struct seen_quantity){ NAN, absent };
 }
 
 /* ---- values that no server can have ------------------------------------------------------------ */
@@ -189,7 +189,7 @@ static bool is_replica(const struct engine *engine, const struct sample *sample)
 static bool belongs(const struct sample *sample, const struct sample *replica)
 {
     for (size_t i = 0; i < replica->label_count; i++) {
-        const struct label *label = &replica->labels[i];
+        const struct metric_label *label = &replica->labels[i];
         const char *value = strcmp(label->name, "tp_rank") ? sample_label(sample, label->name) : label->value;
         if (!value || strcmp(value, label->value))
             return false;
@@ -257,13 +257,13 @@ static bool check_scrapes(struct arena *arena, const char *file, struct expositi
 
 /* ---- quantities ------------------------------------------------------------------------------- */
 
-static double gauge(const struct reading *reading, const struct exposition *of, const char *names, const char *label)
+static double gauge(const struct metrics_reader *reading, const struct exposition *of, const char *names, const char *label)
 {
     (void)reading;
     return names && of ? exposition_sum(of, names, label) : NAN;
 }
 
-static double in_flight(const struct reading *reading, const struct exposition *of)
+static double in_flight(const struct metrics_reader *reading, const struct exposition *of)
 {
     const struct engine *engine = reading->engine;
     const double running = gauge(reading, of, engine->running, engine->running_label),
@@ -272,20 +272,20 @@ static double in_flight(const struct reading *reading, const struct exposition *
 }
 
 /* Finished requests, and those that are there more than before. */
-static struct seen arrival_rate(const struct reading *reading)
+static struct seen_quantity arrival_rate(const struct metrics_reader *reading)
 {
     const struct engine *engine = reading->engine;
     const double finished = grown(reading, engine->finished);
     const double more = in_flight(reading, reading->now) - (reading->since ? in_flight(reading, reading->since) : 0);
     if (!engine->finished || isnan(finished))
-        return (struct seen){ NAN, "the engine counts no requests" };
+        return (struct seen_quantity){ NAN, "the engine counts no requests" };
     if (!(reading->span > 0))
-        return (struct seen){ NAN, "the time that the sums are of is not known: --since FILE --seconds T" };
+        return (struct seen_quantity){ NAN, "the time that the sums are of is not known: --since FILE --seconds T" };
     return given(reading, (finished + more) / reading->span, engine->finished, "");
 }
 
 /* By the histogram of finished requests, or tokens over requests. */
-static struct seen mean_length(const struct reading *reading, const char *histogram, const char *tokens)
+static struct seen_quantity mean_length(const struct metrics_reader *reading, const char *histogram, const char *tokens)
 {
     double mean = mean_of(reading, histogram);
     const char *source = histogram;
@@ -295,15 +295,15 @@ static struct seen mean_length(const struct reading *reading, const char *histog
         source = tokens;
     }
     if (mean < 0 || mean > TOKENS_MOST)
-        return (struct seen){ NAN, "the mean of the counts is not between 0 and 1e7 tokens" };
+        return (struct seen_quantity){ NAN, "the mean of the counts is not between 0 and 1e7 tokens" };
     if (isfinite(mean))
         return given(reading, mean, source, "");
-    return (struct seen){ NAN, tokens && !reading->engine->finished ? "the engine counts no requests"
+    return (struct seen_quantity){ NAN, tokens && !reading->engine->finished ? "the engine counts no requests"
                                                                    : "no request has finished" };
 }
 
 /* Running on average, by Little's law of the gaps between tokens: their sum over the time. */
-static struct seen running(const struct reading *reading)
+static struct seen_quantity running(const struct metrics_reader *reading)
 {
     const struct engine *engine = reading->engine;
     const char *sums = engine->gaps ? with_end(reading->arena, engine->gaps, "_sum") : engine->gap_time;
@@ -314,19 +314,19 @@ static struct seen running(const struct reading *reading)
                  engine->running ? engine->running : "", "the engine does not tell");
 }
 
-static struct seen ratio(const struct reading *reading, const char *part, const char *whole, double most,
+static struct seen_quantity ratio(const struct metrics_reader *reading, const char *part, const char *whole, double most,
                          const char *absent)
 {
     const double of = grown(reading, whole), some = grown(reading, part);
     if (of > 0 && (some < 0 || some / of > most))
-        return (struct seen){ NAN, "more is counted of a part than of the whole" };
-    return of > 0 ? given(reading, some / of, part, absent) : (struct seen){ NAN, absent };
+        return (struct seen_quantity){ NAN, "more is counted of a part than of the whole" };
+    return of > 0 ? given(reading, some / of, part, absent) : (struct seen_quantity){ NAN, absent };
 }
 
-static struct seen hit_share(const struct reading *reading)
+static struct seen_quantity hit_share(const struct metrics_reader *reading)
 {
     const struct engine *engine = reading->engine;
-    const struct seen counted = ratio(reading, engine->hits ? engine->hits : "", engine->queried, 1,
+    const struct seen_quantity counted = ratio(reading, engine->hits ? engine->hits : "", engine->queried, 1,
                                       "no prefix cache is counted");
     if (isfinite(counted.value) || !engine->hit_share)
         return counted;
@@ -334,7 +334,7 @@ static struct seen hit_share(const struct reading *reading)
 }
 
 /* Sums of times over the time that went by. */
-static double mean_in_flight(const struct reading *reading)
+static double mean_in_flight(const struct metrics_reader *reading)
 {
     const struct engine *engine = reading->engine;
     if (!reading->since || !(reading->span > 0))
@@ -348,7 +348,7 @@ static double mean_in_flight(const struct reading *reading)
 }
 
 /* Every token but the first of a request ends a gap, alone or with others. */
-static double tokens_per_gap(const struct reading *reading)
+static double tokens_per_gap(const struct metrics_reader *reading)
 {
     const struct engine *engine = reading->engine;
     if (!engine->drafted || !(grown(reading, engine->drafted) > 0) || !engine->gaps || !engine->ttft)
@@ -359,10 +359,10 @@ static double tokens_per_gap(const struct reading *reading)
     return gaps > 0 && tokens >= gaps ? tokens / gaps : 1;
 }
 
-static void read_all(const struct reading *reading, struct load *load)
+static void read_all(const struct metrics_reader *reading, struct load *load)
 {
     const struct engine *engine = reading->engine;
-    struct seen *seen = load->seen;
+    struct seen_quantity *seen = load->seen;
     const double preempted = grown(reading, engine->preempted);
     load->requests = grown(reading, engine->finished);
     load->prompt_tokens = grown(reading, engine->prompt_tokens);
@@ -378,9 +378,9 @@ static void read_all(const struct reading *reading, struct load *load)
     seen[LOAD_WAITING] = given(reading, gauge(reading, reading->now, engine->waiting, engine->waiting_label),
                                engine->waiting ? engine->waiting : "", "the engine does not tell");
     seen[LOAD_HIT_SHARE] = hit_share(reading);
-    seen[LOAD_PREEMPTION_RATE] = isnan(preempted) ? (struct seen){ NAN, "the engine counts no preemptions" }
+    seen[LOAD_PREEMPTION_RATE] = isnan(preempted) ? (struct seen_quantity){ NAN, "the engine counts no preemptions" }
         : load->requests > 0 ? given(reading, preempted / load->requests, engine->preempted, "")
-                             : (struct seen){ NAN, "no request has finished" };
+                             : (struct seen_quantity){ NAN, "no request has finished" };
     seen[LOAD_ACCEPTANCE] = ratio(reading, engine->accepted ? engine->accepted : "", engine->drafted, 1,
                                   "no draft tokens are counted");
     seen[LOAD_TTFT] = given(reading, mean_of(reading, engine->ttft), engine->ttft ? engine->ttft : "",
@@ -440,7 +440,7 @@ static double count_ranks(const struct exposition *exposition)
     return most;
 }
 
-static bool fell(const struct reading *reading)
+static bool fell(const struct metrics_reader *reading)
 {
     const struct engine *engine = reading->engine;
     const char *const counters[] = { engine->finished, engine->prompt_tokens, engine->output_tokens };
@@ -451,7 +451,7 @@ static bool fell(const struct reading *reading)
            exposition_sum(reading->since, "process_start_time_seconds", NULL);
 }
 
-static bool any_fell(const struct reading *reading)
+static bool any_fell(const struct metrics_reader *reading)
 {
     const char *counted = reading->engine->output_tokens ? reading->engine->output_tokens : reading->engine->finished;
     return counted && exposition_fell(reading->now, reading->since, counted);
@@ -476,7 +476,7 @@ bool load_read(struct arena *arena, const char *file, const struct exposition *n
         return false;
     now = &checked;
     since = since ? &checked_since : NULL;
-    struct reading reading = { arena, now, since, engine, span, false };
+    struct metrics_reader reading = { arena, now, since, engine, span, false };
     const size_t replicas = count_replicas(now, engine);
     load->version = any_label(now, engine, "version");
     load->model = any_label(now, engine, "model_name");
@@ -502,16 +502,16 @@ bool load_read(struct arena *arena, const char *file, const struct exposition *n
 
 void load_assume_lengths(struct load *load, double prompt, double output)
 {
-    struct seen *seen = load->seen;
+    struct seen_quantity *seen = load->seen;
     if (isnan(seen[LOAD_PROMPT].value) && prompt > 0)
-        seen[LOAD_PROMPT] = (struct seen){ prompt, "--isl" };
+        seen[LOAD_PROMPT] = (struct seen_quantity){ prompt, "--isl" };
     if (!isnan(seen[LOAD_OUTPUT].value) || !(output > 0))
         return;
-    seen[LOAD_OUTPUT] = (struct seen){ output, "--osl" };
+    seen[LOAD_OUTPUT] = (struct seen_quantity){ output, "--osl" };
     if (isnan(load->requests) && load->output_tokens >= 0)
         load->requests = load->output_tokens / output, load->requests_derived = true;
     if (isnan(seen[LOAD_TTFT].value) && load->requests > 0 && isfinite(load->prompt_seconds))
-        seen[LOAD_TTFT] = (struct seen){ load->prompt_seconds / load->requests, load->engine->prompt_time };
+        seen[LOAD_TTFT] = (struct seen_quantity){ load->prompt_seconds / load->requests, load->engine->prompt_time };
     if (isnan(seen[LOAD_ARRIVAL_RATE].value) && load->requests > 0 && load->span > 0)
-        seen[LOAD_ARRIVAL_RATE] = (struct seen){ load->requests / load->span, "output tokens over --osl" };
+        seen[LOAD_ARRIVAL_RATE] = (struct seen_quantity){ load->requests / load->span, "output tokens over --osl" };
 }

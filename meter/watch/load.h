@@ -20,7 +20,7 @@ struct engine {
 };
 
 /* A quantity that was read; value NAN: `source` says why there is none. */
-struct seen {
+struct seen_quantity {
     double value;
     const char *source;
 };
@@ -46,7 +46,7 @@ struct load {
                                        first token and of the gaps after it; NAN: not two scrapes */
     double tokens_per_gap;          /* of accepted draft tokens more than 1 */
     double in_flight_growth;        /* requests in flight more than before; NAN: not two scrapes */
-    struct seen seen[LOAD_COUNT];
+    struct seen_quantity seen[LOAD_COUNT];
 };
 
 /* `since` NULL: one scrape; then `span` is the time since the start of the server, or NAN. False: metrics of

@@ -45,7 +45,7 @@ double outlook_setting(const struct outlook *outlook, const char *row)
     return input < 0 ? NAN : outlook->values.inputs[input];
 }
 
-static void set_inputs(const struct graph *graph, const struct setting *settings, size_t count, double *inputs)
+static void set_inputs(const struct graph *graph, const struct watch_setting *settings, size_t count, double *inputs)
 {
     for (size_t i = 0; i < count; i++) {
         const int input = graph_input(graph, settings[i].row);
@@ -54,7 +54,7 @@ static void set_inputs(const struct graph *graph, const struct setting *settings
     }
 }
 
-static void evaluate(struct arena *scratch, const struct outlook *outlook, const struct setting *settings, size_t count,
+static void evaluate(struct arena *scratch, const struct outlook *outlook, const struct watch_setting *settings, size_t count,
                      double at[ROWS])
 {
     const struct graph *graph = &outlook->values.graph;
@@ -65,7 +65,7 @@ static void evaluate(struct arena *scratch, const struct outlook *outlook, const
 }
 
 /* The ends over the values, where the server was measured. */
-static void find_ends(struct arena *scratch, const struct outlook *outlook, const struct setting *settings, size_t count,
+static void find_ends(struct arena *scratch, const struct outlook *outlook, const struct watch_setting *settings, size_t count,
                       double low[OUTLOOK_COUNT], double high[OUTLOOK_COUNT])
 {
     const struct graph *graph = &outlook->graph.graph;
@@ -76,7 +76,7 @@ static void find_ends(struct arena *scratch, const struct outlook *outlook, cons
     calibrated_intervals(scratch, outlook->calibrated, &outlook->graph, inputs, low, high);
 }
 
-void outlook_read(const struct outlook *outlook, const struct setting *settings, size_t count,
+void outlook_read(const struct outlook *outlook, const struct watch_setting *settings, size_t count,
                   struct interval_of figures[OUTLOOK_COUNT])
 {
     struct arena scratch = arena_beside(outlook->arena);
@@ -91,7 +91,7 @@ void outlook_read(const struct outlook *outlook, const struct setting *settings,
     arena_free(&scratch);
 }
 
-double outlook_blocks(const struct outlook *outlook, const struct setting *settings, size_t count)
+double outlook_blocks(const struct outlook *outlook, const struct watch_setting *settings, size_t count)
 {
     struct arena scratch = arena_beside(outlook->arena);
     double at[ROWS];

@@ -33,7 +33,7 @@ static void gauge(struct buffer *out, const char *name, const char *help, double
 
 static void print_found(struct buffer *out, const struct watch *watch)
 {
-    const struct seen *seen = watch->load.seen;
+    const struct seen_quantity *seen = watch->load.seen;
     const double arrivals = watch->now.rate.value;
     gauge(out, "replicas", "Replicas whose metrics were read.", (double)watch->load.replicas);
     gauge(out, "replicas_wanted", "Replicas that the arrivals of now need within the limits.",

@@ -23,8 +23,8 @@ struct rate_seen {
 /* What is kept between readings. */
 struct history {
     struct arena arena;
-    struct fit fit;
-    struct fitted fitted;
+    struct watch_fit fit;
+    struct watch_fitted fitted;
     struct rate_seen rates[RATES_MOST];
     size_t rate_count;
     double window;                  /* s of arrivals that the trend is of */
@@ -58,7 +58,7 @@ struct outlook {
     struct calibrated_graph graph;
     double blocks;                  /* KV blocks of a rank that fit in memory, whatever the server reports */
 };
-struct setting {
+struct watch_setting {
     const char *row;
     double value;
 };
@@ -66,10 +66,10 @@ bool outlook_open(struct scenario *scenario, struct outlook *outlook, struct err
 /* What a row is set to; NAN: nothing depends on it. */
 double outlook_setting(const struct outlook *outlook, const char *row);
 /* The figures with some settings changed. */
-void outlook_read(const struct outlook *outlook, const struct setting *settings, size_t count,
+void outlook_read(const struct outlook *outlook, const struct watch_setting *settings, size_t count,
                   struct interval_of figures[OUTLOOK_COUNT]);
 /* The blocks that fit then. */
-double outlook_blocks(const struct outlook *outlook, const struct setting *settings, size_t count);
+double outlook_blocks(const struct outlook *outlook, const struct watch_setting *settings, size_t count);
 
 /* ---- predict.c ------------------------------------------------------------------------------- */
 

@@ -60,7 +60,7 @@ static void set_row(struct facts *facts, const char *row, double value)
 static void set_load(const struct watch *watch, struct facts *facts)
 {
     const struct load *load = &watch->load;
-    const struct seen *seen = load->seen;
+    const struct seen_quantity *seen = load->seen;
     const double now = seen[LOAD_ARRIVAL_RATE].value > 0 ? seen[LOAD_ARRIVAL_RATE].value : watch->now.rate.value;
     const double rate = now / (double)load->replicas;
     set_row(facts, NAME_prompt_tokens, fmax(1, watch->prompt));
@@ -107,7 +107,7 @@ static bool calibrate(struct watch *watch, struct error *error)
 {
     const double enough = 0.25;
     struct history *history = watch->history;
-    struct fitted *fitted = &history->fitted;
+    struct watch_fitted *fitted = &history->fitted;
     if (history->fit.changed >= enough) {
         fit_make(watch->arena, &history->fit, &watch->scenario, watch->command, watch->source, fitted);
         fitted->text.data = arena_copy(&history->arena, fitted->text.data ? fitted->text.data : "", fitted->text.size);

@@ -54,7 +54,7 @@ static bool has_line(struct text text, const char *begin)
 
 /* The first page says whether a Prometheus server is asked for its own metrics; then it is asked for those that
  * it has read. */
-static bool look(struct arena *arena, const struct command *command, struct source *source, struct error *error)
+static bool look(struct arena *arena, const struct command *command, struct metrics_source *source, struct error *error)
 {
     struct text text;
     source->url = metrics_url(arena, source->name);
@@ -79,12 +79,12 @@ static bool is_host(struct arena *arena, const char *word)
     return digits && colon > word && (!colon[1 + digits] || colon[1 + digits] == '/') && !file_there(arena, word);
 }
 
-bool source_open(struct arena *arena, const struct command *command, struct source *source, struct error *error)
+bool source_open(struct arena *arena, const struct command *command, struct metrics_source *source, struct error *error)
 {
     const char *word = command->word_count ? command->words[0] : "";
     if (is_host(arena, word) && !is_url(word))
         word = arena_print(arena, "http://%s", word);
-    *source = (struct source){ .kind = SOURCE_FILE, .name = word, .url = word, .job = command_text(command, "job"),
+    *source = (struct metrics_source){ .kind = SOURCE_FILE, .name = word, .url = word, .job = command_text(command, "job"),
                                .patience = command_number(command, "patience") };
     if (command->word_count != 1) {
         error_set(error, "watch needs one URL or file, %zu were given", command->word_count);
@@ -114,7 +114,7 @@ bool source_open(struct arena *arena, const struct command *command, struct sour
     return true;
 }
 
-void source_close(struct source *source)
+void source_close(struct metrics_source *source)
 {
     source->fresh = NULL;
 }
@@ -131,7 +131,7 @@ static void add_escaped(struct buffer *out, const char *text)
 }
 
 /* The series of engines, without the buckets of their histograms, which nothing here reads. */
-static const char *selector(struct arena *arena, const struct source *source)
+static const char *selector(struct arena *arena, const struct metrics_source *source)
 {
     struct buffer plain = { .arena = arena }, out = { .arena = arena };
     buffer_print(&plain, "{__name__=~\"(vllm|sglang|llamacpp):.+|(trtllm|nv_trt_llm|inference_objective)_.+%s\","
@@ -182,14 +182,14 @@ static double write_sample(struct buffer *out, const struct doc *metric, const s
     return time->number;
 }
 
-static bool no_api(const struct source *source, const char *why, struct error *error)
+static bool no_api(const struct metrics_source *source, const char *why, struct error *error)
 {
     error_set(error, "%.200s: %.300s", source->name, why);
     return error_expected(error, "a Prometheus server, whose /api/v1/query answers");
 }
 
 /* The list of series that a query gives; NULL: an error. */
-static const struct doc *ask(const struct source *source, struct arena *arena, const char *words, struct error *error)
+static const struct doc *ask(const struct metrics_source *source, struct arena *arena, const char *words, struct error *error)
 {
     struct text text;
     struct doc *doc;
@@ -214,7 +214,7 @@ static const struct doc *ask(const struct source *source, struct arena *arena, c
     return result;
 }
 
-static bool no_series(const struct source *source, struct error *error)
+static bool no_series(const struct metrics_source *source, struct error *error)
 {
     error_set(error, "%.200s: no series of an engine%s%.100s", source->name, source->job ? " has the label job=" : "",
               source->job ? source->job : "");
@@ -222,7 +222,7 @@ static bool no_series(const struct source *source, struct error *error)
                                  "llm-d's router: --job NAME");
 }
 
-static bool query_now(const struct source *source, struct arena *arena, struct scrape *scrape, struct error *error)
+static bool query_now(const struct metrics_source *source, struct arena *arena, struct scrape *scrape, struct error *error)
 {
     struct buffer out = { .arena = arena };
     scrape->at = clock_now();
@@ -241,7 +241,7 @@ static bool query_now(const struct source *source, struct arena *arena, struct s
     return true;
 }
 
-bool source_history(struct source *source, struct arena *arena, double seconds, double step,
+bool source_history(struct metrics_source *source, struct arena *arena, double seconds, double step,
                     struct scrape **scrapes, size_t *count, struct error *error)
 {
     const double end = clock_now(), begin = end - step * floor(seconds / step);
@@ -285,7 +285,7 @@ void source_record(struct buffer *out, const struct scrape *scrape)
         buffer_add(out, scrape->text.data, scrape->text.size);
 }
 
-static bool bad_recording(const struct source *source, struct error *error)
+static bool bad_recording(const struct metrics_source *source, struct error *error)
 {
     error_set(error, "%.200s: the recording is damaged, %zu bytes before its end", source->name,
               source->recording.size);
@@ -293,7 +293,7 @@ static bool bad_recording(const struct source *source, struct error *error)
 }
 
 /* A file that was cut off in its last reading ends before it: the writer may be at work still. */
-static bool next_recorded(struct source *source, struct arena *arena, struct scrape *scrape, bool *ended,
+static bool next_recorded(struct metrics_source *source, struct arena *arena, struct scrape *scrape, bool *ended,
                           struct error *error)
 {
     struct text line = text_line(&source->recording);
@@ -325,7 +325,7 @@ static bool next_recorded(struct source *source, struct arena *arena, struct scr
 
 /* ---- readings -------------------------------------------------------------------------------------- */
 
-static bool read_page(struct source *source, struct arena *arena, struct scrape *scrape, struct error *error)
+static bool read_page(struct metrics_source *source, struct arena *arena, struct scrape *scrape, struct error *error)
 {
     if (source->fresh) {
         *scrape = (struct scrape){ .at = source->fresh_at, .text = { source->fresh, source->fresh_size } };
@@ -338,7 +338,7 @@ static bool read_page(struct source *source, struct arena *arena, struct scrape 
     return good;
 }
 
-bool source_read(struct source *source, struct arena *arena, struct scrape *scrape, struct error *error)
+bool source_read(struct metrics_source *source, struct arena *arena, struct scrape *scrape, struct error *error)
 {
     *scrape = (struct scrape){ .at = NAN };
     if (source->kind == SOURCE_PROMETHEUS)
@@ -349,7 +349,7 @@ bool source_read(struct source *source, struct arena *arena, struct scrape *scra
     return true;
 }
 
-bool source_next(struct source *source, struct arena *arena, struct scrape *scrape, struct error *error)
+bool source_next(struct metrics_source *source, struct arena *arena, struct scrape *scrape, struct error *error)
 {
     bool ended = false;
     error->what[0] = error->hint[0] = 0;

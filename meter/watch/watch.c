@@ -16,7 +16,7 @@
 static bool write_calibration(const struct watch *watch, struct error *error)
 {
     const char *path = command_text(watch->command, "output");
-    const struct fitted *fitted = &watch->history->fitted;
+    const struct watch_fitted *fitted = &watch->history->fitted;
     if (!path || fitted->refused || !watch->predicted)
         return true;
     return file_write(watch->arena, "-o", path, fitted->text, error);
@@ -40,13 +40,13 @@ bool watch_answer(struct watch *watch, const struct exposition *now, const struc
 }
 
 /* Since when a server that answers now has been there; NAN: it does not tell, or a file does. */
-static double lifetime(const struct source *source, double at, const struct exposition *now)
+static double lifetime(const struct metrics_source *source, double at, const struct exposition *now)
 {
     const double began = exposition_least(now, "process_start_time_seconds");
     return source->kind == SOURCE_URL ? at - began : NAN;
 }
 
-static bool answer_once(struct arena *arena, const struct command *command, struct source *source,
+static bool answer_once(struct arena *arena, const struct command *command, struct metrics_source *source,
                         struct history *history, struct answer *answer, struct error *error)
 {
     struct watch *watch = arena_alloc(arena, sizeof *watch);
@@ -73,7 +73,7 @@ static bool answer_once(struct arena *arena, const struct command *command, stru
 
 bool ask_watch(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
-    struct source source;
+    struct metrics_source source;
     struct history *history = arena_alloc(arena, sizeof *history);
     if (command_given(command, "since") != command_given(command, "seconds")) {
         error_set(error, "--since and --seconds go together");

@@ -252,7 +252,7 @@ static void advance(struct endpoint *endpoint, double now)
 
 /* ---- requests --------------------------------------------------------------------------------- */
 
-static enum MHD_Result send_refusal(struct stream *stream, const struct refusal *refusal)
+static enum MHD_Result send_refusal(struct stream *stream, const struct endpoint_refusal *refusal)
 {
     struct buffer text = { .arena = &stream->arena };
     openai_refusal(&text, refusal);
@@ -267,7 +267,7 @@ static bool is_full(const struct endpoint *endpoint)
     return endpoint->waiting_most && waiting >= endpoint->waiting_most * endpoint->replicas;
 }
 
-static bool ask_run(struct stream *stream, struct refusal *refusal)
+static bool ask_run(struct stream *stream, struct endpoint_refusal *refusal)
 {
     struct endpoint *endpoint = stream->endpoint;
     const struct trace *trace = &endpoint->simulate.trace;
@@ -322,7 +322,7 @@ static ssize_t read_more(void *context, uint64_t position, char *to, size_t room
 static enum MHD_Result on_question(struct stream *stream, bool chat)
 {
     enum { PIECE = 1 << 14 };
-    struct refusal refusal = { 0 };
+    struct endpoint_refusal refusal = { 0 };
     const struct text body = { stream->body.data ? stream->body.data : "", stream->body.size };
     if (!openai_read(&stream->arena, chat, stream->endpoint->model, live_block(stream->endpoint->run), body,
                      &stream->asked, &refusal) ||
@@ -343,7 +343,7 @@ static enum MHD_Result on_question(struct stream *stream, bool chat)
 
 static enum MHD_Result on_tokenize(struct stream *stream)
 {
-    struct refusal refusal = { 0 };
+    struct endpoint_refusal refusal = { 0 };
     struct buffer text = { .arena = &stream->arena };
     uint32_t tokens;
     if (!openai_tokens(&stream->arena, (struct text){ stream->body.data ? stream->body.data : "",
@@ -384,7 +384,7 @@ static enum MHD_Result on_clock(struct stream *stream)
     struct endpoint *endpoint = stream->endpoint;
     struct buffer text = { .arena = &stream->arena };
     const char *clients = MHD_lookup_connection_value(stream->connection, MHD_GET_ARGUMENT_KIND, "clients");
-    struct refusal refusal = { 0 };
+    struct endpoint_refusal refusal = { 0 };
     if (clients && (*clients < '0' || *clients > '9' || strlen(clients) > 6)) {
         refuse(&refusal, 400, "BadRequestError", "clients must be a whole number");
         return send_refusal(stream, &refusal);
@@ -401,7 +401,7 @@ static enum MHD_Result on_whole(struct stream *stream, const char *path, const c
 {
     struct endpoint *endpoint = stream->endpoint;
     struct buffer text = { .arena = &stream->arena };
-    struct refusal refusal = { 0 };
+    struct endpoint_refusal refusal = { 0 };
     const bool posted = !strcmp(method, MHD_HTTP_METHOD_POST);
     const bool got = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD);
     if (stream->body.size > BODY_MOST)

@@ -15,12 +15,12 @@ struct asked_for {
     size_t block_count;
 };
 /* A refusal: the HTTP status, and the error object of the API. */
-struct refusal {
+struct endpoint_refusal {
     int status;                     /* 0: none */
     const char *kind;               /* "BadRequestError" */
     char what[400];
 };
-bool refuse(struct refusal *refusal, int status, const char *kind, const char *format, ...) BASE_PRINTF(4, 5);
+bool refuse(struct endpoint_refusal *refusal, int status, const char *kind, const char *format, ...) BASE_PRINTF(4, 5);
 
 /* Tokens of a text: a token for every four bytes, at least one. */
 enum { TOKEN_BYTES = 4 };
@@ -28,9 +28,9 @@ uint32_t text_tokens(size_t bytes);
 /* Reads the body of /v1/completions or /v1/chat/completions. `block`: tokens of a block of the prefix cache; 0:
  * prefixes are not named. */
 bool openai_read(struct arena *arena, bool chat, const char *model, size_t block, struct text body,
-                 struct asked_for *asked, struct refusal *refusal);
+                 struct asked_for *asked, struct endpoint_refusal *refusal);
 /* Tokens of a /tokenize request. */
-bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, struct refusal *refusal);
+bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, struct endpoint_refusal *refusal);
 
 /* An answer as it grows. */
 struct answered {
@@ -46,7 +46,7 @@ void openai_chunks(struct buffer *out, const struct asked_for *asked, struct ans
                    uint32_t tokens);
 /* The answer of a request that does not stream. */
 void openai_whole(struct buffer *out, const struct asked_for *asked, const struct answered *answer);
-void openai_refusal(struct buffer *out, const struct refusal *refusal);
+void openai_refusal(struct buffer *out, const struct endpoint_refusal *refusal);
 void openai_models(struct buffer *out, const char *model, long created, size_t length_most);
 
 /* ---- vllm_metrics.c --------------------------------------------------------------------------- */

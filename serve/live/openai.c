@@ -13,7 +13,7 @@
 
 enum { LENGTH_LIMIT = 100000000 };
 
-bool refuse(struct refusal *refusal, int status, const char *kind, const char *format, ...)
+bool refuse(struct endpoint_refusal *refusal, int status, const char *kind, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -24,7 +24,7 @@ bool refuse(struct refusal *refusal, int status, const char *kind, const char *f
     return false;
 }
 
-static bool bad(struct refusal *refusal, const char *what)
+static bool bad(struct endpoint_refusal *refusal, const char *what)
 {
     return refuse(refusal, 400, "BadRequestError", "%s", what);
 }
@@ -96,7 +96,7 @@ static void add_content(struct prefixes *prefixes, const struct doc *content)
 }
 
 static bool count_messages(const struct doc *messages, struct prefixes *prefixes, uint32_t *tokens,
-                           struct refusal *refusal)
+                           struct endpoint_refusal *refusal)
 {
     if (!messages || messages->kind != DOC_ARRAY || !messages->count)
         return bad(refusal, "messages: an array of messages is needed");
@@ -110,7 +110,7 @@ static bool count_messages(const struct doc *messages, struct prefixes *prefixes
 }
 
 static bool count_prompt(const struct doc *prompt, struct prefixes *prefixes, uint32_t *tokens,
-                         struct refusal *refusal)
+                         struct endpoint_refusal *refusal)
 {
     if (prompt && prompt->kind == DOC_ARRAY && prompt->count == 1 && prompt->first->kind != DOC_NUMBER)
         prompt = prompt->first;                     /* a list of one */
@@ -133,7 +133,7 @@ static bool count_prompt(const struct doc *prompt, struct prefixes *prefixes, ui
     return true;
 }
 
-static bool take_most(const struct doc *body, const char *name, uint32_t *most, struct refusal *refusal)
+static bool take_most(const struct doc *body, const char *name, uint32_t *most, struct endpoint_refusal *refusal)
 {
     const struct doc *number = doc_get(body, name);
     if (!number || number->kind == DOC_NULL)
@@ -146,7 +146,7 @@ static bool take_most(const struct doc *body, const char *name, uint32_t *most, 
 }
 
 /* One answer, of text alone. */
-static bool is_simple(const struct doc *body, struct refusal *refusal)
+static bool is_simple(const struct doc *body, struct endpoint_refusal *refusal)
 {
     static const char *const ones[] = { "n", "best_of" },
                       *const absent[] = { "logprobs", "echo", "tools", "suffix" };
@@ -161,7 +161,7 @@ static bool is_simple(const struct doc *body, struct refusal *refusal)
     return true;
 }
 
-static bool read_body(struct arena *arena, struct text body, struct doc **doc, struct refusal *refusal)
+static bool read_body(struct arena *arena, struct text body, struct doc **doc, struct endpoint_refusal *refusal)
 {
     struct error error;
     if (!json_read(arena, "the request", body, doc, &error))
@@ -170,7 +170,7 @@ static bool read_body(struct arena *arena, struct text body, struct doc **doc, s
 }
 
 bool openai_read(struct arena *arena, bool chat, const char *model, size_t block, struct text body,
-                 struct asked_for *asked, struct refusal *refusal)
+                 struct asked_for *asked, struct endpoint_refusal *refusal)
 {
     struct doc *doc;
     struct prefixes prefixes = prefixes_of(arena, block);
@@ -194,7 +194,7 @@ bool openai_read(struct arena *arena, bool chat, const char *model, size_t block
     return good;
 }
 
-bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, struct refusal *refusal)
+bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, struct endpoint_refusal *refusal)
 {
     struct doc *doc;
     if (!read_body(arena, body, &doc, refusal))
@@ -284,7 +284,7 @@ void openai_whole(struct buffer *out, const struct asked_for *asked, const struc
     buffer_print(out, "}\n");
 }
 
-void openai_refusal(struct buffer *out, const struct refusal *refusal)
+void openai_refusal(struct buffer *out, const struct endpoint_refusal *refusal)
 {
     struct arena *arena = out->arena;
     struct doc *doc = doc_new(arena, DOC_OBJECT), *error = doc_add(arena, doc, "error", DOC_OBJECT);

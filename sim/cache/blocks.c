@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-struct block {
+struct cache_block {
     uint64_t name;                  /* hash of its tokens and those before them, if `named` */
     uint32_t next, before;          /* in the queue of free blocks */
     uint32_t chain;                 /* the next block of the same slot of the hash */
@@ -22,7 +22,7 @@ struct block {
  * and come first in the queue of free blocks. */
 struct blocks {
     struct arena *arena;
-    struct block *all;
+    struct cache_block *all;
     uint32_t *slots, first, last;   /* hash by name; ends of the queue of free blocks */
     size_t free, slot_count;
     size_t made, room, count;       /* blocks taken once; room for them; blocks in all */
@@ -30,7 +30,7 @@ struct blocks {
 
 static void queue_add(struct blocks *blocks, uint32_t at)
 {
-    struct block *block = &blocks->all[at];
+    struct cache_block *block = &blocks->all[at];
     block->next = BLOCKS_NONE;
     block->before = blocks->last;
     *(blocks->last == BLOCKS_NONE ? &blocks->first : &blocks->all[blocks->last].next) = at;
@@ -40,7 +40,7 @@ static void queue_add(struct blocks *blocks, uint32_t at)
 
 static void queue_remove(struct blocks *blocks, uint32_t at)
 {
-    const struct block *block = &blocks->all[at];
+    const struct cache_block *block = &blocks->all[at];
     *(block->before == BLOCKS_NONE ? &blocks->first : &blocks->all[block->before].next) = block->next;
     *(block->next == BLOCKS_NONE ? &blocks->last : &blocks->all[block->next].before) = block->before;
     blocks->free--;
@@ -60,7 +60,7 @@ static void put_first(struct blocks *blocks, uint32_t at)
 }
 
 /* The same chain, the last one first. */
-static uint32_t turned(struct block *all, uint32_t at)
+static uint32_t turned(struct cache_block *all, uint32_t at)
 {
     uint32_t before = BLOCKS_NONE;
     for (uint32_t next; at != BLOCKS_NONE; at = next) {
@@ -90,7 +90,7 @@ static void make_room(struct blocks *blocks)
 {
     enum { FIRST = 64 };
     size_t room = blocks->room ? 2 * blocks->room : FIRST;
-    struct block *all = arena_array(blocks->arena, room, sizeof *all);
+    struct cache_block *all = arena_array(blocks->arena, room, sizeof *all);
     if (blocks->all)
         memcpy(all, blocks->all, blocks->made * sizeof *all);
     blocks->all = all;

@@ -12,15 +12,15 @@
 #include <math.h>
 #include <string.h>
 
-struct transfer {
+struct link_transfer {
     double at;                      /* pending: when it begins, s; in the heap: `served` at its end, B;
                                        ended: when it ended, s */
     double bytes;
     uint32_t order, id;
 };
 
-struct line {                       /* a first-in, first-out queue */
-    struct transfer *all;
+struct transfer_queue {                       /* a first-in, first-out queue */
+    struct link_transfer *all;
     size_t first, count, room;      /* those from `first` to `count` */
 };
 
@@ -37,9 +37,9 @@ struct link {
     struct arena *arena;
     double bandwidth, latency;      /* B/s; s */
     struct pace pace;
-    struct transfer *heap;          /* in progress, the first to end on top */
+    struct link_transfer *heap;          /* in progress, the first to end on top */
     size_t count, room;
-    struct line pending, ended;     /* in their latency; ended and not yet reported */
+    struct transfer_queue pending, ended;     /* in their latency; ended and not yet reported */
     uint32_t order;                 /* transfers so far, which breaks ties */
     double now, busy, next;         /* time; time with a transfer; next end: s */
     bool known, settled;            /* `next` is up to date; nothing is due by `now` */
@@ -66,34 +66,34 @@ struct link *link_open(struct arena *arena, double bandwidth, double latency)
 
 /* ---- a line, a heap ---------------------------------------------------------------------- */
 
-static void line_add(struct arena *arena, struct line *line, struct transfer transfer)
+static void line_add(struct arena *arena, struct transfer_queue *line, struct link_transfer transfer)
 {
     if (line->count == line->room && line->first > line->room / 2) {
         line->count -= line->first;
         memmove(line->all, &line->all[line->first], line->count * sizeof *line->all);
         line->first = 0;
     }
-    *(struct transfer *)arena_push(arena, &line->all, &line->count, &line->room,
+    *(struct link_transfer *)arena_push(arena, &line->all, &line->count, &line->room,
                                    sizeof transfer) = transfer;
 }
 
-static struct transfer *line_first(const struct line *line)
+static struct link_transfer *line_first(const struct transfer_queue *line)
 {
     return line->first < line->count ? &line->all[line->first] : NULL;
 }
 
-static void line_pop(struct line *line)
+static void line_pop(struct transfer_queue *line)
 {
     if (++line->first == line->count)
         line->first = line->count = 0;
 }
 
-static bool sooner(const struct transfer *a, const struct transfer *b)
+static bool sooner(const struct link_transfer *a, const struct link_transfer *b)
 {
     return a->at < b->at || (a->at == b->at && (int32_t)(a->order - b->order) < 0);
 }
 
-static void heap_push(struct link *link, struct transfer transfer)
+static void heap_push(struct link *link, struct link_transfer transfer)
 {
     arena_push(link->arena, &link->heap, &link->count, &link->room, sizeof transfer);
     size_t at = link->count - 1;
@@ -102,9 +102,9 @@ static void heap_push(struct link *link, struct transfer transfer)
     link->heap[at] = transfer;
 }
 
-static struct transfer heap_pop(struct link *link)
+static struct link_transfer heap_pop(struct link *link)
 {
-    struct transfer top = link->heap[0], last = link->heap[--link->count];
+    struct link_transfer top = link->heap[0], last = link->heap[--link->count];
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < link->count; at = child) {
         if (child + 1 < link->count && sooner(&link->heap[child + 1], &link->heap[child]))
@@ -153,7 +153,7 @@ static void pace_stop_writing(struct pace *pace, double now)
 
 /* ---- what happens by itself -------------------------------------------------------------- */
 
-static void begin(struct link *link, struct transfer transfer)
+static void begin(struct link *link, struct link_transfer transfer)
 {
     pace_pass(&link->pace, link->bandwidth, transfer.at);
     link->pace.sharing++;
@@ -163,7 +163,7 @@ static void begin(struct link *link, struct transfer transfer)
 
 static void end(struct link *link, double now)
 {
-    struct transfer top = heap_pop(link);
+    struct link_transfer top = heap_pop(link);
     link->pace.served = top.at;
     link->pace.at = top.at = now;
     link->pace.sharing--;
@@ -174,7 +174,7 @@ static void end(struct link *link, double now)
 static bool change(struct link *link, double now)
 {
     struct pace *pace = &link->pace;
-    const struct transfer *pending = line_first(&link->pending);
+    const struct link_transfer *pending = line_first(&link->pending);
     double begins = pending ? pending->at : INFINITY;
     double ends = link->count ? pace_when(pace, link->bandwidth, link->heap[0].at) : INFINITY;
     double written = pace_writes_until(pace, link->bandwidth);
@@ -211,7 +211,7 @@ static double forecast(const struct link *link)
     struct pace pace = link->pace;
     double least = link->count ? link->heap[0].at : INFINITY;
     for (size_t i = link->pending.first;;) {
-        const struct transfer *pending = i < link->pending.count ? &link->pending.all[i] : NULL;
+        const struct link_transfer *pending = i < link->pending.count ? &link->pending.all[i] : NULL;
         if (least == INFINITY && !pending)
             return INFINITY;
         double begins = pending ? pending->at : INFINITY;
@@ -237,7 +237,7 @@ void link_add(struct link *link, double now, double bytes, uint32_t id)
     assert(bytes >= 0);
     now = settle(link, now);
     line_add(link->arena, &link->pending,
-             (struct transfer){ .at = now + link->latency, .bytes = bytes,
+             (struct link_transfer){ .at = now + link->latency, .bytes = bytes,
                                 .order = link->order++, .id = id });
     link->known = link->settled = false;
     settle(link, now);
@@ -262,7 +262,7 @@ void link_write(struct link *link, double now, double bytes)
 
 double link_next(struct link *link)
 {
-    const struct transfer *ended = line_first(&link->ended);
+    const struct link_transfer *ended = line_first(&link->ended);
     if (ended)
         return ended->at;
     if (!link->known) {
@@ -275,7 +275,7 @@ double link_next(struct link *link)
 bool link_end(struct link *link, double now, uint32_t *id)
 {
     settle(link, now);
-    const struct transfer *ended = line_first(&link->ended);
+    const struct link_transfer *ended = line_first(&link->ended);
     if (!ended)
         return false;
     *id = ended->id;

@@ -14,7 +14,7 @@
 enum { NONE = UINT32_MAX };
 
 /* A run of units: [from, to) of request `owner`. */
-struct node {
+struct radix_node {
     uint32_t parent, children;      /* the node above; number of nodes below */
     uint32_t chain;                 /* the next node of the same slot, or of the unused ones */
     uint32_t owner;
@@ -28,7 +28,7 @@ struct radix {
     struct arena *arena;
     const struct trace *trace;
     size_t unit;                    /* tokens per unit */
-    struct node *nodes;
+    struct radix_node *nodes;
     size_t count, room;
     uint32_t spare;                 /* list of unused nodes */
     uint32_t *slots;                /* hash of the nodes by parent and first unit */
@@ -125,7 +125,7 @@ static uint32_t *slot_of(const struct radix *radix, uint32_t parent, uint32_t ow
 
 static void slot_add(struct radix *radix, uint32_t at)
 {
-    struct node *node = &radix->nodes[at];
+    struct radix_node *node = &radix->nodes[at];
     uint32_t *slot = slot_of(radix, node->parent, node->owner, node->from);
     node->chain = *slot;
     *slot = at;
@@ -133,7 +133,7 @@ static void slot_add(struct radix *radix, uint32_t at)
 
 static void slot_remove(struct radix *radix, uint32_t at)
 {
-    const struct node *node = &radix->nodes[at];
+    const struct radix_node *node = &radix->nodes[at];
     uint32_t *slot = slot_of(radix, node->parent, node->owner, node->from);
     while (*slot != at)
         slot = &radix->nodes[*slot].chain;
@@ -160,7 +160,7 @@ static void leaf_place(struct radix *radix, size_t at, uint32_t node)
 
 static void leaf_sift(struct radix *radix, size_t at, uint32_t node)
 {
-    const struct node *nodes = radix->nodes;
+    const struct radix_node *nodes = radix->nodes;
     const uint64_t used = nodes[node].used;
     size_t child;
     for (; at && nodes[radix->leaves[(at - 1) / 2]].used > used; at = (at - 1) / 2)
@@ -218,7 +218,7 @@ static uint32_t new_node(struct radix *radix)
 static uint32_t split(struct radix *radix, uint32_t at, size_t where)
 {
     uint32_t upper = new_node(radix);
-    struct node *node = &radix->nodes[at], *first = &radix->nodes[upper];
+    struct radix_node *node = &radix->nodes[at], *first = &radix->nodes[upper];
     slot_remove(radix, at);
     *first = *node;
     first->to = node->from = (uint32_t)where;
@@ -229,7 +229,7 @@ static uint32_t split(struct radix *radix, uint32_t at, size_t where)
     return upper;
 }
 
-static size_t length(const struct node *node)
+static size_t length(const struct radix_node *node)
 {
     return node->to - node->from;
 }
@@ -249,7 +249,7 @@ void radix_clear(struct radix *radix)
     radix->count = radix->leaf_count = radix->locked = radix->idle = 0;
     radix->spare = NONE;
     arena_push(radix->arena, &radix->nodes, &radix->count, &radix->room, sizeof *radix->nodes);
-    radix->nodes[RADIX_ROOT] = (struct node){ .parent = NONE };
+    radix->nodes[RADIX_ROOT] = (struct radix_node){ .parent = NONE };
     if (!radix->slot_count)
         more_slots(radix);
     memset(radix->slots, 0xff, radix->slot_count * sizeof *radix->slots);
@@ -277,7 +277,7 @@ struct radix_hit radix_find(const struct radix *radix, uint32_t id, size_t most)
         at = child_of(radix, at, id, hit.units);
         if (at == NONE)
             break;
-        const struct node *node = &radix->nodes[at];
+        const struct radix_node *node = &radix->nodes[at];
         size_t limit = node->to < most ? node->to : most;
         size_t same = same_until(radix, node->owner, id, hit.units, limit);
         hit.idle += node->locks ? 0 : same - hit.units;
@@ -291,7 +291,7 @@ struct radix_hit radix_find(const struct radix *radix, uint32_t id, size_t most)
 static uint32_t put_in(struct radix *radix, uint32_t id, uint32_t parent, size_t from, size_t to)
 {
     uint32_t at = new_node(radix);
-    radix->nodes[at] = (struct node){ .parent = parent, .owner = id, .from = (uint32_t)from,
+    radix->nodes[at] = (struct radix_node){ .parent = parent, .owner = id, .from = (uint32_t)from,
                                       .to = (uint32_t)to, .locks = 1 };
     radix->nodes[parent].children++;
     radix->locked += to - from;
@@ -301,7 +301,7 @@ static uint32_t put_in(struct radix *radix, uint32_t id, uint32_t parent, size_t
 
 static void lock_node(struct radix *radix, uint32_t at)
 {
-    struct node *node = &radix->nodes[at];
+    struct radix_node *node = &radix->nodes[at];
     if (!node->locks++) {
         if (!node->children)
             leaf_remove(radix, at);
@@ -332,7 +332,7 @@ void radix_unlock(struct radix *radix, uint32_t at)
 {
     radix->clock++;
     for (; at != RADIX_ROOT; at = radix->nodes[at].parent) {
-        struct node *node = &radix->nodes[at];
+        struct radix_node *node = &radix->nodes[at];
         assert(node->locks);
         node->used = radix->clock;
         if (--node->locks)
@@ -346,7 +346,7 @@ void radix_unlock(struct radix *radix, uint32_t at)
 
 static void drop_leaf(struct radix *radix, uint32_t at)
 {
-    struct node *node = &radix->nodes[at], *parent = &radix->nodes[node->parent];
+    struct radix_node *node = &radix->nodes[at], *parent = &radix->nodes[node->parent];
     leaf_remove(radix, at);
     slot_remove(radix, at);
     if (!--parent->children && !parent->locks && node->parent != RADIX_ROOT)
@@ -360,7 +360,7 @@ void radix_evict(struct radix *radix, size_t units)
     assert(units <= radix->idle);
     while (units) {
         uint32_t at = radix->leaves[0];
-        struct node *node = &radix->nodes[at];
+        struct radix_node *node = &radix->nodes[at];
         size_t some = length(node) < units ? length(node) : units;
         radix->idle -= some;
         units -= some;

@@ -36,9 +36,9 @@ static void complete_turn(struct iteration *iteration)
     }
 }
 
-static void end_prompt_part(struct iteration *iteration, const struct part *part)
+static void end_prompt_part(struct iteration *iteration, const struct batch_part *part)
 {
-    struct requests *requests = iteration->requests;
+    struct request_progress *requests = iteration->requests;
     uint64_t done = (uint64_t)(requests->done[part->id] += part->tokens);
     if (done < requests->prompt[part->id])
         return;
@@ -54,7 +54,7 @@ static void end_prompt_part(struct iteration *iteration, const struct part *part
 /* After a step through all: what each has done is a number again; the decoding ones join. */
 static void end_exact(struct iteration *iteration)
 {
-    struct requests *requests = iteration->requests;
+    struct request_progress *requests = iteration->requests;
     for (size_t i = 0; i < iteration->part_count; i++)
         requests->done[iteration->parts[i].id] += iteration->parts[i].tokens;
     for (size_t i = 0; i < iteration->part_count; i++) {
@@ -236,7 +236,7 @@ static uint32_t iteration_received(const struct replica *replica, uint32_t id)
 /* What was processed beyond the prompt of the trace its user has. */
 static void forget(struct iteration *iteration, uint32_t id, uint64_t done)
 {
-    const struct requests *requests = iteration->requests;
+    const struct request_progress *requests = iteration->requests;
     uint64_t most = done > requests->prompt[id] ? done : requests->prompt[id];
     iteration->replica.simulation->got[id] =
         (uint32_t)(most - iteration->replica.simulation->trace->prompt[id]);
@@ -269,8 +269,8 @@ static struct replica *iteration_open(struct arena *arena, struct simulation *si
     size_t most = server->max_num_seqs + 1, count = simulation->trace->count;
     struct iteration *iteration = arena_alloc(arena, sizeof *iteration);
     if (!simulation->shared) {
-        struct requests *requests = simulation->shared = arena_alloc(arena, sizeof *requests);
-        *requests = (struct requests){ arena_array(arena, count, sizeof(uint32_t)),
+        struct request_progress *requests = simulation->shared = arena_alloc(arena, sizeof *requests);
+        *requests = (struct request_progress){ arena_array(arena, count, sizeof(uint32_t)),
                                        arena_array(arena, count, sizeof(uint32_t)),
                                        arena_array(arena, count, sizeof(int64_t)) };
     }
@@ -281,7 +281,7 @@ static struct replica *iteration_open(struct arena *arena, struct simulation *si
         .prefills = arena_array(arena, most, sizeof(uint32_t)),
         .finishes = arena_array(arena, most, sizeof(struct finish)),
         .takes = arena_array(arena, server->block, sizeof(size_t)),
-        .parts = arena_array(arena, 2 * most, sizeof(struct part)),
+        .parts = arena_array(arena, 2 * most, sizeof(struct batch_part)),
     };
     return &iteration->replica;
 }

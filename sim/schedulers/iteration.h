@@ -13,7 +13,7 @@
 
 /* The progress of each request. The id of a request is its index in the trace, so ids are in order
  * of arrival. */
-struct requests {
+struct request_progress {
     uint32_t *prompt;       /* tokens; a restarted request has its outputs so far in its prompt */
     uint32_t *total;        /* tokens of prompt and output */
     int64_t *done;          /* tokens processed; while it decodes, minus the replica's count of turns */
@@ -24,7 +24,7 @@ struct finish {             /* the turn in which a decoding request completes */
     uint32_t id;
 };
 
-struct part {               /* part of a batch: a prefill chunk, or with --stepping a decode */
+struct batch_part {               /* part of a batch: a prefill chunk, or with --stepping a decode */
     uint32_t id, tokens;
 };
 
@@ -33,7 +33,7 @@ struct part {               /* part of a batch: a prefill chunk, or with --stepp
  * the order in which requests take them matters, and a step then goes through all requests. */
 struct iteration {
     struct replica replica;
-    struct requests *requests;
+    struct request_progress *requests;
     struct queue queue;             /* waiting requests */
     uint32_t *running;              /* ids in order of arrival: in prefill or decode */
     size_t running_count;
@@ -45,7 +45,7 @@ struct iteration {
     uint64_t turns;
     size_t *takes;                  /* [tokens per block]: requests that take a block at this turns % block */
     size_t free_blocks;
-    struct part *parts;             /* of the running batch */
+    struct batch_part *parts;             /* of the running batch */
     size_t part_count;
     bool cuts;                      /* prompts are cut into chunks; else they run alone, before decodes */
     bool busy, turn, exact;         /* a batch runs; it is a turn; it went through the requests one by one */

@@ -23,7 +23,7 @@ static size_t batch_tokens(const struct batch *batch)
 
 static void add_part(struct iteration *iteration, struct batch *batch, uint32_t id, uint64_t tokens)
 {
-    iteration->parts[iteration->part_count++] = (struct part){ id, (uint32_t)tokens };
+    iteration->parts[iteration->part_count++] = (struct batch_part){ id, (uint32_t)tokens };
     batch->step.sequences++;
 }
 
@@ -103,7 +103,7 @@ static void go_on_with_prompts(struct iteration *iteration, struct batch *batch,
 /* It starts again, from the head of the queue: what it had is its prompt now. */
 static void restart(struct iteration *iteration, uint32_t id)
 {
-    struct requests *requests = iteration->requests;
+    struct request_progress *requests = iteration->requests;
     iteration->free_blocks += iteration_blocks_held(iteration, id, (uint64_t)requests->done[id]);
     iteration->replica.tokens_left += (uint64_t)requests->done[id];     /* to be processed again */
     iteration_list_remove(iteration->running, &iteration->running_count, id);
@@ -118,7 +118,7 @@ static void restart(struct iteration *iteration, uint32_t id)
 static void decode_one_by_one(struct iteration *iteration, struct batch *batch,
                               uint32_t *prefills, size_t *prefill_count)
 {
-    struct requests *requests = iteration->requests;
+    struct request_progress *requests = iteration->requests;
     for (size_t i = 0; i < iteration->running_count &&
                        batch->step.sequences < (double)iteration->replica.server->max_num_seqs; i++) {
         uint32_t id = iteration->running[i];

@@ -100,7 +100,7 @@ size_t iteration_take_class(const struct iteration *iteration, uint32_t id, uint
 
 void iteration_join_decoding(struct iteration *iteration, uint32_t id, uint64_t done)
 {
-    struct requests *requests = iteration->requests;
+    struct request_progress *requests = iteration->requests;
     requests->done[id] = (int64_t)done - (int64_t)iteration->turns;
     iteration->done_sum += requests->done[id];
     iteration->takes[iteration_take_class(iteration, id, done)]++;

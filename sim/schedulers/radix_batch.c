@@ -61,7 +61,7 @@ void radix_batch_begin(struct radix_batch *batch, uint32_t id, const struct radi
     request->node = radix_lock(batch->cache, id, RADIX_ROOT, hit->units);
 }
 
-bool radix_batch_add_prompt(struct radix_batch *batch, struct flight *flight, struct sim_step *step,
+bool radix_batch_add_prompt(struct radix_batch *batch, struct radix_flight *flight, struct sim_step *step,
                             uint32_t id, uint64_t tokens)
 {
     struct radix_request *request = &batch->requests[id];
@@ -140,15 +140,15 @@ void radix_batch_restart(struct radix_batch *batch, uint32_t id, uint32_t had, s
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
-struct flight *radix_batch_flight(struct radix_batch *batch)
+struct radix_flight *radix_batch_flight(struct radix_batch *batch)
 {
-    struct flight *flight = &batch->flights[batch->ahead.count];
+    struct radix_flight *flight = &batch->flights[batch->ahead.count];
     flight->prompt_count = flight->end_count = 0;
     flight->turn = false;
     return flight;
 }
 
-void radix_batch_add_turn(struct radix_batch *batch, struct flight *flight, struct sim_step *step,
+void radix_batch_add_turn(struct radix_batch *batch, struct radix_flight *flight, struct sim_step *step,
                           size_t units)
 {
     const struct sim_step turn = decodes_step(&batch->decodes);
@@ -184,7 +184,7 @@ bool radix_batch_only_decodes(const struct radix_batch *batch)
         !batch->decodes.count || batch->cut != NOBODY)
         return false;
     for (size_t f = 0; f < ahead->count; f++) {
-        const struct flight *flight = &batch->flights[f];
+        const struct radix_flight *flight = &batch->flights[f];
         if (flight->prompt_count || flight->end_count || !flight->turn)
             return false;
     }
@@ -224,9 +224,9 @@ static void leave_fast_forward(struct radix_batch *batch, double now)
     batch->replica.next = batch->ahead.end[0];
 }
 
-const struct flight *radix_batch_end(struct radix_batch *batch, double now)
+const struct radix_flight *radix_batch_end(struct radix_batch *batch, double now)
 {
-    const struct flight ended = batch->flights[0];
+    const struct radix_flight ended = batch->flights[0];
     if (!batch->replica.next) {                     /* called at once: somebody left the queue */
         leave_fast_forward(batch, now);
         if (batch->replica.next > now)

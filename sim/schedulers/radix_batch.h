@@ -26,7 +26,7 @@ struct radix_request {
     bool begun;                     /* part of its prompt has been in a batch since it entered */
 };
 
-struct flight {                     /* a batch that was launched */
+struct radix_flight {                     /* a batch that was launched */
     uint32_t *prompts, *ends;       /* requests whose prompt, and whose output, it completes */
     size_t prompt_count, end_count;
     bool turn;                      /* the decoding requests take part in it */
@@ -44,7 +44,7 @@ struct radix_batch {
     int64_t left;                   /* tokens to process */
     uint32_t cut;                   /* the request whose prompt was cut and continues; NOBODY: none */
     struct ahead ahead;
-    struct flight flights[AHEAD_MOST];
+    struct radix_flight flights[AHEAD_MOST];
     /* Account for the units that `turns` turns take when they are launched: in `outside`, and in what the
      * scheduler keeps itself. Called before the turns are counted. */
     void (*grow)(struct radix_batch *batch, uint64_t turns);
@@ -94,7 +94,7 @@ void radix_batch_count(struct radix_batch *batch);
 void radix_batch_begin(struct radix_batch *batch, uint32_t id, const struct radix_hit *hit,
                        uint64_t start, size_t units);
 /* Add `tokens` tokens of its prompt to the batch that is formed. True: they complete the prompt. */
-bool radix_batch_add_prompt(struct radix_batch *batch, struct flight *flight, struct sim_step *step,
+bool radix_batch_add_prompt(struct radix_batch *batch, struct radix_flight *flight, struct sim_step *step,
                             uint32_t id, uint64_t tokens);
 /* It decodes from the next turn on, until `turn`. */
 void radix_batch_join(struct radix_batch *batch, uint32_t id, uint64_t turn);
@@ -110,9 +110,9 @@ void radix_batch_restart(struct radix_batch *batch, uint32_t id, uint32_t had, s
 /* ---- batches -------------------------------------------------------------------------------- */
 
 /* An empty batch after those in flight, not launched yet. */
-struct flight *radix_batch_flight(struct radix_batch *batch);
+struct radix_flight *radix_batch_flight(struct radix_batch *batch);
 /* Add a turn of all decoding requests, which takes `units` units, to the batch. */
-void radix_batch_add_turn(struct radix_batch *batch, struct flight *flight, struct sim_step *step,
+void radix_batch_add_turn(struct radix_batch *batch, struct radix_flight *flight, struct sim_step *step,
                           size_t units);
 void radix_batch_launch(struct radix_batch *batch, const struct sim_step *step, double now);
 /* The simulation is told when the first one in flight ends. */
@@ -123,7 +123,7 @@ bool radix_batch_only_decodes(const struct radix_batch *batch);
 void radix_batch_fast_forward(struct radix_batch *batch, uint64_t turns);
 /* The first batch in flight, or the fast-forward, is over: that batch, until another one is formed.
  * NULL: the simulation called because somebody left the queue, and a batch goes on. */
-const struct flight *radix_batch_end(struct radix_batch *batch, double now);
+const struct radix_flight *radix_batch_end(struct radix_batch *batch, double now);
 /* Its prefill is complete and yielded a token. False: it has to restart. */
 bool radix_batch_read(struct radix_batch *batch, uint32_t id, double now);
 

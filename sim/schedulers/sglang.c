@@ -167,8 +167,8 @@ static bool retract_for(struct sglang *sglang, size_t tokens, bool turn, size_t 
 
 /* ---- forming a batch ------------------------------------------------------------------------ */
 
-struct forming {
-    struct flight *flight;
+struct sglang_forming {
+    struct radix_flight *flight;
     struct sim_step step;
     int64_t prompt_room, chunk_room;        /* prompt tokens that may still join, of all; of a chunk */
     double room;                            /* tokens free after the expected future outputs */
@@ -195,7 +195,7 @@ static void merge(struct sglang *sglang)
     sglang->last_cut = sglang->last_mixed = false;
 }
 
-static void add_prompt(struct sglang *sglang, struct forming *forming, uint32_t id,
+static void add_prompt(struct sglang *sglang, struct sglang_forming *forming, uint32_t id,
                        uint64_t tokens)
 {
     radix_batch_add_prompt(&sglang->core, forming->flight, &forming->step, id, tokens);
@@ -212,7 +212,7 @@ static uint64_t outputs_to_keep(const struct sglang *sglang, uint32_t id)
 }
 
 /* The one that was cut goes on, whatever the guess. False: some had to make room for it. */
-static bool add_cut(struct sglang *sglang, struct forming *forming)
+static bool add_cut(struct sglang *sglang, struct sglang_forming *forming)
 {
     const struct radix_batch *core = &sglang->core;
     const uint32_t id = core->cut;
@@ -232,7 +232,7 @@ static bool add_cut(struct sglang *sglang, struct forming *forming)
 }
 
 /* False: nobody behind it is looked at. */
-static bool admit_one(struct sglang *sglang, struct forming *forming)
+static bool admit_one(struct sglang *sglang, struct sglang_forming *forming)
 {
     struct radix_batch *core = &sglang->core;
     const uint32_t id = core->queue.head;
@@ -261,7 +261,7 @@ static bool admit_one(struct sglang *sglang, struct forming *forming)
     return forming->room > 0 && forming->prompt_room > 0 && forming->chunk_room > 0;
 }
 
-static void admit(struct sglang *sglang, struct forming *forming, size_t seats)
+static void admit(struct sglang *sglang, struct sglang_forming *forming, size_t seats)
 {
     const struct radix_batch *core = &sglang->core;
     size_t before = core->decodes.count;
@@ -273,13 +273,13 @@ static void admit(struct sglang *sglang, struct forming *forming, size_t seats)
     }
 }
 
-static void add_turn(struct sglang *sglang, struct forming *forming)
+static void add_turn(struct sglang *sglang, struct sglang_forming *forming)
 {
     struct radix_batch *core = &sglang->core;
     radix_batch_add_turn(core, forming->flight, &forming->step, core->decodes.count);
 }
 
-static bool form_prompts(struct sglang *sglang, struct forming *forming)
+static bool form_prompts(struct sglang *sglang, struct sglang_forming *forming)
 {
     const struct radix_batch *core = &sglang->core;
     const struct sim_server *server = core->replica.server;
@@ -311,7 +311,7 @@ static bool form_prompts(struct sglang *sglang, struct forming *forming)
     return true;
 }
 
-static bool form_turn(struct sglang *sglang, struct forming *forming)
+static bool form_turn(struct sglang *sglang, struct sglang_forming *forming)
 {
     const struct radix_batch *core = &sglang->core;
     size_t listed = core->decodes.count + sglang->gone;
@@ -330,8 +330,8 @@ static bool form_turn(struct sglang *sglang, struct forming *forming)
 static bool form(struct sglang *sglang, double now)
 {
     struct radix_batch *core = &sglang->core;
-    struct forming forming = { .flight = radix_batch_flight(core) };
-    const struct flight *flight = forming.flight;
+    struct sglang_forming forming = { .flight = radix_batch_flight(core) };
+    const struct radix_flight *flight = forming.flight;
     if (core->cut != NOBODY)
         radix_batch_keep(core, core->cut, (uint64_t)core->requests[core->cut].cached);
     merge(sglang);
@@ -393,7 +393,7 @@ static void sglang_end(struct replica *replica, double now)
     struct sglang *sglang = (struct sglang *)replica;
     struct radix_batch *core = &sglang->core;
     struct decodes *decodes = &core->decodes;
-    const struct flight *ended = radix_batch_end(core, now);
+    const struct radix_flight *ended = radix_batch_end(core, now);
     if (!ended)
         return;
     for (size_t i = 0; i < ended->prompt_count; i++) {

@@ -94,8 +94,8 @@ static void pause_newest(struct trtllm *trtllm)
 
 /* ---- forming a batch ------------------------------------------------------------------------ */
 
-struct forming {
-    struct flight *flight;
+struct trtllm_forming {
+    struct radix_flight *flight;
     struct sim_step step;
     uint64_t room;                  /* tokens */
 };
@@ -126,11 +126,11 @@ static bool have_blocks(struct trtllm *trtllm)
     return enough;
 }
 
-static void add_turn(struct trtllm *trtllm, struct forming *forming)
+static void add_turn(struct trtllm *trtllm, struct trtllm_forming *forming)
 {
     struct radix_batch *core = &trtllm->core;
     struct decodes *decodes = &core->decodes;
-    struct flight *flight = forming->flight;
+    struct radix_flight *flight = forming->flight;
     forming->room -= decodes->count;
     radix_batch_add_turn(core, flight, &forming->step, taken_next(trtllm));
     while (decodes->count && decodes->heap[0].turn == decodes->launched) {
@@ -142,7 +142,7 @@ static void add_turn(struct trtllm *trtllm, struct forming *forming)
 }
 
 /* Of so many tokens those that the batch has room for. */
-static uint64_t tokens_of(const struct trtllm *trtllm, const struct forming *forming, uint64_t rest)
+static uint64_t tokens_of(const struct trtllm *trtllm, const struct trtllm_forming *forming, uint64_t rest)
 {
     const struct sim_server *server = server_of(trtllm);
     if (rest <= forming->room)
@@ -152,11 +152,11 @@ static uint64_t tokens_of(const struct trtllm *trtllm, const struct forming *for
 }
 
 /* False: it was cut. */
-static bool add_prompt(struct trtllm *trtllm, struct forming *forming, uint32_t id, uint64_t tokens)
+static bool add_prompt(struct trtllm *trtllm, struct trtllm_forming *forming, uint32_t id, uint64_t tokens)
 {
     struct radix_batch *core = &trtllm->core;
     struct radix_request *request = &core->requests[id];
-    struct flight *flight = forming->flight;
+    struct radix_flight *flight = forming->flight;
     forming->room -= tokens;
     if (!radix_batch_add_prompt(core, flight, &forming->step, id, tokens))
         return false;
@@ -185,7 +185,7 @@ static bool is_being_computed(const struct radix_batch *core, uint32_t other, si
     if (!core->reuse || at >= (radix_batch_known(core, other) - 1) / core->unit)
         return false;
     for (size_t f = 0; f <= core->ahead.count; f++) {           /* the last is this batch */
-        const struct flight *flight = &core->flights[f];
+        const struct radix_flight *flight = &core->flights[f];
         for (size_t i = 0; i < flight->prompt_count; i++)
             if (core->requests[flight->prompts[i]].fresh &&
                 computes(core, flight->prompts[i], other, at))
@@ -196,7 +196,7 @@ static bool is_being_computed(const struct radix_batch *core, uint32_t other, si
 
 enum admitted { ADMITTED, PASSED_OVER, NO_MORE };
 
-static enum admitted admit_one(struct trtllm *trtllm, struct forming *forming, uint32_t id)
+static enum admitted admit_one(struct trtllm *trtllm, struct trtllm_forming *forming, uint32_t id)
 {
     struct radix_batch *core = &trtllm->core;
     const uint64_t known = radix_batch_known(core, id), ready = radix_batch_ready(core, id);
@@ -216,7 +216,7 @@ static enum admitted admit_one(struct trtllm *trtllm, struct forming *forming, u
     return add_prompt(trtllm, forming, id, tokens) ? ADMITTED : NO_MORE;
 }
 
-static void admit(struct trtllm *trtllm, struct forming *forming)
+static void admit(struct trtllm *trtllm, struct trtllm_forming *forming)
 {
     const struct radix_batch *core = &trtllm->core;
     size_t passed = 0;
@@ -235,7 +235,7 @@ static void admit(struct trtllm *trtllm, struct forming *forming)
 static bool form(struct trtllm *trtllm, double now)
 {
     struct radix_batch *core = &trtllm->core;
-    struct forming forming = { .flight = radix_batch_flight(core),
+    struct trtllm_forming forming = { .flight = radix_batch_flight(core),
                                .room = server_of(trtllm)->chunk };
     bool enough = trtllm->steady = have_blocks(trtllm), whole = true;
     if (core->decodes.count)
@@ -312,7 +312,7 @@ static void trtllm_end(struct replica *replica, double now)
 {
     struct trtllm *trtllm = (struct trtllm *)replica;
     struct radix_batch *core = &trtllm->core;
-    const struct flight *ended = radix_batch_end(core, now);
+    const struct radix_flight *ended = radix_batch_end(core, now);
     trtllm->steady = false;
     if (!ended)
         return;

@@ -52,9 +52,9 @@ static uint32_t accepted_of(const struct vllm *vllm, uint32_t id, uint32_t known
     return count;
 }
 
-static void receive_part(struct vllm *vllm, struct rank *rank, const struct part *part, double now)
+static void receive_part(struct vllm *vllm, struct rank *rank, const struct vllm_part *part, double now)
 {
-    struct request *request = &vllm->shared->requests[part->id];
+    struct vllm_request *request = &vllm->shared->requests[part->id];
     uint64_t total = simulation_total(vllm->replica.simulation, part->id);
     uint32_t draft = part->draft, extra = 0;
     if (request->known >= total)                    /* its guesses ended it while this step flew */
@@ -86,7 +86,7 @@ static void receive(struct vllm *vllm, double now)
 {
     for (size_t r = 0; r < vllm->rank_count; r++) {
         struct rank *rank = &vllm->ranks[r];
-        struct flight done = rank->flights[0];
+        struct vllm_flight done = rank->flights[0];
         const size_t last = vllm_room(vllm) - 1;
         memmove(&rank->flights[0], &rank->flights[1], last * sizeof done);
         rank->flights[last].parts = done.parts;
@@ -153,7 +153,7 @@ static void vllm_take(struct replica *replica, uint32_t id, double now)
     struct vllm *vllm = (struct vllm *)replica;
     struct rank *rank = rank_for(vllm);
     vllm_settle(replica, now);
-    vllm->shared->requests[id] = (struct request){
+    vllm->shared->requests[id] = (struct vllm_request){
         .known = (uint32_t)simulation_prompt(replica->simulation, id),
         .stale = vllm->shared->requests[id].stale };
     replica->tokens_left += simulation_total(replica->simulation, id) - replica->simulation->got[id];
@@ -167,7 +167,7 @@ static void vllm_take(struct replica *replica, uint32_t id, double now)
 static void vllm_fetched(struct replica *replica, uint32_t id, double now)
 {
     struct vllm *vllm = (struct vllm *)replica;
-    struct request *request = &vllm->shared->requests[id];
+    struct vllm_request *request = &vllm->shared->requests[id];
     if (request->stale) {
         request->stale--;
         return;
@@ -226,7 +226,7 @@ static void open_rank(struct arena *arena, struct vllm *vllm, struct rank *rank)
     rank->flights = arena_array(arena, vllm_room(vllm), sizeof *rank->flights);
     for (size_t i = 0; i < vllm_room(vllm); i++)
         rank->flights[i].parts = arena_array(arena, server->max_num_seqs + 1,
-                                             sizeof(struct part));
+                                             sizeof(struct vllm_part));
 }
 
 /* ---- failure ------------------------------------------------------------------------------ */
@@ -252,7 +252,7 @@ static uint32_t vllm_received(const struct replica *replica, uint32_t id)
 static uint32_t vllm_cut(struct replica *replica, uint32_t id)
 {
     const struct vllm *vllm = (const struct vllm *)replica;
-    const struct request *request = &vllm->shared->requests[id];
+    const struct vllm_request *request = &vllm->shared->requests[id];
     uint32_t *want = &replica->simulation->want[id];
     const uint32_t ends = vllm_received(replica, id) + (request->in_flight ? request->in_flight : 1);
     if (ends < *want) {

@@ -24,7 +24,7 @@ enum { FLIGHT = 2, CLASSES = 32 };      /* FLIGHT: steps in flight of one stage 
 enum { VLLM_EVEN_STAGES };
 
 /* What the scheduler keeps of a request. */
-struct request {
+struct vllm_request {
     uint32_t known;                 /* prompt tokens and received output tokens */
     uint32_t computed;              /* tokens whose KV cache is computed or scheduled */
     uint16_t pending, in_flight;    /* output and draft tokens scheduled and not received; steps in
@@ -39,22 +39,22 @@ struct request {
 
 /* What all replicas of a run share. */
 struct shared {
-    struct request *requests;
+    struct vllm_request *requests;
     bool own_names;                 /* no two requests share a prefix, and there are no tiers */
     void *rooms[CLASSES];           /* by exponent: linked lists of unused arrays for request.blocks */
     struct arena *arena;
 };
 
 /* A request in a step. */
-struct part {
+struct vllm_part {
     uint32_t id;
     uint8_t draft;                  /* draft tokens */
     bool decode;
     bool yields;                    /* its step gives a token and the accepted draft tokens */
 };
 
-struct flight {                     /* a step that was launched */
-    struct part *parts;
+struct vllm_flight {                     /* a step that was launched */
+    struct vllm_part *parts;
     size_t count;
     double end;                     /* s of the clock */
     bool decode;                    /* every running request decodes one token */
@@ -67,7 +67,7 @@ struct rank {
     uint32_t *running;
     size_t running_count, waiting;
     struct queue fetching, fetched; /* requests whose cache comes from a tier, or has come */
-    struct flight *flights;         /* [as many as can be in flight] */
+    struct vllm_flight *flights;         /* [as many as can be in flight] */
     uint64_t preempted;             /* requests preempted while this step is formed */
     uint32_t *turns;                /* for a fast-forward: running requests by the turn of their next block */
     size_t *due;                    /* [tokens per block + 1]: where those of a turn begin in `turns` */
@@ -102,7 +102,7 @@ void vllm_name_first(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t
 size_t vllm_blocks_for(const struct vllm *vllm, uint64_t tokens);
 /* Take a free block; what it held moves to the tiers. */
 uint32_t vllm_take_block(struct vllm *vllm, struct rank *rank);
-void vllm_add_block(struct shared *shared, struct request *request, uint32_t block);
+void vllm_add_block(struct shared *shared, struct vllm_request *request, uint32_t block);
 void vllm_take_blocks(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens);
 void vllm_leave_cache(struct vllm *vllm, struct rank *rank, uint32_t id);
 

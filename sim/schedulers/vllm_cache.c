@@ -38,7 +38,7 @@ static uint64_t name_of(const struct vllm *vllm, uint32_t id, size_t index)
 
 void vllm_name_first(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens)
 {
-    struct request *request = &vllm->shared->requests[id];
+    struct vllm_request *request = &vllm->shared->requests[id];
     const uint64_t full = tokens / vllm->replica.server->block;
     for (; request->named < full; request->named++)
         blocks_name(rank->blocks, request->blocks[request->named],
@@ -47,7 +47,7 @@ void vllm_name_first(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t
 
 void vllm_name_now(struct vllm *vllm, struct rank *rank, uint32_t id)
 {
-    const struct request *request = &vllm->shared->requests[id];
+    const struct vllm_request *request = &vllm->shared->requests[id];
     vllm_name_first(vllm, rank, id,
                     request->computed < request->known ? request->computed : request->known);
 }
@@ -77,7 +77,7 @@ static void return_room(struct shared *shared, uint32_t *room, uint32_t class)
     }
 }
 
-void vllm_add_block(struct shared *shared, struct request *request, uint32_t block)
+void vllm_add_block(struct shared *shared, struct vllm_request *request, uint32_t block)
 {
     enum { FIRST = 4 };
     if (!request->blocks || request->block_count == 1u << request->room) {
@@ -94,7 +94,7 @@ void vllm_add_block(struct shared *shared, struct request *request, uint32_t blo
 
 void vllm_leave_cache(struct vllm *vllm, struct rank *rank, uint32_t id)
 {
-    struct request *request = &vllm->shared->requests[id];
+    struct vllm_request *request = &vllm->shared->requests[id];
     while (request->block_count)                    /* the tail first: roots are found longest */
         blocks_release(rank->blocks, request->blocks[--request->block_count]);
     return_room(vllm->shared, request->blocks, request->room);
@@ -120,7 +120,7 @@ uint32_t vllm_take_block(struct vllm *vllm, struct rank *rank)
 
 void vllm_take_blocks(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens)
 {
-    struct request *request = &vllm->shared->requests[id];
+    struct vllm_request *request = &vllm->shared->requests[id];
     while (request->block_count < vllm_blocks_for(vllm, tokens))
         vllm_add_block(vllm->shared, request, vllm_take_block(vllm, rank));
 }
@@ -130,7 +130,7 @@ void vllm_take_blocks(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_
 size_t vllm_find_prefix(const struct vllm *vllm, const struct rank *rank, uint32_t id,
                           size_t *idle)
 {
-    const struct request *request = &vllm->shared->requests[id];
+    const struct vllm_request *request = &vllm->shared->requests[id];
     size_t most = (size_t)((request->known - 1) / vllm->replica.server->block), run = 0;
     *idle = 0;
     if (!vllm->replica.simulation->trace->block && !vllm->replica.simulation->trace->before &&
@@ -147,7 +147,7 @@ size_t vllm_find_prefix(const struct vllm *vllm, const struct rank *rank, uint32
 
 void vllm_share_prefix(struct vllm *vllm, struct rank *rank, uint32_t id, size_t run)
 {
-    struct request *request = &vllm->shared->requests[id];
+    struct vllm_request *request = &vllm->shared->requests[id];
     for (size_t i = 0; i < run; i++) {
         uint32_t block = blocks_find(rank->blocks, name_of(vllm, id, i));
         blocks_share(rank->blocks, block);

@@ -62,7 +62,7 @@ static uint64_t steps_left(const struct vllm *vllm, const struct rank *rank, str
     uint64_t most = UINT64_MAX;
     for (size_t i = 0; i < rank->running_count; i++) {
         uint32_t id = rank->running[i];
-        const struct request *request = &vllm->shared->requests[id];
+        const struct vllm_request *request = &vllm->shared->requests[id];
         uint64_t total = simulation_total(vllm->replica.simulation, id);
         if (request->known + request->in_flight >= total ||
             request->known + request->pending != request->computed + 1 ||
@@ -84,7 +84,7 @@ static void sort_by_need(const struct vllm *vllm, struct rank *rank)
     memset(rank->due, 0, (block + 2) * sizeof *rank->due);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < rank->running_count; i++) {
-            const struct request *request = &vllm->shared->requests[rank->running[i]];
+            const struct vllm_request *request = &vllm->shared->requests[rank->running[i]];
             size_t turn = request->block_count * block - request->computed;
             if (pass)
                 rank->turns[rank->due[turn]++] = rank->running[i];
@@ -154,7 +154,7 @@ static void take_due_blocks(struct vllm *vllm, struct rank *rank, uint64_t steps
     const size_t block = vllm->replica.server->block;
     for (uint64_t turn = 0; turn < steps; turn++)
         for (size_t i = rank->due[turn % block]; i < rank->due[turn % block + 1]; i++) {
-            struct request *request = &vllm->shared->requests[rank->turns[i]];
+            struct vllm_request *request = &vllm->shared->requests[rank->turns[i]];
             if (!vllm->shared->own_names)
                 vllm_name_first(vllm, rank, rank->turns[i], request->computed + turn);
             vllm_add_block(vllm->shared, request, vllm_take_block(vllm, rank));
@@ -163,14 +163,14 @@ static void take_due_blocks(struct vllm *vllm, struct rank *rank, uint64_t steps
 
 static void fly(const struct vllm *vllm, struct rank *rank, size_t at, double end)
 {
-    struct flight *flight = &rank->flights[at];
+    struct vllm_flight *flight = &rank->flights[at];
     flight->count = 0;
     flight->decode = true;
     flight->end = end;
     for (size_t priority_class = 0; priority_class < vllm->priority_classes; priority_class++)
         for (size_t i = 0; i < rank->running_count; i++)
             if (vllm_class_of(vllm, rank->running[i]) == priority_class)
-                flight->parts[flight->count++] = (struct part){
+                flight->parts[flight->count++] = (struct vllm_part){
                     .id = rank->running[i], .decode = true, .yields = true };
 }
 
@@ -179,7 +179,7 @@ static void advance(struct vllm *vllm, struct rank *rank, uint64_t launched, uin
 {
     take_due_blocks(vllm, rank, launched);
     for (size_t i = 0; i < rank->running_count; i++) {
-        struct request *request = &vllm->shared->requests[rank->running[i]];
+        struct vllm_request *request = &vllm->shared->requests[rank->running[i]];
         request->computed += (uint32_t)launched;
         request->known += (uint32_t)received;
         request->pending++;

@@ -39,7 +39,7 @@ void vllm_stop_running(struct vllm *vllm, struct rank *rank, size_t at)
 static void preempt(struct vllm *vllm, struct rank *rank, size_t at)
 {
     uint32_t id = rank->running[at];
-    struct request *request = &vllm->shared->requests[id];
+    struct vllm_request *request = &vllm->shared->requests[id];
     vllm_name_now(vllm, rank, id);
     vllm_stop_running(vllm, rank, at);
     request->computed = 0;
@@ -60,9 +60,9 @@ size_t vllm_last_of_all(const struct vllm *vllm, const struct rank *rank)
 
 /* ---- those that go on --------------------------------------------------------------------- */
 
-struct forming {                    /* of a rank */
+struct vllm_forming {                    /* of a rank */
     struct sim_step step;
-    struct flight *flight;
+    struct vllm_flight *flight;
     size_t budget;                  /* tokens */
     size_t most;                    /* sequences, by the classes that take part */
     double decodes_most;            /* of those that run already */
@@ -76,7 +76,7 @@ size_t vllm_class_most(const struct vllm *vllm, uint32_t id)
 }
 
 /* Largest number of sequences of a step in which the request takes part. */
-static size_t most_with(const struct vllm *vllm, const struct forming *forming, uint32_t id)
+static size_t most_with(const struct vllm *vllm, const struct vllm_forming *forming, uint32_t id)
 {
     const size_t most = vllm_class_most(vllm, id);
     return most < forming->most ? most : forming->most;
@@ -84,7 +84,7 @@ static size_t most_with(const struct vllm *vllm, const struct forming *forming, 
 
 static uint32_t tokens_left(const struct vllm *vllm, uint32_t id)
 {
-    const struct request *request = &vllm->shared->requests[id];
+    const struct vllm_request *request = &vllm->shared->requests[id];
     if (request->known + request->in_flight >= simulation_total(vllm->replica.simulation, id) ||
         (vllm->stages > 1 && request->in_flight))
         return 0;                                   /* what is in flight ends it, or goes first */
@@ -95,16 +95,16 @@ static uint32_t tokens_left(const struct vllm *vllm, uint32_t id)
 /* Is this a decode: one token and its draft tokens after all known ones, and no part of a prompt? */
 static bool decodes(const struct vllm *vllm, uint32_t id, uint32_t tokens)
 {
-    const struct request *request = &vllm->shared->requests[id];
+    const struct vllm_request *request = &vllm->shared->requests[id];
     return request->computed >= vllm->replica.simulation->trace->prompt[id] &&
            request->computed + 1 == request->known + request->pending &&
            tokens <= 1 + vllm->replica.server->draft;
 }
 
-static void add_part(struct vllm *vllm, struct rank *rank, struct forming *forming, uint32_t id,
+static void add_part(struct vllm *vllm, struct rank *rank, struct vllm_forming *forming, uint32_t id,
                      uint32_t tokens)
 {
-    struct request *request = &vllm->shared->requests[id];
+    struct vllm_request *request = &vllm->shared->requests[id];
     struct sim_step *step = &forming->step;
     double before = (double)request->computed, now = (double)tokens;
     const bool decode = decodes(vllm, id, tokens);
@@ -130,14 +130,14 @@ static void add_part(struct vllm *vllm, struct rank *rank, struct forming *formi
     forming->most = most_with(vllm, forming, id);
     forming->flight->decode &= decode && !draft;
     forming->flight->parts[forming->flight->count++] = 
-        (struct part){ .id = id, .draft = (uint8_t)draft, .decode = decode, .yields = yields };
+        (struct vllm_part){ .id = id, .draft = (uint8_t)draft, .decode = decode, .yields = yields };
     vllm_name_blocks(vllm, rank, id);
 }
 
 /* Free blocks for a request by preempting others. False: the request itself was preempted. */
 static bool make_room(struct vllm *vllm, struct rank *rank, size_t at, uint64_t tokens)
 {
-    const struct request *request = &vllm->shared->requests[rank->running[at]];
+    const struct vllm_request *request = &vllm->shared->requests[rank->running[at]];
     for (;;) {
         size_t needed = vllm_blocks_for(vllm, request->computed + tokens);
         size_t have = request->block_count;
@@ -152,7 +152,7 @@ static bool make_room(struct vllm *vllm, struct rank *rank, size_t at, uint64_t 
 }
 
 /* Continue the running requests of a priority class, in order of admission. */
-static void go_on(struct vllm *vllm, struct rank *rank, struct forming *forming, size_t priority_class)
+static void go_on(struct vllm *vllm, struct rank *rank, struct vllm_forming *forming, size_t priority_class)
 {
     for (size_t at = 0; at < rank->running_count && forming->budget; at++) {
         uint32_t id = rank->running[at];
@@ -216,7 +216,7 @@ static bool worth_fetching(const struct vllm *vllm, size_t run, size_t found,
 /* Its blocks are taken, and it waits beside the queue until their contents have come. */
 static bool set_aside(struct vllm *vllm, struct rank *rank, uint32_t id, size_t run)
 {
-    struct request *request = &vllm->shared->requests[id];
+    struct vllm_request *request = &vllm->shared->requests[id];
     struct simulation *simulation = vllm->replica.simulation;
     size_t per_tier[TIERS_MOST], found = vllm_find_below(vllm, id, run, per_tier);
     if (!found || !worth_fetching(vllm, run, found, per_tier))
@@ -232,9 +232,9 @@ static bool set_aside(struct vllm *vllm, struct rank *rank, uint32_t id, size_t 
 }
 
 /* It runs, with as much of what is left as the step has room for. */
-static void enter(struct vllm *vllm, struct rank *rank, struct forming *forming, uint32_t id)
+static void enter(struct vllm *vllm, struct rank *rank, struct vllm_forming *forming, uint32_t id)
 {
-    struct request *request = &vllm->shared->requests[id];
+    struct vllm_request *request = &vllm->shared->requests[id];
     uint64_t tokens = request->known - request->computed;
     tokens = tokens < forming->budget ? tokens : forming->budget;
     request->guesses = false;
@@ -246,14 +246,14 @@ static void enter(struct vllm *vllm, struct rank *rank, struct forming *forming,
 
 /* The first of those whose cache has come. Where nothing runs and it has no room, the last of
  * them gives its blocks back. */
-static bool admit_fetched(struct vllm *vllm, struct rank *rank, struct forming *forming)
+static bool admit_fetched(struct vllm *vllm, struct rank *rank, struct vllm_forming *forming)
 {
     struct queue *queue = &rank->fetched;
     if (!queue->count || !forming->budget || forming->flight->count >= forming->most ||
         rank->running_count >= vllm->replica.server->max_num_seqs)
         return false;
     uint32_t id = queue->head, last = queue->tail;
-    const struct request *request = &vllm->shared->requests[id];
+    const struct vllm_request *request = &vllm->shared->requests[id];
     if (vllm_blocks_for(vllm, request->known) - request->block_count > blocks_free(rank->blocks)) {
         if (rank->running_count || last == id)
             return false;
@@ -269,7 +269,7 @@ static bool admit_fetched(struct vllm *vllm, struct rank *rank, struct forming *
     return true;
 }
 
-static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *forming,
+static bool admit_one(struct vllm *vllm, struct rank *rank, struct vllm_forming *forming,
                       size_t priority_class)
 {
     struct queue *queue = &rank->queue[priority_class];
@@ -288,7 +288,7 @@ static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *form
         return true;
     vllm_share_prefix(vllm, rank, id, run);
     count_cached(vllm, id);
-    struct request *request = &vllm->shared->requests[id];
+    struct vllm_request *request = &vllm->shared->requests[id];
     if (simulation->ready[id] > request->computed)  /* its cache came with it */
         request->computed = simulation->ready[id];
     enter(vllm, rank, forming, id);
@@ -297,7 +297,7 @@ static bool admit_one(struct vllm *vllm, struct rank *rank, struct forming *form
 
 /* The first of a class cannot enter for want of a seat or of blocks: those of later classes make
  * room for it. */
-static bool push_out(struct vllm *vllm, struct rank *rank, const struct forming *forming,
+static bool push_out(struct vllm *vllm, struct rank *rank, const struct vllm_forming *forming,
                      size_t priority_class)
 {
     if (!rank->queue[priority_class].count || !rank->running_count || !forming->budget ||
@@ -319,10 +319,10 @@ size_t vllm_depth(const struct vllm *vllm)
     return vllm->replica.server->synchronous ? 1 : FLIGHT;
 }
 
-static void form_rank(struct vllm *vllm, struct rank *rank, struct forming *forming)
+static void form_rank(struct vllm *vllm, struct rank *rank, struct vllm_forming *forming)
 {
-    struct flight *flight = &rank->flights[vllm->flight_count];
-    *forming = (struct forming){ .flight = flight, .budget = vllm->replica.server->chunk,
+    struct vllm_flight *flight = &rank->flights[vllm->flight_count];
+    *forming = (struct vllm_forming){ .flight = flight, .budget = vllm->replica.server->chunk,
                                  .most = vllm->replica.server->max_num_seqs,
                                  .decodes_most = INFINITY };
     if (vllm->stages > 1 && vllm->replica.server->own[VLLM_EVEN_STAGES] > 0)
@@ -394,7 +394,7 @@ void vllm_count_requests(struct vllm *vllm)
 void vllm_share_seconds(struct vllm *vllm, double seconds, double sequences)
 {
     for (size_t r = 0; r < vllm->rank_count && vllm->priority_classes > 1; r++) {
-        const struct flight *flight = &vllm->ranks[r].flights[vllm->flight_count - 1];
+        const struct vllm_flight *flight = &vllm->ranks[r].flights[vllm->flight_count - 1];
         for (size_t i = 0; i < flight->count; i++)
             vllm->replica.simulation->result->class_seconds[vllm_class_of(vllm, flight->parts[i].id)] +=
                 seconds / sequences;
@@ -405,7 +405,7 @@ bool vllm_launch(struct vllm *vllm, double now)
 {
     const struct sim_server *server = vllm->replica.server;
     struct sim_step step = { 0 }, fullest = { 0 };
-    struct forming forming;
+    struct vllm_forming forming;
     uint64_t preempted = 0;
     vllm->now = now;
     for (size_t r = 0; r < vllm->rank_count; r++) {

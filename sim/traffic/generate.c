@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* A request, before its number in the trace is known. */
-struct turn {
+struct session_turn {
     double time;                    /* s, if answers took no time */
     double wait;                    /* s; NAN for the first of a session */
     uint32_t session, turn, prompt, output;
@@ -22,9 +22,9 @@ struct turn {
 struct maker {
     struct arena *arena;
     struct error *error;
-    struct plan plan;
+    struct traffic_plan plan;
     size_t priority_classes;
-    struct turn *turns;
+    struct session_turn *turns;
     size_t count, room;
 };
 
@@ -39,7 +39,7 @@ static double draw_length(const struct amount *amount, struct random *random)
 }
 
 /* Arrivals per second at a time. */
-static double rate_at(const struct plan *plan, double time)
+static double rate_at(const struct traffic_plan *plan, double time)
 {
     const struct rate_curve *curve = &plan->curve;
     size_t at = 0;
@@ -57,7 +57,7 @@ static double rate_at(const struct plan *plan, double time)
 
 /* Of arrivals at the highest rate some are left out (Lewis and Shedler 1979); a curve that ends at 0 ends the
  * trace. */
-static double draw_changing_gap(const struct plan *plan, double now, struct random *random)
+static double draw_changing_gap(const struct traffic_plan *plan, double now, struct random *random)
 {
     const struct rate_curve *curve = &plan->curve;
     const double most = curve->count ? curve->most : plan->peak, begin = now;
@@ -70,7 +70,7 @@ static double draw_changing_gap(const struct plan *plan, double now, struct rand
     return now - begin;
 }
 
-static double draw_gap(const struct plan *plan, double now, struct random *random)
+static double draw_gap(const struct traffic_plan *plan, double now, struct random *random)
 {
     if (plan->peak > 0 || plan->curve.count)
         return draw_changing_gap(plan, now, random);
@@ -92,11 +92,11 @@ static uint8_t draw_class(const struct maker *maker, struct random *random)
 }
 
 /* What is drawn for one session, each from a sequence of its own. */
-struct draws {
+struct session_draws {
     struct random input, output, pair, turns, wait, priority_class;
 };
 
-static void draws_open(struct draws *draws, uint64_t seed, size_t session)
+static void draws_open(struct session_draws *draws, uint64_t seed, size_t session)
 {
     random_stream(&draws->input, seed, "input", session);
     random_stream(&draws->output, seed, "output", session);
@@ -108,7 +108,7 @@ static void draws_open(struct draws *draws, uint64_t seed, size_t session)
 
 /* ---- sessions ------------------------------------------------------------------------------- */
 
-static bool fits(const struct maker *maker, const struct turn *turn, const char *what,
+static bool fits(const struct maker *maker, const struct session_turn *turn, const char *what,
                  double number, double most)
 {
     if (number <= most)
@@ -125,7 +125,7 @@ static bool too_many(const struct maker *maker)
     return error_expected(maker->error, "a lower rate or count, a shorter duration, or fewer turns");
 }
 
-static void draw_lengths(const struct plan *plan, struct draws *draws, double *input,
+static void draw_lengths(const struct traffic_plan *plan, struct session_draws *draws, double *input,
                          double *output)
 {
     if (plan->lengths.count) {
@@ -139,7 +139,7 @@ static void draw_lengths(const struct plan *plan, struct draws *draws, double *i
 }
 
 /* A turn after `before` tokens of its session, to which it adds its own. */
-static bool draw_turn(const struct maker *maker, struct draws *draws, struct turn *turn,
+static bool draw_turn(const struct maker *maker, struct session_draws *draws, struct session_turn *turn,
                       double *before)
 {
     double input, output;
@@ -158,9 +158,9 @@ static bool draw_turn(const struct maker *maker, struct draws *draws, struct tur
 
 static bool draw_session(struct maker *maker, uint32_t session, double arrival)
 {
-    struct draws draws;
+    struct session_draws draws;
     draws_open(&draws, maker->plan.seed, session);
-    struct turn turn = { .time = arrival, .session = session,
+    struct session_turn turn = { .time = arrival, .session = session,
                          .priority_class = draw_class(maker, &draws.priority_class) };
     double turns = amount_draw(&maker->plan.turns, &draws.turns), before = 0;
     if (turns > (double)(GENERATE_MOST - maker->count))
@@ -168,7 +168,7 @@ static bool draw_session(struct maker *maker, uint32_t session, double arrival)
     for (; turn.turn < (uint32_t)turns; turn.turn++) {
         if (!draw_turn(maker, &draws, &turn, &before))
             return false;
-        *(struct turn *)arena_push(maker->arena, &maker->turns, &maker->count, &maker->room,
+        *(struct session_turn *)arena_push(maker->arena, &maker->turns, &maker->count, &maker->room,
                                    sizeof turn) = turn;
     }
     return true;
@@ -176,7 +176,7 @@ static bool draw_session(struct maker *maker, uint32_t session, double arrival)
 
 static bool draw_all(struct maker *maker)
 {
-    const struct plan *plan = &maker->plan;
+    const struct traffic_plan *plan = &maker->plan;
     const bool timed = plan->duration < INFINITY;
     struct random arrivals;
     double now = 0;
@@ -195,7 +195,7 @@ static bool draw_all(struct maker *maker)
 
 static int in_order(const void *a, const void *b)
 {
-    const struct turn *x = a, *y = b;
+    const struct session_turn *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     if (x->session != y->session)
@@ -218,7 +218,7 @@ static void fill(const struct maker *maker, struct trace *trace)
     trace->blocks = arena_alloc(arena, sizeof *trace->blocks);          /* none, and no NULL */
     uint32_t *last = arena_array(arena, count, sizeof *last);           /* of each session */
     for (size_t i = 0; i < count; i++) {
-        const struct turn *turn = &maker->turns[i];
+        const struct session_turn *turn = &maker->turns[i];
         trace->arrival[i] = turn->time;
         trace->prompt[i] = turn->prompt;
         trace->output[i] = turn->output;

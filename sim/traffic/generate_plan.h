@@ -8,7 +8,7 @@
 enum kind { KIND_POISSON, KIND_GAMMA, KIND_CONSTANT, KINDS };
 extern const char *const generate_kinds[KINDS];
 
-struct plan {
+struct traffic_plan {
     enum kind kind;
     double rate, cv, duration;      /* duration INFINITY: `count` sessions */
     double peak, period;            /* 1/s, s: from `rate` to the peak and back; peak 0: always `rate` */
@@ -24,7 +24,7 @@ struct plan {
 };
 
 /* Names the classes of the trace. */
-bool generate_read(struct arena *arena, const char *words, struct plan *plan, struct trace *trace,
+bool generate_read(struct arena *arena, const char *words, struct traffic_plan *plan, struct trace *trace,
                    struct error *error);
 
 #endif

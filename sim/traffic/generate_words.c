@@ -48,10 +48,10 @@ const struct generate_key generate_keys[] = {
 };
 const size_t generate_key_count = KEYS;
 
-struct reader {
+struct description_reader {
     struct arena *arena;
     struct error *error;
-    struct plan *plan;
+    struct traffic_plan *plan;
     struct trace *trace;
     struct text given[KEYS];        /* data NULL: not given */
 };
@@ -66,7 +66,7 @@ static bool whole(double x)
 /* ---- keys: how each is read ----------------------------------------------------------------- */
 
 /* "300/min": the replica's units begin with a word, so that it is 300 1/min there. */
-static bool read_per_second(struct reader *reader, struct text text, double *rate)
+static bool read_per_second(struct description_reader *reader, struct text text, double *rate)
 {
     bool per;
     struct text number = amount_take(&text, '/', &per);
@@ -75,27 +75,27 @@ static bool read_per_second(struct reader *reader, struct text text, double *rat
     return amount_number(text_of(words), "1/s", 1e-9, 1e9, rate);
 }
 
-static bool read_rate(struct reader *reader, struct text text)
+static bool read_rate(struct description_reader *reader, struct text text)
 {
     return read_per_second(reader, text, &reader->plan->rate);
 }
 
-static bool read_peak(struct reader *reader, struct text text)
+static bool read_peak(struct description_reader *reader, struct text text)
 {
     return read_per_second(reader, text, &reader->plan->peak) && reader->plan->peak >= reader->plan->rate;
 }
 
-static bool read_period(struct reader *reader, struct text text)
+static bool read_period(struct description_reader *reader, struct text text)
 {
     return amount_number(text, "s", 0, TIME_MOST, &reader->plan->period) && reader->plan->period > 0;
 }
 
-static bool read_cv(struct reader *reader, struct text text)
+static bool read_cv(struct description_reader *reader, struct text text)
 {
     return amount_number(text, "1", 0.01, 100, &reader->plan->cv);
 }
 
-static bool read_count(struct reader *reader, struct text text)
+static bool read_count(struct description_reader *reader, struct text text)
 {
     double count;
     if (!amount_number(text, "1", 1, GENERATE_MOST, &count) || !whole(count))
@@ -104,7 +104,7 @@ static bool read_count(struct reader *reader, struct text text)
     return true;
 }
 
-static bool read_duration(struct reader *reader, struct text text)
+static bool read_duration(struct description_reader *reader, struct text text)
 {
     return amount_number(text, "s", 0, TIME_MOST, &reader->plan->duration) &&
            reader->plan->duration > 0;
@@ -118,17 +118,17 @@ static bool read_length(struct text text, struct amount *amount)
            (whole(amount->a) && whole(amount->b));
 }
 
-static bool read_input(struct reader *reader, struct text text)
+static bool read_input(struct description_reader *reader, struct text text)
 {
     return read_length(text, &reader->plan->input);
 }
 
-static bool read_output(struct reader *reader, struct text text)
+static bool read_output(struct description_reader *reader, struct text text)
 {
     return read_length(text, &reader->plan->output);
 }
 
-static bool read_turns(struct reader *reader, struct text text)
+static bool read_turns(struct description_reader *reader, struct text text)
 {
     struct amount *turns = &reader->plan->turns;
     struct text inside = text;
@@ -137,13 +137,13 @@ static bool read_turns(struct reader *reader, struct text text)
     return amount_number(inside, "1", 1, 10000, &turns->a) && (drawn || whole(turns->a));
 }
 
-static bool read_wait(struct reader *reader, struct text text)
+static bool read_wait(struct description_reader *reader, struct text text)
 {
     return amount_read(text, "s", 0, 1e6, &reader->plan->wait);
 }
 
 /* One class: its name and its share; a name alone has share 1. */
-static bool read_class(struct reader *reader, struct text one)
+static bool read_class(struct description_reader *reader, struct text one)
 {
     bool shared;
     struct text name = amount_take(&one, '(', &shared);
@@ -161,7 +161,7 @@ static bool read_class(struct reader *reader, struct text one)
     return true;
 }
 
-static bool read_classes(struct reader *reader, struct text text)
+static bool read_classes(struct description_reader *reader, struct text text)
 {
     double *shares = reader->plan->shares, sum = 0;
     for (bool more = true; more;)
@@ -174,7 +174,7 @@ static bool read_classes(struct reader *reader, struct text text)
     return true;
 }
 
-static bool read_seed(struct reader *reader, struct text text)
+static bool read_seed(struct description_reader *reader, struct text text)
 {
     uint64_t seed = 0;
     for (size_t i = 0; i < text.size; i++) {
@@ -187,7 +187,7 @@ static bool read_seed(struct reader *reader, struct text text)
     return text.size > 0;
 }
 
-static bool (*const readers[KEYS])(struct reader *reader, struct text text) = {
+static bool (*const readers[KEYS])(struct description_reader *reader, struct text text) = {
     [KEY_RATE] = read_rate,   [KEY_PEAK] = read_peak,     [KEY_PERIOD] = read_period,
     [KEY_CURVE] = NULL,       [KEY_CV] = read_cv,         [KEY_COUNT] = read_count,
     [KEY_INPUT] = read_input, [KEY_OUTPUT] = read_output, [KEY_DURATION] = read_duration,
@@ -204,7 +204,7 @@ static int shown(struct text text)
     return text.size < SHOWN ? (int)text.size : SHOWN;
 }
 
-static bool unknown_key(const struct reader *reader, struct text pair, struct text name)
+static bool unknown_key(const struct description_reader *reader, struct text pair, struct text name)
 {
     const char *names[KEYS], *kind = generate_kinds[reader->plan->kind];
     for (int i = 0; i < KEYS; i++)
@@ -221,7 +221,7 @@ static bool unknown_key(const struct reader *reader, struct text pair, struct te
                                          "output, lengths, turns, wait, class, seed");
 }
 
-static bool read_pair(struct reader *reader, struct text pair)
+static bool read_pair(struct description_reader *reader, struct text pair)
 {
     bool equals;
     struct text value = pair, name = amount_take(&value, '=', &equals);
@@ -240,7 +240,7 @@ static bool read_pair(struct reader *reader, struct text pair)
 }
 
 /* A key that has no effect beside another, or without it. */
-static bool apart(const struct reader *reader, enum key key, bool meant, const char *why)
+static bool apart(const struct description_reader *reader, enum key key, bool meant, const char *why)
 {
     if (meant || !reader->given[key].data)
         return true;
@@ -249,7 +249,7 @@ static bool apart(const struct reader *reader, enum key key, bool meant, const c
     return error_suggest(reader->error, "%s: %s", generate_keys[key].name, generate_keys[key].help);
 }
 
-static bool agree(const struct reader *reader)
+static bool agree(const struct description_reader *reader)
 {
     const struct text *given = reader->given;
     bool alone = !given[KEY_TURNS].data || text_is(given[KEY_TURNS], "1");
@@ -266,7 +266,7 @@ static bool agree(const struct reader *reader)
            apart(reader, KEY_WAIT, !alone, "without turns");
 }
 
-static bool read_values(struct reader *reader)
+static bool read_values(struct description_reader *reader)
 {
     for (int key = 0; key < KEYS; key++) {
         struct text text = reader->given[key];
@@ -283,7 +283,7 @@ static bool read_values(struct reader *reader)
 }
 
 /* Lines of a time and a rate, which the times order. */
-static bool read_curve(struct reader *reader, const char *path)
+static bool read_curve(struct description_reader *reader, const char *path)
 {
     enum { LIMIT = 16 << 20 };
     struct rate_curve *curve = &reader->plan->curve;
@@ -331,12 +331,12 @@ bool generate_is(const char *words)
     return kind_of(words, &kind, &rest);
 }
 
-bool generate_read(struct arena *arena, const char *words, struct plan *plan, struct trace *trace,
+bool generate_read(struct arena *arena, const char *words, struct traffic_plan *plan, struct trace *trace,
                    struct error *error)
 {
-    struct reader reader = { .arena = arena, .error = error, .plan = plan, .trace = trace };
+    struct description_reader reader = { .arena = arena, .error = error, .plan = plan, .trace = trace };
     struct text rest;
-    *plan = (struct plan){ .duration = INFINITY };
+    *plan = (struct traffic_plan){ .duration = INFINITY };
     if (!kind_of(words, &plan->kind, &rest)) {
         error_set(error, "unknown description of requests '%.*s'", SHOWN, words);
         return error_expected(error, "poisson, gamma or constant: poisson:rate=5,count=1000");

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct format {
+struct trace_columns {
     const char *arrival, *input, *output, *class, *session, *wait;
     const char *whole;              /* the file where no request has failed, of length 0 */
 };
 
-static const struct format formats[] = {
+static const struct trace_columns formats[] = {
     { .arrival = "TIMESTAMP", .input = "ContextTokens", .output = "GeneratedTokens" },
     { .arrival = "Timestamp", .input = "Request tokens", .output = "Response tokens",
       .session = "Session ID", .whole = "BurstGPT_without_fails_1.csv" },
@@ -29,10 +29,10 @@ static const struct format formats[] = {
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-struct reader {
+struct trace_csv_reader {
     struct arena *arena;
     struct csv csv;
-    const struct format *format;
+    const struct trace_columns *format;
     int arrival, input, output, class, session, wait, names;    /* columns, or -1 */
     struct trace *trace;
     struct trace_turns turns;
@@ -40,7 +40,7 @@ struct reader {
     struct error *error;
 };
 
-static bool wrong(const struct reader *reader, size_t row, int column, const char *what)
+static bool wrong(const struct trace_csv_reader *reader, size_t row, int column, const char *what)
 {
     return error_set(reader->error, "%s:%d: '%.40s' %s", reader->csv.file,
                      reader->csv.lines[row], csv_cell(&reader->csv, row, column), what);
@@ -49,7 +49,7 @@ static bool wrong(const struct reader *reader, size_t row, int column, const cha
 /* ---- columns ------------------------------------------------------------------------------- */
 
 /* false: it stands there twice. Not there, or no name: -1. */
-static bool find_column(const struct reader *reader, const char *name, int *column)
+static bool find_column(const struct trace_csv_reader *reader, const char *name, int *column)
 {
     *column = name ? csv_column(&reader->csv, name) : -1;
     size_t again = *column < 0 ? reader->csv.columns : (size_t)*column + 1;
@@ -66,7 +66,7 @@ static bool has(const struct csv *csv, const char *column)
     return column && csv_column(csv, column) >= 0;
 }
 
-static bool unknown(const struct reader *reader)
+static bool unknown(const struct trace_csv_reader *reader)
 {
     const struct csv *csv = &reader->csv;
     error_set(reader->error, "%s: no trace that is understood: %zu columns, the first '%.40s'",
@@ -79,12 +79,12 @@ static bool unknown(const struct reader *reader)
 }
 
 /* The first format all of whose columns there are; its arrivals only if they are `wanted`. */
-static bool find_format(struct reader *reader, bool wanted)
+static bool find_format(struct trace_csv_reader *reader, bool wanted)
 {
     const struct csv *csv = &reader->csv;
-    const struct format *at = NULL, *untimed = NULL;
+    const struct trace_columns *at = NULL, *untimed = NULL;
     for (int i = 0; i < FORMATS && !at; i++) {
-        const struct format *one = &formats[i];
+        const struct trace_columns *one = &formats[i];
         if (!has(csv, one->input) || !has(csv, one->output))
             continue;
         untimed = one;
@@ -173,7 +173,7 @@ static double between(struct stamp from, struct stamp to)
     return (to.days - from.days) * DAY + (to.seconds - from.seconds);
 }
 
-static bool read_arrivals(struct reader *reader)
+static bool read_arrivals(struct trace_csv_reader *reader)
 {
     const struct csv *csv = &reader->csv;
     struct stamp first = { 0, 0 }, time;
@@ -193,7 +193,7 @@ static bool read_arrivals(struct reader *reader)
 
 /* ---- lengths -------------------------------------------------------------------------------- */
 
-static bool read_length(struct reader *reader, size_t row, int column, uint32_t *length)
+static bool read_length(struct trace_csv_reader *reader, size_t row, int column, uint32_t *length)
 {
     const struct csv *csv = &reader->csv;
     const char *cell = csv_cell(csv, row, column);
@@ -208,7 +208,7 @@ static bool read_length(struct reader *reader, size_t row, int column, uint32_t 
     return false;
 }
 
-static bool read_lengths(struct reader *reader, uint32_t **prompt, uint32_t **output)
+static bool read_lengths(struct trace_csv_reader *reader, uint32_t **prompt, uint32_t **output)
 {
     size_t rows = reader->csv.rows;
     *prompt = arena_array(reader->arena, rows + 1, sizeof **prompt);
@@ -222,7 +222,7 @@ static bool read_lengths(struct reader *reader, uint32_t **prompt, uint32_t **ou
 
 /* ---- classes and sessions ------------------------------------------------------------------- */
 
-static bool read_classes(struct reader *reader)
+static bool read_classes(struct trace_csv_reader *reader)
 {
     struct trace *trace = reader->trace;
     if (reader->class < 0)
@@ -245,7 +245,7 @@ static bool read_classes(struct reader *reader)
 }
 
 /* Seconds after the answer of the turn before; an empty cell: none are given. */
-static bool read_wait(struct reader *reader, size_t row)
+static bool read_wait(struct trace_csv_reader *reader, size_t row)
 {
     struct trace *trace = reader->trace;
     const char *cell = csv_cell(&reader->csv, row, reader->wait);
@@ -266,7 +266,7 @@ static bool read_wait(struct reader *reader, size_t row)
     return true;
 }
 
-static bool read_sessions(struct reader *reader)
+static bool read_sessions(struct trace_csv_reader *reader)
 {
     struct trace *trace = reader->trace;
     bool later = false;
@@ -294,7 +294,7 @@ static bool read_sessions(struct reader *reader)
 enum { NAMED_BLOCK = 16 };
 
 /* "0-146 207 300-302": names of blocks of 16 tokens, runs of them as their ends. */
-static bool read_names(struct reader *reader, size_t row)
+static bool read_names(struct trace_csv_reader *reader, size_t row)
 {
     struct trace *trace = reader->trace;
     const uint64_t largest = (uint64_t)1 << 62, most = trace->prompt[row] / NAMED_BLOCK + 1;
@@ -325,7 +325,7 @@ static bool read_names(struct reader *reader, size_t row)
     return true;
 }
 
-static bool read_all_names(struct reader *reader)
+static bool read_all_names(struct trace_csv_reader *reader)
 {
     struct trace *trace = reader->trace;
     if (reader->names < 0)
@@ -343,7 +343,7 @@ static bool read_all_names(struct reader *reader)
 bool trace_parse_csv(struct arena *arena, const char *path, struct text text, struct trace *trace,
                      struct error *error)
 {
-    struct reader reader = { .arena = arena, .trace = trace, .error = error };
+    struct trace_csv_reader reader = { .arena = arena, .trace = trace, .error = error };
     if (!csv_read_any(arena, path, text, &reader.csv, error) || !find_format(&reader, true))
         return false;
     *trace = (struct trace){ .count = reader.csv.rows,
@@ -355,7 +355,7 @@ bool trace_parse_csv(struct arena *arena, const char *path, struct text text, st
 bool trace_parse_csv_lengths(struct arena *arena, const char *path, struct text text,
                              struct trace_lengths *lengths, struct error *error)
 {
-    struct reader reader = { .arena = arena, .error = error };
+    struct trace_csv_reader reader = { .arena = arena, .error = error };
     if (!csv_read_any(arena, path, text, &reader.csv, error) || !find_format(&reader, false))
         return false;
     lengths->count = reader.csv.rows;

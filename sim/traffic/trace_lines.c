@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-struct reader {
+struct trace_lines_reader {
     struct arena *arena;
     const char *path;
     int line;
@@ -18,14 +18,14 @@ struct reader {
     struct error *error;
 };
 
-static bool missing(const struct reader *reader, const char *key)
+static bool missing(const struct trace_lines_reader *reader, const char *key)
 {
     error_set(reader->error, "%s:%d: no number '%s'", reader->path, reader->line, key);
     return error_expected(reader->error, "timestamp, input_length, output_length and, where it names "
                                          "prefixes, hash_ids");
 }
 
-static bool no_blocks(const struct reader *reader)
+static bool no_blocks(const struct trace_lines_reader *reader)
 {
     error_set(reader->error, "%s:%d: invalid block names in 'hash_ids'", reader->path, reader->line);
     return error_expected(reader->error, "a list of whole numbers: [46, 47, 48]");
@@ -42,7 +42,7 @@ static bool whole(const struct doc *number, int64_t *value)
     return true;
 }
 
-static bool read_blocks(struct reader *reader, const struct doc *ids)
+static bool read_blocks(struct trace_lines_reader *reader, const struct doc *ids)
 {
     struct trace *trace = reader->trace;
     if (ids && ids->kind != DOC_ARRAY)
@@ -58,7 +58,7 @@ static bool read_blocks(struct reader *reader, const struct doc *ids)
 }
 
 /* Whole, or absent: then the usual one. */
-static bool read_id(struct reader *reader, const struct doc *line, const char *key, int64_t *id)
+static bool read_id(struct trace_lines_reader *reader, const struct doc *line, const char *key, int64_t *id)
 {
     const struct doc *number = doc_get(line, key);
     if (number && !whole(number, id)) {
@@ -69,7 +69,7 @@ static bool read_id(struct reader *reader, const struct doc *line, const char *k
 }
 
 /* Its turn before, if any, and its own name for later turns. */
-static bool read_turn(struct reader *reader, const struct doc *line, size_t row)
+static bool read_turn(struct trace_lines_reader *reader, const struct doc *line, size_t row)
 {
     struct trace *trace = reader->trace;
     int64_t chat = -1, parent = -1;
@@ -89,7 +89,7 @@ static bool read_turn(struct reader *reader, const struct doc *line, size_t row)
     return true;
 }
 
-static bool read_kind(struct reader *reader, bool qwen, size_t row)
+static bool read_kind(struct trace_lines_reader *reader, bool qwen, size_t row)
 {
     if (!row)
         reader->qwen = qwen;
@@ -100,7 +100,7 @@ static bool read_kind(struct reader *reader, bool qwen, size_t row)
     return error_expected(reader->error, "all lines as Mooncake's (ms), or all as Qwen-Bailian's (s)");
 }
 
-static bool read_request(struct reader *reader, const struct doc *line)
+static bool read_request(struct trace_lines_reader *reader, const struct doc *line)
 {
     enum { MOONCAKE_BLOCK = 512, QWEN_BLOCK = 16 };
     static const char *const keys[] = { "timestamp", "input_length", "output_length" };
@@ -136,7 +136,7 @@ static bool read_request(struct reader *reader, const struct doc *line)
            read_blocks(reader, doc_get(line, "hash_ids"));
 }
 
-static bool read_line(struct reader *reader, struct text text)
+static bool read_line(struct trace_lines_reader *reader, struct text text)
 {
     struct arena scratch = arena_beside(reader->arena);
     struct error why;
@@ -156,7 +156,7 @@ static bool read_line(struct reader *reader, struct text text)
 bool trace_parse_lines(struct arena *arena, const char *path, struct text text,
                        struct trace *trace, struct error *error)
 {
-    struct reader reader = { .arena = arena, .path = path, .trace = trace, .error = error };
+    struct trace_lines_reader reader = { .arena = arena, .path = path, .trace = trace, .error = error };
     size_t *firsts = NULL, count = 0, room = 0;
     *trace = (struct trace){ 0 };
     while (text.size) {

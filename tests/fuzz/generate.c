@@ -25,7 +25,7 @@ static void check(const struct trace *trace)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* What takes long is left alone: a file, and more turns than a fuzzer has time for. */
-static bool is_small(const struct plan *plan)
+static bool is_small(const struct traffic_plan *plan)
 {
     enum { FEW = 20000 };
     double sessions = plan->duration < INFINITY ? 1 + plan->rate * plan->duration
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena arena = { 0 };
     struct trace trace = { 0 }, again;
-    struct plan plan;
+    struct traffic_plan plan;
     struct error error = { 0 };
     const char *words = arena_copy(&arena, (const char *)data, size);
     bool file = strstr(words, "lengths") != NULL;

@@ -43,7 +43,7 @@ static struct world *world_open(void)
     return &world;
 }
 
-static void weigh(struct arena *arena, struct world *world, const struct reading *reading)
+static void weigh(struct arena *arena, struct world *world, const struct price_reading *reading)
 {
     struct posterior posterior;
     deduce_sheet(arena, world->draws, world->priors.belief, &reading->evidence, false, &posterior);
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct world *world = world_open();
     if (prices_read(&arena, "fuzz", (struct text){ (const char *)data, size }, &sheet, &error)) {
         size_t count = sheet.count < MANY ? sheet.count : MANY;
-        struct reading *readings = arena_array(&arena, count, sizeof *readings);
+        struct price_reading *readings = arena_array(&arena, count, sizeof *readings);
         for (size_t i = 0; i < count; i++) {
             check_price(&sheet.prices[i]);
             reading_make(&arena, &world->rows, &world->priors, &sheet.prices[i], &readings[i]);

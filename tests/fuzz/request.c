@@ -13,9 +13,9 @@ static void read_query(struct arena *arena, struct text text, struct request *re
     for (const char *at = arena_copy(arena, text.data, text.size); *at;) {
         size_t size = strcspn(at, "&"), name = strcspn(at, "=&");
         const char *value = name < size ? arena_copy(arena, at + name + 1, size - name - 1) : "";
-        *(struct pair *)arena_push(arena, &request->pairs, &request->pair_count,
+        *(struct request_pair *)arena_push(arena, &request->pairs, &request->pair_count,
                                    &request->pair_room, sizeof *request->pairs) =
-            (struct pair){ arena_copy(arena, at, name), value };
+            (struct request_pair){ arena_copy(arena, at, name), value };
         at += size + (at[size] == '&');
     }
 }

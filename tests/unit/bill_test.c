@@ -39,7 +39,7 @@ static void world_open(struct world *world, const char *workload, const char *sh
         fail_msg("%s (%s)", world->error.what, world->error.hint);
 }
 
-static struct bill_cost cost_at(const struct world *world, const struct rule *rule)
+static struct bill_cost cost_at(const struct world *world, const struct caching_rule *rule)
 {
     struct bill_point point = { world->bill.sheet.prices, rule, NAN };
     struct bill_cost cost;
@@ -309,7 +309,7 @@ static void rows_agree(const char *what, struct shape shape, const char *gap, ui
     struct world world;
     struct arena arena = { 0 };
     struct tape tape;
-    struct rule rule = { .name = what, .asked = true,
+    struct caching_rule rule = { .name = what, .asked = true,
                          .at = { shape.minimum, shape.step, shape.output_cached, shape.life,
                                  3 * shape.life, 1.5 * shape.life, shape.stored_life } };
     assert_true(amount_read(text_of(gap), "s", 0, 1e8, &shape.gap));
@@ -392,7 +392,7 @@ static void two_turns(void **state)
     struct world world;
     world_open(&world, "system_tokens=9500\nturns=2\nturn_input=500\nturn_output=1000\n"
                "repeating_share=0\ntask_rate=1/year\ngap=60s\n", sheet);
-    const struct rule *rule = caching_find(&world.bill.caching, world.bill.sheet.prices);
+    const struct caching_rule *rule = caching_find(&world.bill.caching, world.bill.sheet.prices);
     assert_string_equal(rule->name, "claude");
     struct bill_cost cost = cost_at(&world, rule);
     CLOSE(cost.task[SCHEME_PLAIN], 0.1075 + 0.05);
@@ -416,7 +416,7 @@ static void hits_to_pay(void **state)
                FACT("input", "4", "USD/Mtoken") FACT("output", "20", "USD/Mtoken")
                FACT("cached_read", "0.4", "USD/Mtoken") FACT("cache_write_5m", "5", "USD/Mtoken")
                FACT("cache_write_1h", "8", "USD/Mtoken"));
-    const struct rule *rule = caching_find(&world.bill.caching, world.bill.sheet.prices);
+    const struct caching_rule *rule = caching_find(&world.bill.caching, world.bill.sheet.prices);
     struct bill_point point = { world.bill.sheet.prices, rule, NAN };
     struct bill_cost cost[3];
     for (int turns = 1; turns <= 3; turns++)
@@ -444,7 +444,7 @@ static void the_step(void **state)
     struct world world;
     world_open(&world, "system_tokens=8000\nturn_input=1000\nturn_output=100\nturns=1\ngap=1s\n",
                every_price);
-    const struct rule *rule = caching_find(&world.bill.caching, world.bill.sheet.prices);
+    const struct caching_rule *rule = caching_find(&world.bill.caching, world.bill.sheet.prices);
     struct bill_point point = { world.bill.sheet.prices, rule, NAN };
     struct bill_cost cost;
     CLOSE(cost_at(&world, rule).task[SCHEME_PLAIN], 0.038);
@@ -515,7 +515,7 @@ static void rules_by_name(void **state)
     caching_read(&arena, &caching);
     for (size_t i = 0; i < COUNT(of); i++) {
         struct price price = { .seller = of[i].seller, .model = of[i].model };
-        const struct rule *rule = caching_find(&caching, &price);
+        const struct caching_rule *rule = caching_find(&caching, &price);
         if (strcmp(rule->name, of[i].rule) || rule->at[0] != of[i].minimum)
             fail_msg("%s: rule %s from %g, not %s from %g", of[i].model, rule->name, rule->at[0],
                      of[i].rule, of[i].minimum);
@@ -598,7 +598,7 @@ static const struct doc *habits_of(struct world *world, const char *workload)
     world_open(world, workload, every_price);
     struct doc *doc = doc_new(&world->arena, DOC_OBJECT);
     struct price *price = world->bill.sheet.prices;
-    struct reading reading = { .price = price };
+    struct price_reading reading = { .price = price };
     price->storage = NAN;                       /* two lives and none */
     struct bill_cost now = bill_cost(&world->bill, price, (struct bill_change){ NULL, 0 });
     struct section *entry = section_new(&world->arena);

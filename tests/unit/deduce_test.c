@@ -285,7 +285,7 @@ static void suspicious_is_not_used(void **state)
     struct world *world = *state;
     struct price_sheet sheet = sheet_of(world, "tests/fixtures/prices/litellm_2026-08-01.json");
     struct seen_rows rows;
-    struct reading reading;
+    struct price_reading reading;
     assert_true(seen_open(&world->scenario, &rows, &world->error));
     reading_make(&world->arena, &rows, &world->priors, &sheet.prices[0], &reading);
     assert_int_equal(reading.suspicious, 0);
@@ -309,7 +309,7 @@ static void one_seller_is_one_decision(void **state)
     struct world *world = *state;
     struct buffer text = { .arena = &world->arena };
     struct price_sheet sheet;
-    struct reading readings[MODELS + 1];
+    struct price_reading readings[MODELS + 1];
     struct seen_rows rows;
     buffer_print(&text, "provider,model,input,output,cache_read\n");
     for (int i = 0; i < MODELS; i++)

@@ -39,7 +39,7 @@ static struct csv sheet_of(struct world *world, const char *file, struct text te
 static const char *written(struct world *world, const char *lines, const char *sheet)
 {
     const char *text = arena_print(&world->arena, "has a\n%s\n", lines);
-    struct layout *layout = layout_read(&world->arena, "x.layout", text_of(text), &world->error);
+    struct file_layout *layout = layout_read(&world->arena, "x.layout", text_of(text), &world->error);
     const struct csv csv = sheet_of(world, "x.csv", text_of(sheet));
     struct buffer out = { .arena = &world->arena };
     return layout && layout_apply(&world->arena, layout, &csv, &out, &world->error) ? out.data : NULL;
@@ -170,7 +170,7 @@ static void test_read(void **state)
         struct buffer out = { .arena = &world->arena };
         if (!strstr(file->path, ".layout"))
             continue;
-        struct layout *layout = layout_read(&world->arena, file->path, (struct text){ file->data, file->size },
+        struct file_layout *layout = layout_read(&world->arena, file->path, (struct text){ file->data, file->size },
                                             &world->error);
         if (!layout || !layout_apply(&world->arena, layout, &csv, &out, &world->error))
             fail_msg("%s", world->error.what);
@@ -227,7 +227,7 @@ static void test_columns(void **state)
 static struct csv converted(struct world *world, const char *path, struct text text)
 {
     const struct csv csv = sheet_of(world, path, text);
-    struct layout *layout = layout_of(&world->arena, &csv);
+    struct file_layout *layout = layout_of(&world->arena, &csv);
     struct buffer out = { .arena = &world->arena };
     assert_non_null(layout);
     if (!layout_apply(&world->arena, layout, &csv, &out, &world->error))

@@ -43,7 +43,7 @@ struct fitted {
     struct arena arena;
     struct posterior_prior prior;
     struct posterior_value values[LOADS];
-    struct posterior posterior;
+    struct factor_posterior posterior;
     double x[POSTERIOR_FACTORS], seen[LOADS];
 };
 
@@ -95,7 +95,7 @@ static void one_load(void **state)
     static const double x[PARTS] = { 0.196517501, 0.038346927, 0.047227780, 0.030977684 };
     static const double sd[PARTS] = { 0.203343255, 0.797171342, 0.235896660, 0.497042976 };
     fit(&fitted, (int[]){ 1 }, 1);
-    const struct posterior *posterior = &fitted.posterior;
+    const struct factor_posterior *posterior = &fitted.posterior;
     for (int k = 0; k < PARTS; k++) {
         assert_float_equal(fitted.x[k], x[k], 1e-8);
         assert_float_equal(sqrt(posterior->covariance[k][k]), sd[k], 1e-8);

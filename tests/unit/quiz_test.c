@@ -61,7 +61,7 @@ static const struct doc *ask(struct world *world, const char *line)
 }
 
 /* `eval ASKS --set ...` with all given values but one, and one other. */
-static double evaluated(const char *asks, const struct problem *problem, const char *without,
+static double evaluated(const char *asks, const struct quiz_problem *problem, const char *without,
                         const char *other)
 {
     enum { WORDS = 64 };
@@ -71,7 +71,7 @@ static double evaluated(const char *asks, const struct problem *problem, const c
     char *words[WORDS] = { (char *)"chalkline", (char *)"eval", arena_print(&arena, "%s", asks) };
     int count = 3;
     for (size_t i = 0; i < problem->given_count; i++) {
-        const struct given *given = &problem->given[i];
+        const struct problem_given *given = &problem->given[i];
         if (without && !strcmp(given->row, without))
             continue;
         words[count++] = (char *)"--set";
@@ -92,7 +92,7 @@ static double evaluated(const char *asks, const struct problem *problem, const c
 
 /* ---- the other path -------------------------------------------------------------------------- */
 
-static double number_given(const struct problem *problem, const char *row, struct unit *unit)
+static double number_given(const struct quiz_problem *problem, const char *row, struct unit *unit)
 {
     const struct formulas *formulas = formulas_built_in(0);
     struct quantity quantity;
@@ -107,13 +107,13 @@ static double number_given(const struct problem *problem, const char *row, struc
     return NAN;
 }
 
-static void check_number(const struct problem *problem)
+static void check_number(const struct quiz_problem *problem)
 {
     close_to(evaluated(problem->asks, problem, NULL, NULL), problem->answer, 1e-12);
 }
 
 /* The row has the value that was given where the input is the answer, and nowhere else. */
-static void check_root(struct arena *arena, const struct problem *problem)
+static void check_root(struct arena *arena, const struct quiz_problem *problem)
 {
     enum { POINTS = 240 };
     const struct formulas *formulas = formulas_built_in(0);
@@ -131,7 +131,7 @@ static void check_root(struct arena *arena, const struct problem *problem)
         double value;
         if (row->input && (x < row->low || x > row->high))
             continue;
-        struct problem moved = *problem;
+        struct quiz_problem moved = *problem;
         moved.answer = x;
         struct quiz quiz = { .command = &(struct command){ .verb = &verb_quiz, .verbs = verbs } };
         if (!problem_scenario(&quiz, &moved, &scratch, &scenario, &error) ||
@@ -150,7 +150,7 @@ static void check_root(struct arena *arena, const struct problem *problem)
 }
 
 /* A maximum or a minimum is one of its operands, a sum is all of them. */
-static void check_operands(struct arena *arena, const struct problem *problem)
+static void check_operands(struct arena *arena, const struct quiz_problem *problem)
 {
     double values[CHOICES] = { 0 }, sum = 0, least = INFINITY, most = 0;
     for (size_t i = 0; i < problem->choice_count; i++) {
@@ -170,7 +170,7 @@ static void check_operands(struct arena *arena, const struct problem *problem)
 }
 
 /* "AT(row, input=2*input)/row", the input changed in what is given. */
-static void check_change(struct arena *arena, const struct problem *problem)
+static void check_change(struct arena *arena, const struct quiz_problem *problem)
 {
     const char *name = strstr(problem->asks, ", ") + 2, *factor = strchr(name, '=') + 1;
     const char *input = arena_copy(arena, name, strcspn(name, "="));
@@ -192,7 +192,7 @@ static void check_change(struct arena *arena, const struct problem *problem)
     assert_true(fabs(ratio - 1) < 1e-9 || fabs(ratio - 1) > 0.049);
 }
 
-static void check_reason(const struct problem *problem)
+static void check_reason(const struct quiz_problem *problem)
 {
     const struct csv *csv = csv_built_in("data/lecture.csv");
     const int id = csv_column(csv, "id"), reason = csv_column(csv, "reason");
@@ -204,7 +204,7 @@ static void check_reason(const struct problem *problem)
 }
 
 /* Each problem twice: as it was posed, and made again from its id. */
-static void check_same(const struct doc *posed, const struct problem *problem)
+static void check_same(const struct doc *posed, const struct quiz_problem *problem)
 {
     assert_string_equal(doc_get(posed, "id")->string, problem->id);
     assert_string_equal(doc_get(posed, "question")->string, problem->question);
@@ -222,7 +222,7 @@ static void check_same(const struct doc *posed, const struct problem *problem)
 
 /* ---- grades ---------------------------------------------------------------------------------- */
 
-static struct grade graded(struct world *world, const struct problem *problem, const char *text)
+static struct grade graded(struct world *world, const struct quiz_problem *problem, const char *text)
 {
     struct grade grade;
     if (!problem_grade(problem, &world->arena, text, &grade, &world->error))
@@ -230,14 +230,14 @@ static struct grade graded(struct world *world, const struct problem *problem, c
     return grade;
 }
 
-static struct grade graded_number(struct world *world, const struct problem *problem, double value)
+static struct grade graded_number(struct world *world, const struct quiz_problem *problem, double value)
 {
     return graded(world, problem, arena_print(&world->arena, "%.17g", value));
 }
 
 /* Right as a number and with its unit; wrong beyond the tolerance, as another kind of quantity, and for
  * every mistake that the problem knows, which is then named. */
-static void check_number_grades(struct world *world, const struct problem *problem)
+static void check_number_grades(struct world *world, const struct quiz_problem *problem)
 {
     const double answer = problem->answer, edge = problem->tolerance;
     assert_true(graded_number(world, problem, answer).right);
@@ -254,7 +254,7 @@ static void check_number_grades(struct world *world, const struct problem *probl
     }
 }
 
-static void check_choice_grades(struct world *world, const struct problem *problem)
+static void check_choice_grades(struct world *world, const struct quiz_problem *problem)
 {
     for (size_t i = 0; i < problem->choice_count; i++) {
         const char letter[] = { (char)('a' + i), 0 };
@@ -276,7 +276,7 @@ static void problems_have_one_answer(void **state)
         const struct doc *problems = doc_get(ask(world, line), "problems");
         assert_int_equal(problems->count, COUNT_EACH);
         for (const struct doc *one = problems->first; one; one = one->next) {
-            struct problem problem;
+            struct quiz_problem problem;
             if (!problem_again(&world->quiz, doc_get(one, "id")->string, &problem, &world->error))
                 fail_msg("%s", world->error.what);
             check_same(one, &problem);
@@ -318,7 +318,7 @@ static void mistakes_stand_apart(void **state)
     random_stream(&random, 7, "mistakes", 0);
     size_t seen = 0;
     for (int i = 0; i < 200; i++) {
-        struct problem problem;
+        struct quiz_problem problem;
         const enum problem_kind kind = i % 2 ? PROBLEM_VALUE : PROBLEM_MAGNITUDE;
         assert_true(problem_draw(&world->quiz, &random, kind, 0, &problem, &world->error));
         for (size_t k = 0; k < problem.slip_count; k++)
@@ -336,7 +336,7 @@ static void own_problems_agree(void **state)
     for (size_t i = 0; i < csv->rows; i++) {
         const char *id = csv_cell(csv, i, csv_column(csv, "id"));
         const char *kind = csv_cell(csv, i, csv_column(csv, "kind"));
-        struct problem problem;
+        struct quiz_problem problem;
         struct quantity exact;
         const char *whole = arena_print(&world->arena, "%s:%s:0", kind, id);
         if (!problem_again(&world->quiz, whole, &problem, &world->error))

@@ -24,8 +24,8 @@ static void rounds_are_undone(void **state)
     static const uint32_t keys[] = { 1, 0xffffffffu, 77, 0, 0x12345678u };
     (void)state;
     for (uint32_t i = 0; i < 1000; i++) {
-        const struct block block = { i * 2654435761u, ~i * 40503u };
-        const struct block there = feistel_forward(block, keys, COUNT(keys));
+        const struct cipher_block block = { i * 2654435761u, ~i * 40503u };
+        const struct cipher_block there = feistel_forward(block, keys, COUNT(keys));
         assert_true(block_distance(block, there) > 0);
         assert_int_equal(block_distance(block, feistel_back(there, keys, COUNT(keys))), 0);
     }
