@@ -156,7 +156,7 @@ $(B)/embedded_data.c: $(B)/embed $(TEXTS)
 $(B)/packed: tools/packed.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/catalog/packed.o $(B)/catalog/devices.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/packed.c: $(B)/packed $(TABLES)
-	@echo write $@; $(B)/packed $(filter-out $(TEXTS) data/grids.csv data/caching.csv data/priors.csv data/targets.csv,$(TABLES)) \
+	@echo write $@; $(B)/packed $(filter-out $(TEXTS) data/grids.csv data/caching.csv data/priors.csv data/targets.csv data/metrics.csv,$(TABLES)) \
 		--without formulas/lecture/design.chalk \
 		--without formulas/prices/priors.chalk \
 		--without formulas/prices/bill.chalk \

@@ -17,45 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct engine engines[] = {
-    { .name = "vllm", .predicted = "vllm", .mark = "vllm:", .running = "vllm:num_requests_running", .waiting = "vllm:num_requests_waiting",
-      .finished = "vllm:request_success_total", .prompt_tokens = "vllm:prompt_tokens_total",
-      .output_tokens = "vllm:generation_tokens_total", .prompt_lengths = "vllm:request_prompt_tokens",
-      .output_lengths = "vllm:request_generation_tokens", .ttft = "vllm:time_to_first_token_seconds",
-      .gaps = "vllm:inter_token_latency_seconds|vllm:time_per_output_token_seconds",
-      .queried = "vllm:prefix_cache_queries_total|vllm:gpu_prefix_cache_queries_total",
-      .hits = "vllm:prefix_cache_hits_total|vllm:gpu_prefix_cache_hits_total",
-      .preempted = "vllm:num_preemptions_total", .drafted = "vllm:spec_decode_num_draft_tokens_total",
-      .accepted = "vllm:spec_decode_num_accepted_tokens_total",
-      .cache_used = "vllm:kv_cache_usage_perc|vllm:gpu_cache_usage_perc", .info = "vllm:cache_config_info" },
-    { .name = "sglang", .predicted = "sglang", .mark = "sglang:", .running = "sglang:num_running_reqs", .waiting = "sglang:num_queue_reqs",
-      .finished = "sglang:num_requests_total|sglang:e2e_request_latency_seconds_count",
-      .prompt_tokens = "sglang:prompt_tokens_total", .output_tokens = "sglang:generation_tokens_total",
-      .ttft = "sglang:time_to_first_token_seconds",
-      .gaps = "sglang:inter_token_latency_seconds|sglang:time_per_output_token_seconds",
-      .queried = "sglang:prompt_tokens_total", .hits = "sglang:cached_tokens_total",
-      .hit_share = "sglang:cache_hit_rate", .preempted = "sglang:num_retracted_requests_total",
-      .cache_used = "sglang:token_usage" },
-    { .name = "trtllm", .predicted = "trtllm", .mark = "trtllm_", .running = "trtllm_num_requests_running",
-      .waiting = "trtllm_num_requests_waiting",
-      .finished = "trtllm_num_requests_completed_total|trtllm_request_success_total",
-      .prompt_tokens = "trtllm_prompt_tokens_total", .output_tokens = "trtllm_generation_tokens_total",
-      .ttft = "trtllm_time_to_first_token_seconds", .gaps = "trtllm_time_per_output_token_seconds",
-      .queried = "trtllm_prompt_tokens_total", .hits = "trtllm_prompt_cached_tokens_total",
-      .drafted = "trtllm_spec_decode_num_draft_tokens_total",
-      .accepted = "trtllm_spec_decode_num_accepted_tokens_total", .cache_used = "trtllm_kv_cache_utilization" },
-    { .name = "trtllm", .predicted = "trtllm", .mark = "nv_trt_llm_", .running = "nv_trt_llm_request_metrics",
-      .running_label = "request_type=scheduled", .waiting = "nv_trt_llm_request_metrics",
-      .waiting_label = "request_type=waiting" },
-    { .name = "llama.cpp", .predicted = "llamacpp", .mark = "llamacpp:", .running = "llamacpp:requests_processing",
-      .waiting = "llamacpp:requests_deferred", .prompt_tokens = "llamacpp:prompt_tokens_total",
-      .output_tokens = "llamacpp:tokens_predicted_total", .gap_time = "llamacpp:tokens_predicted_seconds_total",
-      .gap_count = "llamacpp:tokens_predicted_total", .prompt_time = "llamacpp:prompt_seconds_total" },
-    { .name = "llm-d", .mark = "inference_objective_", .running = "inference_objective_running_requests",
-      .finished = "inference_objective_request_total", .prompt_lengths = "inference_objective_input_tokens",
-      .output_lengths = "inference_objective_output_tokens", .ttft = "inference_objective_request_ttft_seconds" },
-};
-
 /* ---- differences ------------------------------------------------------------------------------ */
 
 struct metrics_reader {
@@ -103,19 +64,7 @@ static struct seen_quantity given(const struct metrics_reader *reading, double v
 
 /* ---- values that no server can have ------------------------------------------------------------ */
 
-static const double COUNT_MOST = 1e18, TOKENS_MOST = 1e7;       /* of a counter; of a request, as --isl takes them */
-
-/* Is it one of the names, which '|' separates, with this ending? */
-static bool has_name(const char *name, const char *names, const char *end)
-{
-    for (const char *at = names; at;) {
-        const size_t size = strcspn(at, "|");
-        if (!strncmp(name, at, size) && !strcmp(name + size, end))
-            return true;
-        at = at[size] ? at + size + 1 : NULL;
-    }
-    return false;
-}
+static const double TOKENS_MOST = 1e7;      /* of a request, as --isl takes them */
 
 /* A label that has a number. */
 static bool check_label(const struct sample *sample, const char *name, double most, const char *expected,
@@ -143,38 +92,19 @@ static const char *series_name(struct arena *arena, const struct sample *sample)
 static bool check_sample(struct arena *arena, const struct engine *engine, const struct sample *sample,
                          struct error *error)
 {
-    static const char requests[] = "a number of requests from 0 to 1e9", share[] = "a share from 0 to 1",
-                      counter[] = "a finite count from 0 on", time[] = "a Unix time in seconds";
-    const struct { const char *names, *end; double most; const char *expected; } series[] = {
-        { engine->running, "", 1e9, requests }, { engine->waiting, "", 1e9, requests },
-        { engine->cache_used, "", 1 + 1e-6, share }, { engine->hit_share, "", 1 + 1e-6, share },
-        { engine->finished, "", COUNT_MOST, counter }, { engine->prompt_tokens, "", COUNT_MOST, counter },
-        { engine->output_tokens, "", COUNT_MOST, counter }, { engine->gap_time, "", COUNT_MOST, counter },
-        { engine->gap_count, "", COUNT_MOST, counter }, { engine->prompt_time, "", COUNT_MOST, counter },
-        { engine->queried, "", COUNT_MOST, counter }, { engine->hits, "", COUNT_MOST, counter },
-        { engine->preempted, "", COUNT_MOST, counter }, { engine->drafted, "", COUNT_MOST, counter },
-        { engine->accepted, "", COUNT_MOST, counter },
-        { engine->prompt_lengths, "_sum", COUNT_MOST, counter }, { engine->prompt_lengths, "_count", COUNT_MOST, counter },
-        { engine->output_lengths, "_sum", COUNT_MOST, counter }, { engine->output_lengths, "_count", COUNT_MOST, counter },
-        { engine->ttft, "_sum", COUNT_MOST, counter }, { engine->ttft, "_count", COUNT_MOST, counter },
-        { engine->gaps, "_sum", COUNT_MOST, counter }, { engine->gaps, "_count", COUNT_MOST, counter },
-        { "process_start_time_seconds", "", 1e11, time },
-    };
+    struct metric_limit limit;
     if (isnan(sample->value))
         return true;
-    for (size_t i = 0; i < sizeof series / sizeof *series; i++) {
-        if (!has_name(sample->name, series[i].names, series[i].end) ||
-            (sample->value >= 0 && sample->value <= series[i].most))
-            continue;
+    if (metrics_limit(engine, sample->name, &limit) && !(sample->value >= 0 && sample->value <= limit.most)) {
         error_set(error, "%s is %s", series_name(arena, sample), quantity_text(arena, sample->value, unit_one, 6));
-        return error_expected(error, "%s", series[i].expected);
+        return error_expected(error, "%s", limit.expected);
     }
     if (engine->info && !strcmp(sample->name, engine->info) &&
-        (!check_label(sample, "gpu_memory_utilization", 1, share, error) ||
+        (!check_label(sample, "gpu_memory_utilization", 1, "a share from 0 to 1", error) ||
          !check_label(sample, "block_size", 1e6, "tokens of a block, from 1 to 1e6", error) ||
          !check_label(sample, "num_gpu_blocks", 1e12, "a number of blocks up to 1e12", error)))
         return false;
-    return strncmp(sample->name, engine->mark, strlen(engine->mark)) ||
+    return strncmp(sample->name, engine->begins, strlen(engine->begins)) ||
            check_label(sample, "tp_rank", 1e5, "a rank from 0 to 1e5", error);
 }
 
@@ -395,20 +325,11 @@ static void read_all(const struct metrics_reader *reading, struct load *load)
 
 /* ---- whose metrics these are ------------------------------------------------------------------ */
 
-static const struct engine *engine_of(const struct exposition *exposition)
-{
-    for (size_t e = 0; e < sizeof engines / sizeof *engines; e++)
-        for (size_t i = 0; i < exposition->count; i++)
-            if (!strncmp(exposition->samples[i].name, engines[e].mark, strlen(engines[e].mark)))
-                return &engines[e];
-    return NULL;
-}
-
 static const char *any_label(const struct exposition *exposition, const struct engine *engine, const char *name)
 {
     for (size_t i = 0; i < exposition->count; i++) {
         const char *value = sample_label(&exposition->samples[i], name);
-        if (value && !strncmp(exposition->samples[i].name, engine->mark, strlen(engine->mark)))
+        if (value && !strncmp(exposition->samples[i].name, engine->begins, strlen(engine->begins)))
             return value;
     }
     return "";
@@ -460,13 +381,14 @@ static bool any_fell(const struct metrics_reader *reading)
 bool load_read(struct arena *arena, const char *file, const struct exposition *now,
                const struct exposition *since, double span, struct load *load, struct error *error)
 {
-    const struct engine *engine = engine_of(now);
+    const struct engine *engine = metrics_engine(arena, now);
     if (!engine) {
         error_set(error, "%s: metrics of no engine that is known", file);
         return error_expected(error, "metrics of vLLM, SGLang, TensorRT-LLM, Triton's backend of it, llama.cpp's "
                                      "server or llm-d's router");
     }
-    if (since && engine_of(since) != engine) {
+    const struct engine *before = since ? metrics_engine(arena, since) : engine;
+    if (!before || strcmp(before->begins, engine->begins)) {
         error_set(error, "--since: metrics of another engine than %s", engine->name);
         return error_expected(error, "an earlier scrape of the same server");
     }
@@ -487,7 +409,7 @@ bool load_read(struct arena *arena, const char *file, const struct exposition *n
     load->tensor_parallel = count_ranks(now);
     load->scaled = since && count_replicas(since, engine) != replicas;
     reading.several = since && (load->replicas > 1 || load->scaled);
-    if (!strcmp(engine->mark, "nv_trt_llm_"))
+    if (!strcmp(engine->begins, "nv_trt_llm_"))
         load->version = "";                         /* the label is of the model's files */
     if (reading.several) {
         load->restarted = any_fell(&reading);

@@ -2,22 +2,7 @@
 #ifndef WATCH_LOAD_H
 #define WATCH_LOAD_H
 
-#include "meter/watch/exposition.h"
-
-/* The metrics of an engine, by what they mean; alternatives are separated by '|'; NULL: it has none. A
- * histogram is named without _sum and _count. */
-struct engine {
-    const char *name, *mark;        /* the name that an answer has; how its metrics begin */
-    const char *predicted;          /* the engine of a prediction; NULL: it is a router */
-    const char *running, *waiting, *running_label, *waiting_label;
-    const char *finished, *prompt_tokens, *output_tokens;           /* counters */
-    const char *prompt_lengths, *output_lengths, *ttft, *gaps;      /* histograms */
-    const char *gap_time, *gap_count;                               /* counters in the place of a histogram */
-    const char *prompt_time;        /* a counter of seconds from a slot to the first token */
-    const char *queried, *hits, *hit_share;                         /* tokens; a gauge in their place */
-    const char *preempted, *drafted, *accepted, *cache_used;
-    const char *info;               /* a sample whose labels have the settings of the cache */
-};
+#include "meter/watch/metrics.h"
 
 /* A quantity that was read; value NAN: `source` says why there is none. */
 struct seen_quantity {

@@ -5,6 +5,7 @@
 #include "meter/watch/source.h"
 
 #include "meter/measure/fetch.h"
+#include "meter/watch/metrics.h"
 
 #include <errno.h>
 #include <math.h>
@@ -134,8 +135,8 @@ static void add_escaped(struct buffer *out, const char *text)
 static const char *selector(struct arena *arena, const struct metrics_source *source)
 {
     struct buffer plain = { .arena = arena }, out = { .arena = arena };
-    buffer_print(&plain, "{__name__=~\"(vllm|sglang|llamacpp):.+|(trtllm|nv_trt_llm|inference_objective)_.+%s\","
-                         "__name__!~\".+_bucket\"", source->job ? "|process_start_time_seconds" : "");
+    buffer_print(&plain, "{__name__=~\"(%s).+%s\",__name__!~\".+_bucket\"", metrics_beginnings(arena),
+                 source->job ? "|process_start_time_seconds" : "");
     if (source->job) {
         buffer_print(&plain, ",job=\"");
         for (const char *at = source->job; *at; at++)
