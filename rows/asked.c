@@ -123,16 +123,15 @@ static struct kept_graph *place_of(struct asked_graphs *asked, const struct form
     return oldest;
 }
 
-static bool place_open(struct asked_graphs *asked, struct kept_graph *place, const struct formulas *formulas,
-                       const struct facts *facts, bool parts, struct error *error)
+static void place_open(struct asked_graphs *asked, struct kept_graph *place, const struct formulas *formulas,
+                       const struct facts *facts, bool parts)
 {
     if (!place->arena)
         place->arena = arena_inner(asked->arena);
     place->formulas = *formulas;
     place->parts = parts;
     keep_facts(place, facts);
-    place->builder = builder_open(place->arena, asked->arena, &place->formulas, &place->facts, parts, error);
-    return place->builder;
+    place->builder = builder_open(place->arena, asked->arena, &place->formulas, &place->facts, parts);
 }
 
 static void place_close(struct kept_graph *place)
@@ -150,8 +149,9 @@ static struct nodes *grown(struct asked_graphs *asked, const struct formulas *fo
     bool fresh = !place->builder;
     for (;; fresh = true) {
         place->used = ++asked->questions;
-        if ((place->builder || place_open(asked, place, formulas, facts, parts, error)) &&
-            builder_grow(place->builder, wanted, count, nodes, error))
+        if (!place->builder)
+            place_open(asked, place, formulas, facts, parts);
+        if (builder_grow(place->builder, wanted, count, nodes, error))
             return builder_nodes(place->builder);
         place_close(place);
         if (fresh)

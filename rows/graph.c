@@ -41,7 +41,7 @@ struct node_memo {
 
 /* An expression that a table's cell or "row[entry]" binds, parsed once per row. */
 struct bound_cell {
-    const char *text;
+    const struct fact *of;
     const struct expr *expr;
     struct bound_cell *next;
 };
@@ -51,7 +51,7 @@ enum { UNSEEN, IN_PROGRESS, REACHED };
 /* What the builder knows about one row of the formulas. */
 struct builder_row {
     const struct fact *fact;
-    const struct expr *bound;       /* the expression that the fact binds, parsed */
+    const struct expr *bound;       /* the expression that the fact binds, parsed where the row is reached */
     struct bound_cell *cells;       /* those of its entries */
     const struct chapter_table *table;      /* of a reached row */
     int column;                     /* in the facts of its table; -1: none */
@@ -182,6 +182,13 @@ static const struct expr *expr_of(const struct graph_builder *builder, int row)
     return place->fact ? place->bound : row_expr(formulas_row(builder->formulas, row));
 }
 
+static bool parse_bound(struct graph_builder *builder, const struct fact *fact,
+                        const struct expr **expr)
+{
+    return expr_parse(builder->formulas, fact->source ? fact->source : fact->name, 0,
+                      text_of(fact->expression), expr, builder->error);
+}
+
 static bool reach_row(struct graph_builder *builder, int row)
 {
     struct builder_row *place = &builder->places[row];
@@ -194,11 +201,13 @@ static bool reach_row(struct graph_builder *builder, int row)
                        &builder->path_room, sizeof row) = row;
     if (row_table(formulas_row(builder->formulas, row)))
         place->table = table_of(builder, row_table(formulas_row(builder->formulas, row)));
+    if (place->fact && place->fact->expression && !parse_bound(builder, place->fact, &place->bound))
+        return false;
     const struct expr *expr = expr_of(builder, row);
     if (expr && !reach_expr(builder, expr))
         return false;
-    for (const struct bound_cell *cell = place->cells; cell; cell = cell->next)
-        if (!reach_expr(builder, cell->expr))
+    for (struct bound_cell *cell = place->cells; cell; cell = cell->next)
+        if (!parse_bound(builder, cell->of, &cell->expr) || !reach_expr(builder, cell->expr))
             return false;
     builder->path_count--;
     builder->order[builder->order_count++] = row;
@@ -370,17 +379,10 @@ static const struct fact *entry_fact(const struct graph_builder *builder, int ro
     return cell->name ? cell : NULL;
 }
 
-static bool parse_bound(struct graph_builder *builder, const struct fact *fact,
-                        const struct expr **expr)
-{
-    return expr_parse(builder->formulas, fact->source ? fact->source : fact->name, 0,
-                      text_of(fact->expression), expr, builder->error);
-}
-
 static const struct expr *cell_expr(const struct graph_builder *builder, int row, const struct fact *cell)
 {
     const struct bound_cell *bound = builder->places[row].cells;
-    while (bound->text != cell->expression && strcmp(bound->text, cell->expression))
+    while (bound->of->expression != cell->expression && strcmp(bound->of->expression, cell->expression))
         bound = bound->next;
     return bound->expr;
 }
@@ -744,24 +746,21 @@ static int row_of_fact(const struct graph_builder *builder, const char *name)
     return formulas_find(builder->formulas, arena_copy(builder->arena, name, size));
 }
 
-static bool bind_cell(struct graph_builder *builder, const struct fact *cell)
+static void bind_cell(struct graph_builder *builder, const struct fact *cell)
 {
     int row = cell->name && cell->expression ? row_of_fact(builder, cell->name) : -1;
     if (row < 0)
-        return true;
+        return;
     struct bound_cell **cells = &builder->places[row].cells;
     for (const struct bound_cell *known = *cells; known; known = known->next)
-        if (!strcmp(known->text, cell->expression))
-            return true;
+        if (!strcmp(known->of->expression, cell->expression))
+            return;
     struct bound_cell *bound = arena_alloc(builder->arena, sizeof *bound);
-    *bound = (struct bound_cell){ .text = cell->expression, .next = *cells };
-    if (!parse_bound(builder, cell, &bound->expr))
-        return false;
+    *bound = (struct bound_cell){ .of = cell, .next = *cells };
     *cells = bound;
-    return true;
 }
 
-static bool bind_table(struct graph_builder *builder, const struct fact_table *table)
+static void bind_table(struct graph_builder *builder, const struct fact_table *table)
 {
     for (size_t j = 0; j < table->columns; j++) {
         int row = formulas_find(builder->formulas, table->column[j]);
@@ -770,35 +769,28 @@ static bool bind_table(struct graph_builder *builder, const struct fact_table *t
             builder->places[row].column = (int)j;
     }
     for (size_t i = 0; i < table->entries * table->columns; i++)
-        if (!bind_cell(builder, &table->cell[i]))
-            return false;
-    return true;
+        bind_cell(builder, &table->cell[i]);
 }
 
-static bool bind_facts(struct graph_builder *builder)
+static void bind_facts(struct graph_builder *builder)
 {
     for (size_t i = 0; i < builder->facts->scalar_count; i++) {
         const struct fact *fact = &builder->facts->scalars[i];
         if (strchr(fact->name, '[')) {
             builder->entries_given = true;
-            if (!bind_cell(builder, fact))
-                return false;
+            bind_cell(builder, fact);
             continue;
         }
         int row = formulas_find(builder->formulas, fact->name);
         if (row < 0)
             continue;                               /* a fact no formula uses */
         builder->places[row].fact = fact;
-        if (fact->expression && !parse_bound(builder, fact, &builder->places[row].bound))
-            return false;
     }
     for (size_t i = 0; i < builder->facts->table_count; i++)
-        if (!bind_table(builder, &builder->facts->tables[i]))
-            return false;
-    return true;
+        bind_table(builder, &builder->facts->tables[i]);
 }
 
-static bool bind_all(struct graph_builder *builder, bool parts)
+static void bind_all(struct graph_builder *builder, bool parts)
 {
     const size_t rows = builder->formulas->count;
     builder->places = arena_array(builder->arena, rows + 1, sizeof *builder->places);
@@ -807,11 +799,13 @@ static bool bind_all(struct graph_builder *builder, bool parts)
     for (size_t i = 0; i < rows; i++)
         builder->places[i].column = builder->places[i].bit = builder->places[i].node = -1;
     memo_grow(builder);
-    return bind_facts(builder);
+    bind_facts(builder);
 }
 
-static bool reach_all(struct graph_builder *builder, const struct expr *const *wanted, size_t count)
+static bool reach_all(struct graph_builder *builder, const struct expr *const *wanted, size_t count,
+                      struct error *error)
 {
+    builder->error = error;
     for (size_t i = 0; i < count; i++) {
         builder->depth = 0;
         if (!reach_expr(builder, wanted[i]))
@@ -821,20 +815,20 @@ static bool reach_all(struct graph_builder *builder, const struct expr *const *w
 }
 
 struct graph_builder *builder_open(struct arena *arena, struct arena *kept, const struct formulas *formulas,
-                                   const struct facts *facts, bool parts, struct error *error)
+                                   const struct facts *facts, bool parts)
 {
     struct graph_builder *builder = arena_alloc(arena, sizeof *builder);
     *builder = (struct graph_builder){ .arena = arena, .set.arena = arena, .kept = kept, .formulas = formulas,
-                                       .facts = facts, .error = error };
-    return bind_all(builder, parts) ? builder : NULL;
+                                       .facts = facts };
+    bind_all(builder, parts);
+    return builder;
 }
 
 bool builder_grow(struct graph_builder *builder, const struct expr *const *wanted, size_t count, int *nodes,
                   struct error *error)
 {
-    builder->error = error;
     builder->reads = 0;
-    if (!reach_all(builder, wanted, count))
+    if (!reach_all(builder, wanted, count, error))
         return false;
     depends_find(builder);
     for (size_t i = 0; i < count; i++) {
@@ -856,8 +850,8 @@ static bool build_in(struct arena *arena, const struct formulas *formulas, const
 {
     struct arena scratch = arena_beside(arena);
     int *nodes = arena_array(&scratch, count + 1, sizeof *nodes);
-    struct graph_builder *builder = builder_open(&scratch, arena, formulas, facts, parts, error);
-    const bool built = builder && builder_grow(builder, wanted, count, nodes, error);
+    struct graph_builder *builder = builder_open(&scratch, arena, formulas, facts, parts);
+    const bool built = builder_grow(builder, wanted, count, nodes, error);
     if (built)
         nodes_finish(&builder->set, nodes, count, arena, graph, NULL);
     arena_free(&scratch);
@@ -883,8 +877,8 @@ bool graph_reach(const struct formulas *formulas, const struct facts *facts,
                  struct error *error)
 {
     struct arena scratch = arena_beside(facts->arena);
-    struct graph_builder *builder = builder_open(&scratch, facts->arena, formulas, facts, false, error);
-    const bool done = builder && reach_all(builder, wanted, count);
+    struct graph_builder *builder = builder_open(&scratch, facts->arena, formulas, facts, false);
+    const bool done = reach_all(builder, wanted, count, error);
     for (size_t i = 0; done && i < formulas->count; i++)
         reached[i] = builder->places[i].state == REACHED;
     arena_free(&scratch);

@@ -7,9 +7,9 @@
 struct graph_builder;
 
 /* A builder for these formulas and facts, which must stay as they are while it is used. It lives in `arena`, labels of
- * inputs in `kept`. With `parts`, it builds as graph_build_parts. NULL: a fact's expression cannot be read. */
+ * inputs in `kept`. With `parts`, it builds as graph_build_parts. */
 struct graph_builder *builder_open(struct arena *arena, struct arena *kept, const struct formulas *formulas,
-                                   const struct facts *facts, bool parts, struct error *error);
+                                   const struct facts *facts, bool parts);
 /* Make the nodes of some expressions, as far as they are not there. False leaves the builder of no further use. */
 bool builder_grow(struct graph_builder *builder, const struct expr *const *wanted, size_t count, int *nodes,
                   struct error *error);
