@@ -206,8 +206,11 @@ SCHEMAS  := $(if $(shell command -v npm),tests/emit/node_modules/.package-lock.j
 tests/emit/node_modules/.package-lock.json: tests/emit/package-lock.json
 	@cd $(<D) && { $(NPM_CI) >npm.log 2>&1 && touch node_modules/.package-lock.json || cat npm.log; }
 
+# Programs for tests/check_ranks.sh, where there is MPI, and cminpack.
+FITS     := $(if $(wildcard /usr/include/cminpack-1/cminpack.h),$(B)/fit $(B)/fit-mpi)
+RANKED   := $(if $(shell command -v mpicc),$(B)/chalkline-mpi $(FITS))
 # Scripts whose head says "Long:" run in tests-long alone.
-tests: $(B)/chalkline $(B)/tools/convert.o $(SHARE) $(TESTS) $(if $(shell command -v mpicc),$(B)/chalkline-mpi)  ## build and run the tests, without setting up
+tests: $(B)/chalkline $(B)/tools/convert.o $(SHARE) $(TESTS) $(RANKED)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
 tests-long: $(B)/chalkline $(ENGINE) $(SCHEMAS)
 	@CHALKLINE=$(B)/chalkline SCRIPTS="$$(grep -l '^# Long:' tests/check_*.sh | tr '\n' ' ')" tests/run.sh

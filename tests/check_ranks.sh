@@ -12,15 +12,17 @@ if ! [ -x "$ranks" ] || ! run -n 2 true >/dev/null 2>&1; then
 fi
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
-bad=0 compared=0
+bad=0 compared=0 failed=1
 say() { echo "$*"; bad=1; }
 
-# same WORDS...: each number of ranks has the bytes and the exit status of one process.
-same() {
-    "$CHALKLINE" "$@" >"$here/whole"
+# compare PROGRAM WORDS...: each number of ranks has the bytes and the exit status of one process.
+compare() {
+    program=$1
+    shift
+    "$program" "$@" >"$here/whole" 2>"$here/err"
     status=$?
-    for count in 1 2 4; do
-        run -n $count "$ranks" "$@" >"$here/divided" 2>"$here/err"
+    for count in ${counts:-1 2 4}; do
+        run -n $count "$program-mpi" "$@" >"$here/divided" 2>"$here/err"
         [ $? = $status ] || say "$*, $count ranks: another exit status than $status"
         cmp -s "$here/whole" "$here/divided" || {
             say "$*, $count ranks: not what one process gives"
@@ -29,6 +31,7 @@ same() {
         compared=$((compared + 1))
     done
 }
+same() { compare "$CHALKLINE" "$@"; }
 many='plan deepseek-v3 --on gb200-nvl72 --precision fp8,fp4 --kv-precision bf16,fp8 --ttft 3s --tpot 40ms --gpus 36'
 same $many --json
 same $many
@@ -50,12 +53,25 @@ same deduce prices --diff "$here/older.csv"
 same deduce prices --model claude-opus-4-7,gpt-5 --draws 20000
 same step llama-3.1-8b --on h100-sxm                                                   # the first rank alone
 
+# The fit of constants, which needs cminpack.
+fit=$(dirname "$CHALKLINE")/fit
+if [ -x "$fit-mpi" ]; then
+    counts=3
+    compare "$fit" training source data/measured.csv
+    counts=2
+    compare "$fit" training data/measured.csv
+    compare "$fit" kernels data/measured.csv
+    compare "$fit" calibration data/measured.csv
+else
+    echo "skipped: needs cminpack"
+fi
+
 # fails WHAT MESSAGE MPIRUN'S WORDS...: no answer, another status than 0, and the message once.
 fails() {
-    what=$1 message=$2
+    what=$1 message=$2 failed=$((failed + 1))
     shift 2
     run "$@" >"$here/out" 2>"$here/err" </dev/null && say "$what: exit status 0"
-    [ "$(grep -c "^chalkline: $message" "$here/err")" = 1 ] || { say "$what: not one message"; cat "$here/err"; }
+    [ "$(grep -c "^[a-z]*: $message" "$here/err")" = 1 ] || { say "$what: not one message"; cat "$here/err"; }
     [ -s "$here/out" ] && say "$what: an answer"
 }
 fails 'one error of all' 'unknown model' -n 3 "$ranks" plan deepsek-v3 --on gb200-nvl72
@@ -69,6 +85,10 @@ fails 'two seeds' 'rank [01] of 2 was asked another question than rank [01]' \
     -n 1 "$ranks" deduce prices : -n 1 "$ranks" deduce prices --seed 7
 fails 'memory of one' 'rank 2 of 3: out of memory' \
     -n 2 "$ranks" $many : -n 1 env CHALKLINE_FAIL_AFTER=3000 "$ranks" $many
+[ ! -x "$fit-mpi" ] || fails 'a fit without a file' 'rank 1 of 2: .*nothere' \
+    -n 1 "$fit-mpi" kernels data/measured.csv : -n 1 "$fit-mpi" kernels "$here/nothere.csv"
+[ ! -x "$fit-mpi" ] || fails 'two fits' 'rank [01] of 2 was asked another question than rank [01]' \
+    -n 1 "$fit-mpi" kernels data/measured.csv : -n 1 "$fit-mpi" training data/measured.csv
 # One that is killed, while it waits for rows from a pipe and the others for it: mpirun names it.
 mkfifo "$here/pipe.chalk"
 run -n 2 "$ranks" $many : -n 1 sh -c 'echo $$ >"$0"; exec "$@"' "$here/pid" "$ranks" $many --rows "$here/pipe.chalk" \
@@ -77,5 +97,5 @@ timeout 60 sh -c 'exec 3>"$0"; kill -9 "$(cat "$1")"' "$here/pipe.chalk" "$here/
 wait $! && say "a killed rank: exit status 0"
 grep -q 'rank 2 .*signal 9' "$here/err" || { say "a killed rank: not named"; cat "$here/err"; }
 [ -s "$here/out" ] && say "a killed rank: an answer"
-echo "      $compared answers of ranks compared, 7 ways to fail tried"
+echo "      $compared answers of ranks compared, $failed ways to fail tried"
 [ $bad = 0 ]

@@ -33,6 +33,7 @@ struct pair {
 };
 
 struct pairs {
+    const struct ranks *ranks;
     const struct posterior_prior *prior;
     struct pair *pairs;
     size_t count, room;
@@ -110,18 +111,25 @@ static double cost(void *context, const double *at)
     const struct pairs *pairs = context;
     const double few = 3;
     double rho[POSTERIOR_FACTORS], sum = 0, weights = 0;
+    struct arena scratch = { 0 };
+    double *worths = arena_array(&scratch, pairs->count + 1, sizeof *worths);
     correlations(at, rho);
+    for (size_t i = 0; i < pairs->count; i++)
+        if (ranks_mine(pairs->ranks, i))
+            worths[i] = worth(pairs, &pairs->pairs[i], rho);
+    ranks_share(pairs->ranks, &scratch, worths, pairs->count, sizeof *worths);
     for (size_t s = 0; s < pairs->source_count; s++) {
         double here = 0, count = 0;
         for (size_t i = 0; i < pairs->count; i++)
             if (series_of_one_source(pairs->pairs[i].from->publisher, pairs->sources[s])) {
-                here += worth(pairs, &pairs->pairs[i], rho);
+                here += worths[i];
                 count++;
             }
         const double weight = count / (count + few);
         sum += weight * here / count;
         weights += weight;
     }
+    arena_free(&scratch);
     double thought = 0;
     for (int k = 0; k < POSTERIOR_FACTORS; k++)
         thought += at[k] * at[k] / 2 / (double)pairs->count;
@@ -168,7 +176,7 @@ static void print_way(const struct series_list *list, const struct way *way, con
     static const double none[POSTERIOR_FACTORS];
     struct arena arena = { 0 };
     double at[POSTERIOR_FACTORS] = { 0 }, rho[POSTERIOR_FACTORS];
-    struct pairs pairs = { .prior = prior };
+    struct pairs pairs = { .ranks = list->ranks, .prior = prior };
     pairs.sources = arena_array(&arena, list->count + 1, sizeof *pairs.sources);
     for (size_t i = 0; i < list->count; i++)
         for (size_t j = 0; j < list->count; j++)

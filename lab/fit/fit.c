@@ -15,10 +15,44 @@
 #include <string.h>
 #include <time.h>
 
+/* Of this process; its question is a hash of its words. Until the first fit all ranks do the same. */
+static struct ranks ranks;
+static uint64_t question = HASH_START;
+static bool begun;
+
+/* All ranks have this error. */
+static void end_all(const char *what)
+{
+    if (!ranks.rank)
+        fprintf(stderr, "fit: %s\n", what);
+    ranks_close(&ranks);
+    exit(1);
+}
+
 void fit_give_up(const char *what)
 {
-    fprintf(stderr, "fit: %s\n", what);
+    struct error error;
+    if (ranks_alone(&ranks))
+        end_all(what);
+    error_set(&error, "%s", what);
+    if (!begun && !ranks_agree(&ranks, false, &error))
+        end_all(error.what);
+    fprintf(stderr, "fit: rank %d of %d: %s\n", ranks.rank, ranks.count, what);
+    ranks_abort(&ranks, 1);
     exit(1);
+}
+
+/* Have all ranks read the same rows? */
+static void begin_all(struct fit *fit)
+{
+    struct error error = { .what = "" };
+    if (begun)
+        return;
+    for (size_t i = 0; i < fit->count; i++)
+        question = hash_numbers(question, fit->rows[i].measured, MEASURED_VALUES);
+    if (!ranks_agree(&ranks, true, &error) || !ranks_same(&ranks, &fit->arena, question, &error))
+        end_all(error.what);
+    begun = true;
 }
 
 /* ---- residuals --------------------------------------------------------------------------- */
@@ -71,9 +105,10 @@ static double error_of(const struct fitted *row, int j, double predicted)
 {
     double error = log(predicted / row->measured[j]);
     if (!isfinite(error)) {
-        fprintf(stderr, "fit: %s:%d: %s is %g\n", row->point->file, row->point->line,
-                row->point->values[j].row, predicted);
-        exit(1);
+        char what[512];
+        snprintf(what, sizeof what, "%s:%d: %s is %g", row->point->file, row->point->line,
+                 row->point->values[j].row, predicted);
+        fit_give_up(what);
     }
     return error;
 }
@@ -99,27 +134,43 @@ static void residual_slopes(struct fit *fit, const struct fitted *row, int j, co
     }
 }
 
+/* The residuals of a row's values, or with `slopes` their derivatives by each constant. */
+static void row_residuals(struct fit *fit, const struct fitted *row, const double *x, bool slopes, double *out)
+{
+    double inputs[INPUTS_MOST];
+    struct prediction predictions[MEASURED_VALUES] = { { 0 } };
+    row_inputs(fit, row, x, inputs);
+    if (!slopes && !row->left_out)
+        predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
+    for (int j = 0; j < row->point->value_count; j++) {
+        if (slopes)
+            residual_slopes(fit, row, j, x, inputs, out + j * fit->constant_count, 1);
+        else
+            out[j] = residual(fit, row, j, predictions[j].value);
+    }
+}
+
 static int residuals(void *context, int m, int n, const double *x, double *values, double *jacobian,
                      int stride, int flag)
 {
     struct fit *fit = context;
-    double inputs[INPUTS_MOST];
+    struct arena scratch = { 0 };
+    const bool slopes = flag == 2;
+    const int each = slopes ? n : 1;
+    const size_t width = (size_t)(MEASURED_VALUES * each);
+    double *all = arena_array(&scratch, fit->count * width, sizeof *all), *to = slopes ? jacobian : values;
     int at = 0;
-    if (flag == 2)
+    if (slopes)
         memset(jacobian, 0, (size_t)stride * (size_t)n * sizeof *jacobian);
-    for (size_t i = 0; i < fit->count; i++) {
-        const struct fitted *row = &fit->rows[i];
-        struct prediction predictions[MEASURED_VALUES] = { { 0 } };
-        row_inputs(fit, row, x, inputs);
-        if (flag != 2 && !row->left_out)
-            predictor_predict(&fit->scratch, row->setup, row->point, inputs, predictions);
-        for (int j = 0; j < row->point->value_count; j++, at++) {
-            if (flag == 2)
-                residual_slopes(fit, row, j, x, inputs, jacobian + at, stride);
-            else
-                values[at] = residual(fit, row, j, predictions[j].value);
-        }
-    }
+    for (size_t i = 0; i < fit->count; i++)
+        if (ranks_mine(fit->ranks, i))
+            row_residuals(fit, &fit->rows[i], x, slopes, all + i * width);
+    ranks_share(fit->ranks, &scratch, all, fit->count, width * sizeof *all);
+    for (size_t i = 0; i < fit->count; i++)
+        for (int j = 0; j < fit->rows[i].point->value_count; j++, at++)
+            for (int k = 0; k < each; k++)
+                to[at + k * stride] = all[i * width + (size_t)(j * each + k)];
+    arena_free(&scratch);
     for (int k = 0; k < n; k++, at++) {
         if (flag == 2)
             jacobian[at + k * stride] = fit->problem->prior_weight;
@@ -130,8 +181,8 @@ static int residuals(void *context, int m, int n, const double *x, double *value
 }
 
 /* A first step of the logarithms no longer than a tenth: they are large numbers, and the
- * default, of a hundred times their length, jumps out of all bounds. */
-void fit_minimise(struct fit *fit)
+ * default, of a hundred times their length, jumps out of all bounds. Returns why it stopped. */
+static int minimise(struct fit *fit)
 {
     enum { CALLS = 400 };
     int n = fit->constant_count, m = n, calls, slope_calls, pivots[CONSTANTS_MOST];
@@ -148,11 +199,63 @@ void fit_minimise(struct fit *fit)
     int reason = lmder(residuals, fit, m, n, fit->x, values, jacobian, m, 1e-5, 1e-5, 0, CALLS,
                        scales, 1, 0.1, 0, &calls, &slope_calls, pivots, work[0], work[1],
                        work[2], work[3], more);
-    if (reason < 1 || reason > 3)
-        fprintf(stderr, "fit: Levenberg-Marquardt stopped with %d\n", reason);
     free(values);
     free(jacobian);
     free(more);
+    return reason;
+}
+
+static void warn(int reason)
+{
+    if ((reason < 1 || reason > 3) && !ranks.rank)
+        fprintf(stderr, "fit: Levenberg-Marquardt stopped with %d\n", reason);
+}
+
+void fit_minimise(struct fit *fit)
+{
+    begin_all(fit);
+    warn(minimise(fit));
+}
+
+/* ---- many fits --------------------------------------------------------------------------- */
+
+bool *fits_add(struct fit *fit, struct fits *fits)
+{
+    bool **out = arena_push(&fit->arena, &fits->out, &fits->count, &fits->room, sizeof *out);
+    return *out = arena_array(&fit->arena, fit->count + 1, sizeof **out);
+}
+
+static void leave_out(struct fit *fit, const bool *out)
+{
+    for (size_t i = 0; i < fit->count; i++)
+        fit->rows[i].left_out = out[i];
+}
+
+void fit_take(struct fit *fit, const struct fits *fits, size_t index)
+{
+    leave_out(fit, fits->out[index]);
+    memcpy(fit->x, fits->found[index].x, sizeof fit->x);
+}
+
+void fit_each(struct fit *fit, struct fits *fits)
+{
+    double first[CONSTANTS_MOST];
+    begin_all(fit);
+    memcpy(first, fit->x, sizeof first);
+    fits->found = arena_array(&fit->arena, fits->count + 1, sizeof *fits->found);
+    fit->ranks = NULL;                      /* one rank does all of a fit */
+    for (size_t i = 0; i < fits->count; i++) {
+        if (!ranks_mine(&ranks, i))
+            continue;
+        leave_out(fit, fits->out[i]);
+        memcpy(fit->x, first, sizeof first);
+        fits->found[i].reason = minimise(fit);
+        memcpy(fits->found[i].x, fit->x, sizeof fit->x);
+    }
+    fit->ranks = &ranks;
+    ranks_share(&ranks, &fit->arena, fits->found, fits->count, sizeof *fits->found);
+    for (size_t i = 0; i < fits->count; i++)
+        warn(fits->found[i].reason);
 }
 
 /* ---- standard errors --------------------------------------------------------------------- */
@@ -459,11 +562,10 @@ double fit_error(struct fit *fit, const struct fitted *row, int j)
     return log(predictions[j].value / row->measured[j]);
 }
 
-static void keep_errors(struct fit *fit, const char *of, double *errors)
+static void keep_errors(struct fit *fit, size_t row, double *errors)
 {
-    for (size_t i = 0; i < fit->count; i++)
-        for (int j = 0; of[i] && j < fit->rows[i].point->value_count; j++)
-            errors[i * MEASURED_VALUES + (size_t)j] = fit_error(fit, &fit->rows[i], j);
+    for (int j = 0; j < fit->rows[row].point->value_count; j++)
+        errors[row * MEASURED_VALUES + (size_t)j] = fit_error(fit, &fit->rows[row], j);
 }
 
 static double *no_errors(struct fit *fit)
@@ -477,39 +579,53 @@ static double *no_errors(struct fit *fit)
 double *fit_errors(struct fit *fit)
 {
     double *errors = no_errors(fit);
-    char *all = arena_array(&fit->arena, fit->count, 1);
-    memset(all, 1, fit->count);
-    keep_errors(fit, all, errors);
+    for (size_t i = 0; i < fit->count; i++)
+        keep_errors(fit, i, errors);
     return errors;
 }
 
 double *fit_leave_out(struct fit *fit, fit_alike *out, fit_alike *scored)
 {
     double *errors = no_errors(fit);
-    char *done = arena_array(&fit->arena, fit->count, 1);
-    char *now = arena_array(&fit->arena, fit->count, 1);
+    struct fits fits = { 0 };
+    size_t *of = arena_array(&fit->arena, fit->count, sizeof *of);      /* the fit that scores a row, and one more */
     for (size_t i = 0; i < fit->count; i++) {
-        if (done[i])
+        if (of[i])
             continue;
+        bool *left = fits_add(fit, &fits);
         for (size_t j = 0; j < fit->count; j++) {
-            fit->rows[j].left_out = out(&fit->rows[i], &fit->rows[j]);
-            now[j] = scored(&fit->rows[i], &fit->rows[j]);
-            done[j] |= now[j];
+            left[j] = out(&fit->rows[i], &fit->rows[j]);
+            if (scored(&fit->rows[i], &fit->rows[j]))
+                of[j] = fits.count;
         }
-        fit_minimise(fit);
-        keep_errors(fit, now, errors);
+    }
+    fit_each(fit, &fits);
+    for (size_t f = 0; f < fits.count; f++) {
+        fit_take(fit, &fits, f);
+        for (size_t i = 0; i < fit->count; i++)
+            if (of[i] == f + 1)
+                keep_errors(fit, i, errors);
     }
     return errors;
 }
 
-bool fit_moves(struct fit *fit, const struct fitted *row, int j, int k)
+bool *fit_moves(struct fit *fit)
 {
+    const size_t constants = (size_t)fit->constant_count;
+    bool *moves = arena_array(&fit->arena, fit->count * MEASURED_VALUES * constants + 1, sizeof *moves);
     double inputs[INPUTS_MOST], gradient[INPUTS_MOST];
-    if (row->input[k] < 0)
-        return false;
-    row_inputs(fit, row, fit->x, inputs);
-    double value = predictor_gradient(&fit->scratch, row->setup, j, inputs, gradient);
-    return fabs(gradient[row->input[k]] * inputs[row->input[k]]) > 1e-9 * value;
+    for (size_t i = 0; i < fit->count; i++) {
+        const struct fitted *row = &fit->rows[i];
+        row_inputs(fit, row, fit->x, inputs);
+        for (int j = 0; j < row->point->value_count; j++) {
+            const double value = predictor_gradient(&fit->scratch, row->setup, j, inputs, gradient);
+            bool *moved = moves + (i * MEASURED_VALUES + (size_t)j) * constants;
+            for (size_t k = 0; k < constants; k++)
+                moved[k] = row->input[k] >= 0 &&
+                           fabs(gradient[row->input[k]] * inputs[row->input[k]]) > 1e-9 * value;
+        }
+    }
+    return moves;
 }
 
 const char *fit_today(void)
@@ -531,15 +647,19 @@ static size_t values_in_fit(const struct fit *fit)
 
 void fit_print_constants(struct fit *fit, const char *name, const char *what)
 {
-    size_t all = values_in_fit(fit);
+    const size_t all = values_in_fit(fit), constants = (size_t)fit->constant_count;
+    const bool *moves = fit_moves(fit);
+    const double *errors = fit_errors(fit);
     double *sizes = calloc(all + 1, sizeof *sizes);
     for (int k = 0; k < fit->constant_count; k++) {
         const struct constant *constant = &fit->constants[k];
         size_t count = 0;
         for (size_t i = 0; i < fit->count; i++)
-            for (int j = 0; j < fit->rows[i].point->value_count; j++)
-                if (weight_of(fit, &fit->rows[i], j) > 0 && fit_moves(fit, &fit->rows[i], j, k))
-                    sizes[count++] = fabs(exp(fit_error(fit, &fit->rows[i], j)) - 1);
+            for (int j = 0; j < fit->rows[i].point->value_count; j++) {
+                const size_t at = i * MEASURED_VALUES + (size_t)j;
+                if (weight_of(fit, &fit->rows[i], j) > 0 && moves[at * constants + (size_t)k])
+                    sizes[count++] = fabs(exp(errors[at]) - 1);
+            }
         if (count)
             printf("%s,%s,%.4g,%s,`make fit` on %zu open %s,%s,,median %.1f %% of %zu%s\n",
                    constant->entry ? constant->entry : name, constant->name, fit_constant(fit, k),
@@ -553,7 +673,12 @@ void fit_print_constants(struct fit *fit, const char *name, const char *what)
 
 int main(int count, char **words)
 {
-    static struct fit fit;
+    static struct fit fit = { .ranks = &ranks };
+    ranks_open(&ranks);
+    for (int i = 1; i < count; i++)
+        question = hash_text(question, words[i]);
+    if (ranks.rank && !freopen("/dev/null", "w", stdout))       /* only the first rank prints */
+        ranks_abort(&ranks, 1);
     if (count > 2 && !strcmp(words[1], "kernels"))
         fit_kernels(&fit, words + 2, count - 2);
     else if (count > 2 && !strcmp(words[1], "servers"))
@@ -568,5 +693,6 @@ int main(int count, char **words)
         fit_give_up("fit servers [source|model|machine|both] FILE..., fit kernels FILE, "
                     "fit training [source|generation] FILE, fit personal [device|model] FILE..., or "
                     "fit calibration FILE...");
+    ranks_close(&ranks);
     return 0;
 }

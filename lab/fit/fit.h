@@ -15,6 +15,7 @@
 #ifndef SCORE_FIT_H
 #define SCORE_FIT_H
 
+#include "base/ranks.h"
 #include "score/physics.h"
 #include "score/predictor.h"
 #include "score/score.h"
@@ -53,6 +54,7 @@ struct fitted {
 };
 
 struct fit {
+    const struct ranks *ranks;      /* divide the rows of a fit; NULL: this process has all */
     const struct problem *problem;
     struct constant constants[CONSTANTS_MOST];
     int constant_count;
@@ -67,6 +69,17 @@ struct fit {
     double deviation[CONSTANTS_MOST];                       /* of x, by fit_deviations; NAN: not known */
 };
 
+/* Fits that do not depend on each other, each without some of the rows. */
+struct fits {
+    bool **out;                     /* [count][rows] */
+    size_t count, room;
+    struct fit_end {
+        double x[CONSTANTS_MOST];
+        int reason;                 /* why it stopped */
+    } *found;                       /* [count] by fit_each */
+};
+
+/* Ends the program, and with it all ranks. */
 void fit_give_up(const char *what);
 
 /* The constants that rows declare for a fit, in reading order, at most CONSTANTS_MOST; their
@@ -78,6 +91,12 @@ int constants_of(struct arena *arena, const char *group, struct constant *consta
 void fit_open(struct fit *fit, const struct problem *problem, char *const *words, int count);
 /* Fits the constants, into x, to the rows that are not left out. */
 void fit_minimise(struct fit *fit);
+/* A further fit; the caller says which rows are out of it. */
+bool *fits_add(struct fit *fit, struct fits *fits);
+/* All of them, which ranks divide. If `warm`, each begins at the x of before. */
+void fit_each(struct fit *fit, struct fits *fits);
+/* The constants of the fit at an index, and its rows that are left out. */
+void fit_take(struct fit *fit, const struct fits *fits, size_t index);
 /* Standard errors of x, which are shares of the constants: robust against rows of one publisher, model and
  * machine that err together. */
 void fit_deviations(struct fit *fit);
@@ -91,9 +110,9 @@ typedef bool fit_alike(const struct fitted *a, const struct fitted *b);
 /* The same of fits without them: each row by a fit to those that are not `out` with it. All
  * that are `scored` with it are so with all of their own, and among those out. */
 double *fit_leave_out(struct fit *fit, fit_alike *out, fit_alike *scored);
-/* Whether constant k moves the prediction of value j: a row may read it and multiply it by
- * nothing. */
-bool fit_moves(struct fit *fit, const struct fitted *row, int j, int k);
+/* Whether each constant moves each value of each row, [rows][MEASURED_VALUES][constants]: a row may read a constant
+ * and multiply it by nothing. */
+bool *fit_moves(struct fit *fit);
 /* Rows for data/efficiency.csv: constants of `entry` (NULL: of all entries) that move a value
  * in the fit, each with the error of the values it moves. `name` stands for all. */
 void fit_print_constants(struct fit *fit, const char *name, const char *what);

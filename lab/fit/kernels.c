@@ -22,12 +22,12 @@ struct kernel_errors {
     double *log[FITS];              /* ln(predicted / measured) of each row; NAN: not known */
 };
 
-/* Fits to the rows of one family, to all (NULL), or to all but it. */
-static void fit_family(struct fit *fit, const char *family, bool but)
+/* A fit to the rows of one family, to all (NULL), or to all but it. */
+static void add_family(struct fit *fit, struct fits *fits, const char *family, bool but)
 {
+    bool *out = fits_add(fit, fits);
     for (size_t i = 0; i < fit->count; i++)
-        fit->rows[i].left_out = family && but == !strcmp(fit->rows[i].family, family);
-    fit_minimise(fit);
+        out[i] = family && but == !strcmp(fit->rows[i].family, family);
 }
 
 /* Whether a row in the fit asks for the same prediction. */
@@ -57,18 +57,26 @@ static bool first_of_family(const struct fit *fit, size_t row)
 
 static void fit_families(struct fit *fit, struct kernel_errors *errors)
 {
-    fit_family(fit, NULL, false);
+    struct fits fits = { 0 };
+    const char **families = arena_array(&fit->arena, fit->count + 1, sizeof *families);
+    size_t count = 0;
+    add_family(fit, &fits, NULL, false);
+    for (size_t i = 0; i < fit->count; i++)
+        if (first_of_family(fit, i)) {
+            families[count++] = fit->rows[i].family;
+            add_family(fit, &fits, fit->rows[i].family, false);
+            add_family(fit, &fits, fit->rows[i].family, true);
+        }
+    fit_each(fit, &fits);
+    fit_take(fit, &fits, 0);
     keep_errors(fit, NULL, errors->log[1]);
     fit_print_constants(fit, "any", "kernels");
-    for (size_t i = 0; i < fit->count; i++) {
-        const char *family = fit->rows[i].family;
-        if (!first_of_family(fit, i))
-            continue;
-        fit_family(fit, family, false);
-        keep_errors(fit, family, errors->log[0]);
-        fit_print_constants(fit, family, "kernels");
-        fit_family(fit, family, true);
-        keep_errors(fit, family, errors->log[2]);
+    for (size_t i = 0; i < count; i++) {
+        fit_take(fit, &fits, 1 + 2 * i);
+        keep_errors(fit, families[i], errors->log[0]);
+        fit_print_constants(fit, families[i], "kernels");
+        fit_take(fit, &fits, 2 + 2 * i);
+        keep_errors(fit, families[i], errors->log[2]);
     }
 }
 

@@ -99,14 +99,6 @@ static void weigh(struct fit *fit)
     }
 }
 
-static bool row_moves(struct fit *fit, const struct fitted *row, int k)
-{
-    bool moves = false;
-    for (int j = 0; !moves && j < row->point->value_count; j++)
-        moves = fit_moves(fit, row, j, k);
-    return moves;
-}
-
 static bool of_backend(const struct fit *fit, const struct fitted *row, int k)
 {
     for (int i = 0; i < ENTRIES; i++)
@@ -116,16 +108,19 @@ static bool of_backend(const struct fit *fit, const struct fitted *row, int k)
 }
 
 /* How many machines have rows that constant k moves; `backend` tells whether it is one's of a backend. */
-static size_t machines_moved(struct fit *fit, int k, bool *backend)
+static size_t machines_moved(const struct fit *fit, const bool *moves, int k, bool *backend)
 {
+    const size_t constants = (size_t)fit->constant_count;
     const struct fitted **seen = calloc(fit->count + 1, sizeof *seen);
     size_t count = 0;
     for (size_t i = 0; i < fit->count; i++) {
         const struct fitted *row = &fit->rows[i];
-        bool again = false;
+        bool again = false, moved = false;
         for (size_t j = 0; j < count; j++)
             again |= same_machine(seen[j], row);
-        if (!again && row_moves(fit, row, k)) {
+        for (size_t j = 0; j < MEASURED_VALUES; j++)
+            moved |= moves[(i * MEASURED_VALUES + j) * constants + (size_t)k];
+        if (!again && moved) {
             *backend = of_backend(fit, row, k);
             seen[count++] = row;
         }
@@ -137,12 +132,13 @@ static size_t machines_moved(struct fit *fit, int k, bool *backend)
 static void hold_what_few_tell(struct fit *fit)
 {
     memcpy(fit->x, fit->start, sizeof fit->x);
+    const bool *moves = fit_moves(fit);
     for (int k = 0; k < fit->constant_count; k++) {
         bool backend = false;
-        const size_t machines = machines_moved(fit, k, &backend);
+        const size_t machines = machines_moved(fit, moves, k, &backend);
         if (machines >= MACHINES_LEAST || (machines == 1 && backend))
             continue;
-        if (machines)
+        if (machines && !fit->ranks->rank)
             fprintf(stderr, "fit: %s of %s holds: %zu machines\n", fit->constants[k].name,
                     fit->constants[k].entry ? fit->constants[k].entry : "any", machines);
         for (size_t i = 0; i < fit->count; i++)

@@ -144,20 +144,26 @@ static double cost(void *context, const double *at)
     for (int i = 0; i < NUMBERS; i++)
         if (at[i] < low || at[i] > high)
             return INFINITY;
+    struct arena scratch = { 0 };
+    struct one { bool known; double mean; } *ones = arena_array(&scratch, list->count + 1, sizeof *ones);
+    for (size_t i = 0; i < list->count; i++)
+        if (ranks_mine(list->ranks, i))
+            ones[i].known = worth(&list->series[i], &prior, &ones[i].mean);
+    ranks_share(list->ranks, &scratch, ones, list->count, sizeof *ones);
     for (size_t p = 0; p < list->publisher_count; p++) {
-        double here = 0, count = 0, one;
+        double here = 0, count = 0;
         if (question->without && series_of_one_source(list->publishers[p], question->without))
             continue;
         for (size_t i = 0; i < list->count; i++)
-            if (series_of_one_source(list->series[i].publisher, list->publishers[p]) &&
-                worth(&list->series[i], &prior, &one)) {
-                here += one;
+            if (ones[i].known && series_of_one_source(list->series[i].publisher, list->publishers[p])) {
+                here += ones[i].mean;
                 count++;
             }
         const double weight = count / (count + few);
         sum += count > 0 ? weight * here / count : 0;
         weights += weight;
     }
+    arena_free(&scratch);
     return isfinite(sum) ? thought(list, at) - sum / weights : INFINITY;
 }
 

@@ -85,37 +85,44 @@ static bool same_source(const struct fitted *a, const struct fitted *b)
     return series_of_one_source(a->point->publisher, b->point->publisher);
 }
 
-/* All servers of the source of row `at`, by a fit without them. */
-static void add_publisher(struct series_list *list, struct fit *fit, size_t at, bool *done)
+/* All servers of the source that the constants of the fit have not seen. */
+static void add_publisher(struct series_list *list, struct fit *fit, bool *done)
 {
     struct calibration calibration;
     const char **servers = arena_array(list->arena, fit->count, sizeof *servers);
     const size_t before = list->count;
-    for (size_t i = 0; i < fit->count; i++) {
-        fit->rows[i].left_out = same_source(&fit->rows[at], &fit->rows[i]);
-        if (fit->rows[i].left_out)
+    const char *publisher = NULL;
+    for (size_t i = fit->count; i-- > 0;)
+        if (fit->rows[i].left_out) {
             servers[i] = measured_server(list->arena, fit->rows[i].point);
-    }
-    fit_minimise(fit);
+            publisher = fit->rows[i].point->publisher;
+        }
     calibration_open(&calibration, list->arena, fit->predictor.command);
     calibration.whole = true;
     for (size_t i = 0; i < fit->count; i++)
         if (servers[i] && !done[i])
             add_server(list, fit, &calibration, servers[i], servers, done);
     if (list->count > before)
-        list->publishers[list->publisher_count++] = fit->rows[at].point->publisher;
+        list->publishers[list->publisher_count++] = publisher;
 }
 
 void series_read(struct fit *fit, struct series_list *list)
 {
     bool *done = arena_array(list->arena, fit->count, sizeof *done);
     list->publishers = arena_array(list->arena, fit->count, sizeof *list->publishers);
+    struct fits fits = { 0 };
     for (size_t i = 0; i < fit->count; i++) {
         bool again = false;
         for (size_t j = 0; j < i && !again; j++)
             again = same_source(&fit->rows[i], &fit->rows[j]);
-        if (!again)
-            add_publisher(list, fit, i, done);
+        bool *out = again ? NULL : fits_add(fit, &fits);
+        for (size_t j = 0; out && j < fit->count; j++)
+            out[j] = same_source(&fit->rows[i], &fit->rows[j]);
+    }
+    fit_each(fit, &fits);
+    for (size_t f = 0; f < fits.count; f++) {
+        fit_take(fit, &fits, f);
+        add_publisher(list, fit, done);
     }
 }
 
@@ -248,7 +255,7 @@ double simplex_minimise(double (*of)(void *context, const double *at), void *con
 void fit_calibration(struct fit *fit, char **words, int count)
 {
     struct arena arena = { 0 };
-    struct series_list list = { .arena = &arena };
+    struct series_list list = { .arena = &arena, .ranks = fit->ranks };
     fit_open_servers(fit, words, count);
     series_read(fit, &list);
     const struct posterior_prior prior = priors_print(&list);

@@ -25,6 +25,7 @@ struct series {
 };
 
 struct series_list {
+    const struct ranks *ranks;      /* divide the series, and their pairs */
     struct arena *arena;
     struct series *series;
     size_t count, room;
