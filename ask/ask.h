@@ -13,10 +13,4 @@
 
 extern const struct verb *const verbs[];        /* all of them, then NULL */
 
-/* answer_NAME: the keys of a verb's answer, declared beside what writes it. */
-#define ANSWER(name) extern const struct record answer_##name;
-#include "ask/answers.def"
-#undef ANSWER
-const struct record *verb_answer(const struct verb *verb);      /* NULL: not declared */
-
 #endif

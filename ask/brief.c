@@ -338,7 +338,7 @@ static const struct record lecture_record = { "BriefLecture", (const struct answ
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ NAME_domain_flops, NAME_server_price }, .count = 2 },
     { 0 } } };
 
-const struct record answer_brief = { "Brief", (const struct answer_field[]){
+static const struct record answer_brief = { "Brief", (const struct answer_field[]){
     { FIELD_TEXT, "model", .help = "title", .always = true },
     { FIELD_TEXT, "machine", .help = "title", .always = true },
     { FIELD_ALSO, .record = &server_record },
@@ -357,4 +357,4 @@ const struct verb verb_brief = {
     { "chalkline deepseek-v3 --on gb200-nvl72",
       "chalkline brief llama-3.3-70b --on h100-sxm --gpus 8 --precision fp8",
       "chalkline brief ./config.json --on gb200-nvl72" },
-    { SERVING_OPTIONS, &plot_options, &report_options, &output_options }, .ask = ask_brief };
+    { SERVING_OPTIONS, &plot_options, &report_options, &output_options }, .answers = &answer_brief, .ask = ask_brief };

@@ -103,7 +103,7 @@ static const struct record line_record = { "EvalLine", (const struct answer_fiel
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "quantity", "value", "range_kind" }, .count = 3 },
     { 0 } } };
 
-const struct record answer_eval = { "Eval", (const struct answer_field[]){
+static const struct record answer_eval = { "Eval", (const struct answer_field[]){
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { FIELD_TEXT, "for", .help = "without a model: the server that the predictions are of" },
@@ -117,4 +117,4 @@ const struct verb verb_eval = {
     { "chalkline eval inference_tokens",
       "chalkline eval predicted_tpot throughput_per_chip --model llama-3.3-70b --on h100-sxm",
       "chalkline eval 'bound_step * 2' --set batch=64 --set hbm_bandwidth=3TB/s..5TB/s" },
-    { ANSWER_OPTIONS, &table_options, &output_options }, .ask = ask_eval };
+    { ANSWER_OPTIONS, &table_options, &output_options }, .answers = &answer_eval, .ask = ask_eval };

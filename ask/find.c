@@ -149,7 +149,7 @@ static const struct record result_record = { "FindResult", (const struct answer_
     { FIELD_TEXT, "command", .help = "the command that explains it", .always = true },
     { 0 } } };
 
-const struct record answer_find = { "Find", (const struct answer_field[]){
+static const struct record answer_find = { "Find", (const struct answer_field[]){
     { FIELD_LIST, "results", .help = "best first", .record = &result_record, .always = true },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "asked" }, .count = 1 },
     { 0 } } };
@@ -163,4 +163,4 @@ const struct verb verb_find = {
     "find", "WORDS...", "Find rows by what people call them, by meaning, symbol or unit.",
     { "chalkline find arithmetic intensity", "chalkline find cost of a cache hit --most 3",
       "chalkline find memory wall --model deepseek-v3 --on gb200-nvl72" },
-    { &find_options, ANSWER_OPTIONS, &output_options }, .ask = ask_find };
+    { &find_options, ANSWER_OPTIONS, &output_options }, .answers = &answer_find, .ask = ask_find };

@@ -19,6 +19,50 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- the keys of the answer ------------------------------------------------------------------ */
+
+static const struct record interval_record = { "Interval", (const struct answer_field[]){
+    { FIELD_NUMBER, "low", .help = "lower end", .unit = "", .always = true },
+    { FIELD_NUMBER, "high", .help = "upper end", .unit = "", .always = true },
+    { FIELD_SWITCH, "low_closed", .help = "whether the lower end belongs to the interval", .always = true },
+    { FIELD_SWITCH, "high_closed", .help = "whether the upper end belongs to the interval", .always = true },
+    { 0 } } };
+
+static const struct record closest_record = { "Closest", (const struct answer_field[]){
+    { FIELD_NUMBER, "at", .help = "value of the unknown where the sides are nearest", .unit = "",
+      .always = true },
+    { FIELD_NUMBER, "left", .help = "the left side at that value", .unit = "", .always = true },
+    { FIELD_NUMBER, "right", .help = "the right side at that value", .unit = "", .always = true },
+    { 0 } } };
+
+static const struct record range_record = { "SearchedRange", (const struct answer_field[]){
+    { FIELD_NUMBER, "low", .help = "lower end", .unit = "", .always = true },
+    { FIELD_NUMBER, "high", .help = "upper end", .unit = "", .always = true },
+    { 0 } } };
+
+static const struct record unknown_record = { "Unknown", (const struct answer_field[]){
+    { FIELD_NUMBER, "value", .help = "the first boundary; null: there is no solution", .unit = "",
+      .always = true, .null = true },
+    { FIELD_TEXT, "unit", .help = "unit of the unknown", .always = true },
+    { FIELD_LIST, "intervals", .help = "where the equation holds", .record = &interval_record,
+      .always = true },
+    { FIELD_NUMBERS, "roots", .help = "solutions that are single points", .always = true },
+    { FIELD_NUMBERS, "jumps", .help = "points where the sides jump past each other", .always = true },
+    { FIELD_NUMBERS, "whole", .help = "the whole numbers on both sides of a root, for a count" },
+    { FIELD_RECORD, "range", .help = "the range that was searched", .record = &range_record, .always = true },
+    { FIELD_SWITCH, "proved", .help = "whether the whole range is settled", .always = true },
+    { FIELD_RECORD, "closest", .help = "without a solution, the point where the sides are nearest",
+      .record = &closest_record, .null = true, .always = true },
+    { FIELD_NUMBER, "beyond_range", .help = "a solution outside the range", .unit = "" },
+    { 0 } } };
+
+static const struct record answer_solve = { "Solve", (const struct answer_field[]){
+    { FIELD_TEXT, "where", .help = "the equation", .always = true },
+    { FIELD_TEXT, "for", .help = "without a model: the server that the predictions are of" },
+    { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
+    { FIELD_OTHERS, .help = "the unknown, by its name", .record = &unknown_record },
+    { 0 } } };
+
 /* ---- answers -------------------------------------------------------------------------------- */
 
 struct solved {
@@ -430,4 +474,4 @@ const struct verb verb_solve = {
     "solve", "INPUT --where A=B", "Solve an equation or inequality over rows for one input.",
     { "chalkline solve batch --where bound_compute=bound_weights",
       "chalkline solve context --where bound_kv=bound_weights --model deepseek-v3 --on gb200-nvl72" },
-    { &solve_options, ANSWER_OPTIONS, &output_options }, .ask = ask_solve };
+    { &solve_options, ANSWER_OPTIONS, &output_options }, .answers = &answer_solve, .ask = ask_solve };

@@ -238,7 +238,7 @@ static const struct record operators_record = { "Operators", (const struct answe
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "operator" }, .count = 1 },
     { 0 } } };
 
-const struct record answer_step = { "Step", (const struct answer_field[]){
+static const struct record answer_step = { "Step", (const struct answer_field[]){
     { FIELD_TEXT, "model", .help = "title", .always = true },
     { FIELD_TEXT, "machine", .help = "title", .always = true },
     { FIELD_ROWS, .names = names, .count = COUNT, .always = true },
@@ -260,4 +260,5 @@ const struct verb verb_step = {
     { "chalkline step llama-3.3-70b --on h100-sxm --batch 64",
       "chalkline step deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --engine sglang",
       "chalkline step qwen3-32b --on h200-sxm --gpus 8 --precision fp8 --json" },
-    { SERVING_OPTIONS, &launch_options, &plot_options, &report_options, &output_options }, .ask = ask_step };
+    { SERVING_OPTIONS, &launch_options, &plot_options, &report_options, &output_options },
+    .answers = &answer_step, .ask = ask_step };

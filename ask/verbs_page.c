@@ -8,12 +8,3 @@ const struct verb *const verbs[] = {
 #undef VERB
     NULL
 };
-
-const struct record *verb_answer(const struct verb *verb)
-{
-#define ANSWER(name) if (verb == &verb_##name) return &answer_##name;
-#define OFF_PAGE(name)
-#include "ask/answers.def"
-#undef ANSWER
-    return NULL;
-}

@@ -66,6 +66,7 @@ struct verb {
     const char *examples[VERB_EXAMPLES];
     const struct option_group *groups[VERB_GROUPS];     /* NULL: no more */
     ask_function *ask;              /* NULL: a tool of the command line, which the API does not offer */
+    const struct record *answers;   /* the keys of its answer, which the API types; NULL: they are not declared */
     bool documented;                /* its text is written from its document */
     bool divided;                   /* the ranks of mpirun divide its work; to other verbs the first one answers alone */
     const char *also;               /* another name, or NULL */

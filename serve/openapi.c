@@ -176,7 +176,7 @@ static void add_answer_schema(struct arena *arena, struct doc *schemas, const ch
 /* "StepAnswer"; names of options have no capitals. */
 static const char *answer_name(struct arena *arena, const struct verb *verb)
 {
-    const struct record *record = verb_answer(verb);
+    const struct record *record = verb->answers;
     return record ? arena_print(arena, "%sAnswer", record->name) : "Answer";
 }
 
@@ -186,7 +186,7 @@ static void add_answer_schemas(struct arena *arena, struct doc *schemas, const s
     struct doc *properties;
     add_answer_schema(arena, schemas, "Answer", NULL);
     for (size_t i = ROUTE_VERBS; i < route_count(); i++) {
-        const struct record *record = verb_answer(route_verb(i));
+        const struct record *record = route_verb(i)->answers;
         if (!record)
             continue;
         schema_add(arena, schemas, formulas, record);
@@ -240,7 +240,7 @@ static void add_responses(struct arena *arena, struct doc *operation, const stru
     for (int i = 0; i < OUTCOME_COUNT; i++)
         if (ends_question((enum outcome)i))
             add_reference(arena, responses, arena_print(arena, "%d", outcomes[i].status),
-                          "responses", i == OUTCOME_ANSWERED && verb_answer(verb)
+                          "responses", i == OUTCOME_ANSWERED && verb->answers
                           ? answer_name(arena, verb) : outcomes[i].reason);
 }
 
@@ -260,7 +260,7 @@ static void add_response_rows(struct arena *arena, struct doc *components)
             add_response(arena, responses, outcomes[i].reason, outcomes[i].meaning,
                          i == OUTCOME_ANSWERED ? "Answer" : "Error");
     for (size_t i = ROUTE_VERBS; i < route_count(); i++)
-        if (verb_answer(route_verb(i))) {
+        if (route_verb(i)->answers) {
             const char *name = answer_name(arena, route_verb(i));
             add_response(arena, responses, name, outcomes[OUTCOME_ANSWERED].meaning, name);
         }

@@ -212,6 +212,52 @@ static void send(struct fleet_run *run, struct replica_pool *pool, uint32_t id, 
     replica->scheduler->take(replica, id, now);
 }
 
+/* ---- the next questions --------------------------------------------------------------------- */
+
+/* A user who has an answer, or none to wait for, thinks and asks the next of the trace. */
+static void user_asks_next(struct fleet_run *run, double now)
+{
+    if (run->arrived < run->simulation.trace->count)
+        fleet_plan(run, now + run->simulation.options->think, EVENT_ASK, (uint32_t)run->arrived++);
+}
+
+static void session_goes_on(struct fleet_run *run, uint32_t id, double now)
+{
+    const struct trace *trace = run->simulation.trace;
+    for (uint32_t next = run->after ? run->after[id] : NOBODY; next != NOBODY;
+         next = run->beside[next])
+        fleet_plan(run, isnan(trace->wait[next]) ? fmax(trace->arrival[next], now)
+                                                 : now + trace->wait[next], EVENT_ASK, next);
+}
+
+/* What was not answered has no next turn, nor have those. Turns follow in depth: the one after,
+ * or the one beside it, or beside the one that it follows. */
+static void session_ends(struct fleet_run *run, uint32_t id)
+{
+    for (uint32_t at = run->after ? run->after[id] : NOBODY, next; at != NOBODY; at = next) {
+        run->simulation.result->unasked++;
+        run->left--;
+        for (next = run->after[at]; next == NOBODY && at != id; at = run->simulation.trace->before[at])
+            next = run->beside[at];
+    }
+}
+
+void run_leave(struct fleet_run *run, uint32_t id, bool answered, double now)
+{
+    run->left--;
+    if (answered) {
+        run->done++;
+        run->tokens += run->simulation.trace->output[id];
+        session_goes_on(run, id, now);
+    } else {
+        session_ends(run, id);
+    }
+    if (run->simulation.options->users)
+        user_asks_next(run, now);
+}
+
+/* ---- where a request goes ------------------------------------------------------------------- */
+
 static struct replica_pool *pool_of(struct fleet_run *run, uint32_t id)
 {
     bool prompt = run->simulation.options->split.replicas && run->simulation.result->first_token[id] < 0;

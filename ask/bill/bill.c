@@ -19,32 +19,7 @@
 
 static const struct bill_change as_it_is = { NULL, 0 };
 
-struct figure *bill_figure(const struct bill *bill, struct section *section, const char *row, double value)
-{
-    return section_number(section, row, value, scenario_unit(&bill->scenario, row));
-}
-
 /* ---- which entries ------------------------------------------------------------------------ */
-
-static bool in_names(struct arena *arena, const char *names, const char *whole, const char *short_)
-{
-    while (*names) {
-        size_t size = strcspn(names, ",");
-        const char *name = arena_copy(arena, names, size);
-        if (name_same(name, whole) || name_same(name, short_))
-            return true;
-        names += size + (names[size] == ',');
-    }
-    return false;
-}
-
-bool bill_chosen(const struct bill *bill, const struct price *price)
-{
-    const char *model = command_text(bill->command, "model");
-    const char *seller = command_text(bill->command, "seller");
-    return (!model || in_names(bill->arena, model, price->model, price_model(price))) &&
-           (!seller || in_names(bill->arena, seller, price->seller, price->seller));
-}
 
 /* An error that tells the nearest of all names; of sellers each once, cut off where the message gets
  * too long. */
@@ -96,18 +71,6 @@ static bool check_names(struct bill *bill, const char *names, bool sellers)
 }
 
 /* ---- an entry ----------------------------------------------------------------------------- */
-
-void bill_entry(const struct bill *bill, const struct price_reading *reading, const struct bill_cost *cost,
-                struct section *entry)
-{
-    const struct price *price = reading->price;
-    section_word(entry, "seller", price->seller);
-    section_word(entry, "model", price->model);
-    section_word(entry, "date", price->date);
-    section_word(entry, "suspicious", reading_suspicious(bill->arena, reading));
-    section_switch(entry, "takes_prompts", !(price->context < cost->prompt_most));
-    section_word(entry, "cheapest", schemes[cost->best].word);
-}
 
 /* The prices that the page begins with; in JSON they are not, since the sheet has them. */
 static void add_prices(const struct bill *bill, const struct price *price, struct section *entry)
@@ -381,7 +344,7 @@ static const struct record cheapest_record = { "CheapestEntry", (const struct an
           "seller", "model", NAME_month_cost, NAME_month_saving, "dearest_ratio", "habit" } },
     { 0 } } };
 
-const struct record answer_bill = { "Bill", (const struct answer_field[]){
+static const struct record answer_bill = { "Bill", (const struct answer_field[]){
     { FIELD_RECORD, "workload", .help = "the workload that is billed", .record = &workload_record, .always = true },
     { FIELD_LIST, "entries", .help = "entries of the price list", .record = &entry_record, .always = true },
     { FIELD_TEXT, "file", .help = "name of the price list, where all of it is billed" },
@@ -417,4 +380,4 @@ const struct verb verb_bill = {
       "chalkline bill my.workload --prices litellm.json --seller anthropic,openai" },
     { &bill_options, &own_options, &machine_options, &chip_options, &weight_options,
       &cache_options, &engine_options, &calibration_options, &assume_options, &price_options, &row_options, &table_options,
-      &plot_options, &report_options, &output_options }, .ask = ask_bill };
+      &plot_options, &report_options, &output_options }, .answers = &answer_bill, .ask = ask_bill };

@@ -217,7 +217,7 @@ bool ask_can(struct arena *arena, const struct command *command, struct answer *
 static const struct record choice_record = { "CanChoice", (const struct answer_field[]){
     TYPE_FIELDS, { FIELD_TEXT_ONLY, .names = (const char *const[]){ "mark", NAME_chips }, .count = 2 }, { 0 } } };
 
-const struct record answer_can = { "Can", (const struct answer_field[]){
+static const struct record answer_can = { "Can", (const struct answer_field[]){
     { FIELD_TEXT, "model", .always = true }, { FIELD_TEXT, "machine", .always = true },
     TYPE_FIELDS,
     { FIELD_TEXT, "command", .help = "what starts a server with it; empty where it does not fit or nothing does", .always = true },
@@ -258,4 +258,4 @@ const struct verb verb_can = {
       &calibration_options, &assume_options, &conversation_options, &image_options, &limit_options,
       &row_options, &emit_options, &output_options },
     .instead = instead,
-    .ask = ask_can };
+    .answers = &answer_can, .ask = ask_can };

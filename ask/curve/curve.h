@@ -40,4 +40,6 @@ struct curve {
 
 struct picture *curve_picture(struct curve *curve);
 
+extern const struct record answer_curve;      /* the keys of the answer */
+
 #endif

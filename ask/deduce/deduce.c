@@ -4,13 +4,11 @@
  *
  * The verb reads the list, finds the models that were asked for, and leaves the rest to one file for
  * each kind of answer: some models (deduce_model.c), all of them (deduce_whole.c), one that several
- * hosts sell (deduce_market.c), what changed since an older list (deduce_difference.c). The draws that
- * all of these weigh are made here, once. */
+ * hosts sell (deduce_market.c), what changed since an older list (deduce_difference.c). */
 #include "ask/ask.h"
 #include "ask/deduce/deduce.h"
 #include "scenario/figures.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- one model, or several with commas ---------------------------------------------------- */
@@ -59,30 +57,6 @@ static bool add_models(struct deduction *deduction, const char *names)
 }
 
 /* ---- the question ------------------------------------------------------------------------- */
-
-bool deduce_read(struct deduction *deduction, const char *path, struct price_sheet *sheet, struct price_reading **readings)
-{
-    const struct ranks *ranks = deduction->command->ranks;
-    uint64_t question = scenario_hash(&deduction->scenario);
-    if (!ranks_agree(ranks, readings_read(deduction->arena, path, &deduction->priors, &deduction->rows, sheet,
-                                          readings, deduction->error), deduction->error))
-        return false;
-    for (size_t i = 0; i < sheet->count; i++)
-        question = hash_numbers(question, (*readings)[i].seen, FIELD_COUNT);
-    return ranks_same(ranks, deduction->arena, question, deduction->error);
-}
-
-bool deduce_draw(struct deduction *deduction, bool all)
-{
-    enum { ONE = 1 << 20, SHEET = 100000 };
-    const struct command *command = deduction->command;
-    size_t count = all ? ONE : SHEET;
-    if (deduction->draws)
-        return true;
-    command_take_count(command, "draws", &count);
-    return draws_make(deduction->arena, command->ranks, &deduction->scenario.formulas, &deduction->scenario.facts,
-                      command_count(command, "seed"), count, all, &deduction->draws, deduction->error);
-}
 
 static bool read_words(const struct command *command, struct error *error)
 {
@@ -147,12 +121,7 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
 
 /* ---- the verb as declared ------------------------------------------------------------------- */
 
-const struct record deduce_span_record = { "Quantiles90", (const struct answer_field[]){
-    { FIELD_NUMBER, .help = "quantile; absent: nothing is known", .unit = "", .count = 5,
-      .names = (const char *const[]){ "q05", "q25", "q50", "q75", "q95" } },
-    { 0 } } };
-
-const struct record answer_deduce = { "Deduced", (const struct answer_field[]){
+static const struct record answer_deduce = { "Deduced", (const struct answer_field[]){
     { FIELD_LIST, "entries", .help = "of a whole list", .record = &deduce_entry_record },
     { FIELD_TEXT, "file", .help = "of a whole list: its name" },
     { FIELD_TEXT, "kind", .help = "of a whole list: who made it" },
@@ -189,4 +158,4 @@ const struct verb verb_deduce = {
     { "chalkline deduce prices --model claude-opus-4-7", "chalkline deduce litellm.json --csv",
       "chalkline deduce prices --diff older.csv" },
     { &deduce_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
-    .instead = instead, .ask = ask_deduce, .divided = true };
+    .instead = instead, .answers = &answer_deduce, .ask = ask_deduce, .divided = true };

@@ -311,7 +311,7 @@ static const struct record trade_record = { "DesignTrade", (const struct answer_
     { FIELD_ROWS, .names = (const char *const[]){ NAME_chip_stacks, NAME_bound_step }, .count = 2, .always = true },
     { 0 } } };
 
-const struct record answer_design = { "Design", (const struct answer_field[]){
+static const struct record answer_design = { "Design", (const struct answer_field[]){
     { FIELD_TEXT, "traffic", .help = "the model that is served", .always = true },
     { FIELD_NUMBER, "points", .help = "designs evaluated", .always = true },
     { FIELD_ROWS, .names = best_rows, .count = BEST_ROWS },
@@ -347,4 +347,4 @@ const struct verb verb_design = {
       "chalkline design --power 700W --model deepseek-v3 --tpot 20ms",
       "chalkline design --power 200W --domain 256 --set stack_bandwidth=0.41TB/s --set stack_capacity=8GB" },
     { &design_options, &model_options, &weight_options, &cache_options, &assume_options, &row_options,
-      &deck_options, &output_options }, .ask = ask_design, .instead = instead };
+      &deck_options, &output_options }, .answers = &answer_design, .ask = ask_design, .instead = instead };

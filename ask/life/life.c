@@ -11,16 +11,6 @@
 #include "scenario/basis.h"
 #include "scenario/values.h"
 
-#include <string.h>
-
-const struct life_kind life_kinds[] = {
-    [LIFE_TOKENS] = { "tokens", NAME_params_active, NAME_optimal_pretrain_tokens,
-                      NAME_training_optimal_tokens_per_param },
-    [LIFE_BUDGET] = { "budget", NAME_budget_params, NAME_budget_tokens,
-                      NAME_budget_trained_tokens_per_param },
-    [LIFE_LOSS] = { "loss", NAME_target_params, NAME_target_tokens,
-                    NAME_target_trained_tokens_per_param },
-};
 
 static bool read_words(struct life *life, struct subject *subject)
 {
@@ -143,4 +133,4 @@ const struct verb verb_life = {
     { "chalkline life deepseek-v3 --served 200T", "chalkline life --budget 1e26",
       "chalkline life --loss 1.95 --law llama-3" },
     { &life_options, &model_options, &assume_options, &row_options, &table_options,
-      &plot_options, &report_options, &output_options }, .ask = ask_life, .also = "scaling" };
+      &plot_options, &report_options, &output_options }, .answers = &answer_life, .ask = ask_life, .also = "scaling" };

@@ -80,4 +80,6 @@ bool life_laws(struct life *life);
 bool life_picture(struct life *life, struct picture **picture);
 bool life_answer(struct life *life, struct answer *answer);
 
+extern const struct record answer_life;      /* the keys of the answer */
+
 #endif

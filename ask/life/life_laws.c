@@ -14,6 +14,15 @@
 
 static const char *const FILE_NAME = "data/loss_laws.csv";
 
+const struct life_kind life_kinds[] = {
+    [LIFE_TOKENS] = { "tokens", NAME_params_active, NAME_optimal_pretrain_tokens,
+                      NAME_training_optimal_tokens_per_param },
+    [LIFE_BUDGET] = { "budget", NAME_budget_params, NAME_budget_tokens,
+                      NAME_budget_trained_tokens_per_param },
+    [LIFE_LOSS] = { "loss", NAME_target_params, NAME_target_tokens,
+                    NAME_target_trained_tokens_per_param },
+};
+
 const char *const life_rules[LIFE_RULE_COUNT] = {
 #define X(name) NAME_##name,
     LIFE_RULES(X)

@@ -393,5 +393,6 @@ const struct verb verb_plan = {
     { &gpus_options, &room_options, &limit_options, &length_options, &image_options, &demand_options, &layout_options, &rank_options,
       &search_options, &launch_options, &pick_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,
-      &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options }, .ask = ask_plan, .divided = true,
+      &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
+    .answers = &answer_plan, .ask = ask_plan, .divided = true,
     .instead = instead };

@@ -212,4 +212,6 @@ struct picture *plan_picture(struct plan *plan);
 bool plan_emit_asked(const struct command *command, struct error *error);
 bool plan_emit(struct plan *plan);
 
+extern const struct record answer_plan;      /* the keys of the answer */
+
 #endif

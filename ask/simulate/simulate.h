@@ -140,4 +140,6 @@ extern bool (*simulate_attach)(struct simulate *simulate, const struct simulated
 /* After the run: ends what it kept. False with an error where that could not be written. */
 extern bool (*simulate_detach)(struct simulate *simulate, struct error *error);
 
+extern const struct record answer_simulate;      /* the keys of the answer */
+
 #endif

@@ -14,31 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const tier_figures[] = {
-#define X(name) NAME_##name,
-    TIER_FIGURES(X)
-#undef X
-};
-const char *const whole_figures[] = {
-#define X(name) NAME_##name,
-    WHOLE_FIGURES(X)
-#undef X
-};
-
-const char *tiers_title(const struct tiers_answer *tiers)
-{
-    const char *model = tiers->scenario.model, *machine = tiers->scenario.machine;
-    return arena_print(tiers->scenario.arena, "%s on %s",
-                       model ? model : "the model of the lecture",
-                       machine ? machine : "its chips");
-}
-
-bool tiers_late(const struct tiers_answer *tiers, size_t place)
-{
-    return place < tiers->places.tiers &&
-           tiers->tier[place].at[TIER_tier_fetch_time] > tiers->whole[WHOLE_resume_limit];
-}
-
 /* ---- what was asked ------------------------------------------------------------------ */
 
 /* Read the question, and refuse what has no answer: several models, ranges, since every figure is a
@@ -278,4 +253,5 @@ const struct verb verb_tiers = {
     "Choose the memory tier for the KV cache of an idle conversation, by cost and time to resume.",
     { "chalkline tiers deepseek-v3 --on gb200-nvl72 --context 32768",
       "chalkline tiers llama-3.3-70b --on h100-sxm --plot tiers.svg" },
-    { SERVING_OPTIONS, &table_options, &plot_options, &report_options, &output_options }, .ask = ask_tiers };
+    { SERVING_OPTIONS, &table_options, &plot_options, &report_options, &output_options },
+    .answers = &answer_tiers, .ask = ask_tiers };

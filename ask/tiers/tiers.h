@@ -105,4 +105,6 @@ const char *tiers_title(const struct tiers_answer *tiers);
 bool tiers_late(const struct tiers_answer *tiers, size_t place);
 struct picture *tiers_picture(const struct tiers_answer *tiers);
 
+extern const struct record answer_tiers;      /* the keys of the answer */
+
 #endif

@@ -14,6 +14,31 @@
 #include <math.h>
 #include <string.h>
 
+const char *const tier_figures[] = {
+#define X(name) NAME_##name,
+    TIER_FIGURES(X)
+#undef X
+};
+const char *const whole_figures[] = {
+#define X(name) NAME_##name,
+    WHOLE_FIGURES(X)
+#undef X
+};
+
+const char *tiers_title(const struct tiers_answer *tiers)
+{
+    const char *model = tiers->scenario.model, *machine = tiers->scenario.machine;
+    return arena_print(tiers->scenario.arena, "%s on %s",
+                       model ? model : "the model of the lecture",
+                       machine ? machine : "its chips");
+}
+
+bool tiers_late(const struct tiers_answer *tiers, size_t place)
+{
+    return place < tiers->places.tiers &&
+           tiers->tier[place].at[TIER_tier_fetch_time] > tiers->whole[WHOLE_resume_limit];
+}
+
 static struct unit unit_of(const struct tiers_answer *tiers, const char *row)
 {
     const struct formulas *formulas = &tiers->scenario.formulas;

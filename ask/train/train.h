@@ -95,4 +95,6 @@ bool train_answer(struct train *train);
 bool train_sweep(struct train *train);
 extern const struct record train_swept;
 
+extern const struct record answer_train;      /* the keys of the answer */
+
 #endif

@@ -604,7 +604,7 @@ static const struct record elasticities_record = { "WhyElasticities", (const str
     { FIELD_OTHERS, .help = "per cent of change for one per cent more of a row" },
     { 0 } } };
 
-const struct record answer_why = { "Why", (const struct answer_field[]){
+static const struct record answer_why = { "Why", (const struct answer_field[]){
     { FIELD_TEXT, "quantity", .help = "the quantity, as it was asked", .always = true },
     { FIELD_NUMBER, "value", .help = "value in base units", .unit = "", .always = true,
       .null = true },
@@ -647,4 +647,4 @@ const struct verb verb_why = {
     { "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72",
       "chalkline why predicted_tpot --model llama-3.3-70b --on h100-sxm --batch 64",
       "chalkline why inference_tokens --deep" },
-    { &why_options, ANSWER_OPTIONS, &plot_options, &report_options, &output_options }, .ask = ask_why };
+    { &why_options, ANSWER_OPTIONS, &plot_options, &report_options, &output_options }, .answers = &answer_why, .ask = ask_why };

@@ -59,6 +59,7 @@ struct launch {
     const char *target;             /* the document around it, "k8s" or "dynamo"; NULL: commands */
     struct flag *facts;             /* what data/targets.csv says of that document */
     size_t fact_count, fact_room;
+    const struct target *document;  /* its row of targets.def */
     bool pods;                      /* a cluster places the parts, and names them */
     bool pools;
     const char *broken;             /* the rule that a layout of --any-layout breaks, or NULL */

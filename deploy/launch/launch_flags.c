@@ -42,6 +42,27 @@ const struct flag *launch_about(const struct launch *launch, const char *name, c
     return NULL;
 }
 
+/* The machine as the catalog calls it. */
+static const char *machine_name(const struct launch *launch)
+{
+    const struct deployment *deployment = launch->deployment;
+    const struct catalog_entry *entry = deployment->machine
+        ? catalog_find(&deployment->scenario.catalog, CATALOG_MACHINE, deployment->machine, NULL) : NULL;
+    return entry ? entry->name : NULL;
+}
+
+const struct flag *launch_target_about(const struct launch *launch, const char *name)
+{
+    const char *machine = machine_name(launch);
+    for (size_t i = 0; i < launch->fact_count; i++) {
+        const struct flag *fact = &launch->facts[i];
+        const char *takes = fact->takes;
+        if (!strcmp(fact->name, name) && (!*takes || (machine && text_has_word(takes, machine))))
+            return fact;
+    }
+    return NULL;
+}
+
 /* ---- rows of a pool ---------------------------------------------------------------------- */
 
 static bool takes_two(const struct flag *flag)

@@ -385,7 +385,7 @@ bool launch_manifest(const struct launch *launch, struct buffer *out, struct doc
         manifest.list = doc_add(launch->arena, doc, "manifest", DOC_ARRAY);
         name_parts(&manifest);
     }
-    manifest_target(launch)->write(&manifest);
+    launch->document->write(&manifest);
     for (const struct doc *one = launch->pods ? manifest.list->first : NULL; one; one = one->next) {
         buffer_print(out, "---\n");
         launch_yaml(out, one);

@@ -14,27 +14,6 @@
 
 #define FILE_NAME "data/targets.csv"
 
-/* The machine as the catalog calls it. */
-static const char *machine_name(const struct launch *launch)
-{
-    const struct deployment *deployment = launch->deployment;
-    const struct catalog_entry *entry = deployment->machine
-        ? catalog_find(&deployment->scenario.catalog, CATALOG_MACHINE, deployment->machine, NULL) : NULL;
-    return entry ? entry->name : NULL;
-}
-
-const struct flag *launch_target_about(const struct launch *launch, const char *name)
-{
-    const char *machine = machine_name(launch);
-    for (size_t i = 0; i < launch->fact_count; i++) {
-        const struct flag *fact = &launch->facts[i];
-        const char *takes = fact->takes;
-        if (!strcmp(fact->name, name) && (!*takes || (machine && text_has_word(takes, machine))))
-            return fact;
-    }
-    return NULL;
-}
-
 /* ---- flags ------------------------------------------------------------------------------- */
 
 static bool is_demand(const struct flag *flag)
@@ -96,6 +75,21 @@ static bool engine_known(const struct launch *launch, struct error *error)
     return error_expected(error, "--engine %s; or --emit k8s", engines->value);
 }
 
+/* The row of targets.def for a word of --emit. */
+static const struct target *find_document(const char *word)
+{
+    static const struct target targets[] = {
+#define ENGINE(word)
+#define DOCUMENT(word, pods, writer, bars) { word, pods, writer, bars },
+#include "deploy/launch/targets.def"
+    };
+    size_t at = 0;
+    while (at < sizeof targets / sizeof *targets && strcmp(targets[at].word, word))
+        at++;
+    assert(at < sizeof targets / sizeof *targets);
+    return &targets[at];
+}
+
 bool launch_target_open(struct launch *launch, struct error *error)
 {
     const struct csv *csv = csv_built_in(FILE_NAME);
@@ -112,30 +106,17 @@ bool launch_target_open(struct launch *launch, struct error *error)
         else if (text_has_word(engines, launch->engine))
             *(struct flag *)arena_push(launch->arena, &rows, &count, &room, sizeof *rows) = flag_at(csv, r);
     }
-    launch->pods = manifest_target(launch)->pods;
+    launch->document = find_document(launch->target);
+    launch->pods = launch->document->pods;
     put_flags(launch, rows, count);
     return engine_known(launch, error);
 }
 
 /* ---- what a target cannot start ---------------------------------------------------------- */
 
-const struct target *manifest_target(const struct launch *launch)
-{
-    static const struct target targets[] = {
-#define ENGINE(word)
-#define DOCUMENT(word, pods, writer, bars) { word, pods, writer, bars },
-#include "deploy/launch/targets.def"
-    };
-    size_t at = 0;
-    while (at < sizeof targets / sizeof *targets && strcmp(targets[at].word, launch->target))
-        at++;
-    assert(at < sizeof targets / sizeof *targets);
-    return &targets[at];
-}
-
 const char *launch_target_bars(const struct launch *launch, const char **way_out)
 {
-    const struct target *target = manifest_target(launch);
+    const struct target *target = launch->document;
     *way_out = "--emit k8s";
     for (int role = 0; role < LAUNCH_ROUTER && target->bars; role++) {
         const char *why = launch->pool[role].count > 0 ? target->bars(launch, &launch->pool[role]) : NULL;

@@ -42,8 +42,6 @@ struct target {
     /* Why it cannot start the servers of a pool, or NULL. */
     const char *(*bars)(const struct launch *launch, const struct launch_pool *pool);
 };
-/* The row of the target that is written. */
-const struct target *manifest_target(const struct launch *launch);
 #define ENGINE(word)
 #define DOCUMENT(word, pods, writer, bars) void writer(struct manifest *manifest);
 #include "deploy/launch/targets.def"

@@ -92,4 +92,6 @@ struct section *check_score(const struct check *check, const struct score *score
 /* One name for all spellings of a machine or model: the first one that was read. */
 const char *check_label(struct check *check, enum catalog_kind kind, const char *spelling);
 
+extern const struct record answer_check;      /* the keys of the answer */
+
 #endif

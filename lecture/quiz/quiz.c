@@ -310,7 +310,7 @@ static const struct record graded_record = { "QuizGraded", (const struct answer_
       .help = "base unit of the quantity that was asked for, where another kind was given" },
     { 0 } } };
 
-const struct record answer_quiz = { "Quiz", (const struct answer_field[]){
+static const struct record answer_quiz = { "Quiz", (const struct answer_field[]){
     { FIELD_LIST, "problems", .help = "problems with their answers", .record = &problem_record },
     { FIELD_LIST, "graded", .help = "grades, in the order of the answers", .record = &graded_record },
     { 0 } } };
@@ -335,4 +335,4 @@ const struct verb verb_quiz = {
     "quiz", "", "Pose problems about the lecture with drawn numbers, grade the answers and explain them.",
     { "chalkline quiz --chapter 1 --count 5", "chalkline quiz --kind inverse --seed 3",
       "chalkline quiz --grade value:problem.2:0=4800" },
-    { &quiz_options, &output_options }, .ask = ask_quiz };
+    { &quiz_options, &output_options }, .answers = &answer_quiz, .ask = ask_quiz };

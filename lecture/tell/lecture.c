@@ -386,7 +386,7 @@ static const struct record chapter_record = { "LectureChapter", (const struct an
       .help = "statements asked for, and how many hold, do not, and are unknown or do not apply", .always = true },
     { 0 } } };
 
-const struct record answer_lecture = { "Lecture", (const struct answer_field[]){
+static const struct record answer_lecture = { "Lecture", (const struct answer_field[]){
     { FIELD_LIST, "statements", .help = "in the lecture's order", .record = &statement_record, .always = true },
     { FIELD_LIST, "chapters", .help = "the chapters of these statements", .record = &chapter_record, .always = true },
     { FIELD_TEXT, "model", .help = "title" },
@@ -408,4 +408,4 @@ const struct verb verb_lecture = {
     "Go through the lecture: each statement with its numbers, whether it holds for a model, and where that flips.",
     { "chalkline lecture 2", "chalkline lecture experts.two_racks",
       "chalkline lecture 2 --model deepseek-v3 --on gb200-nvl72" },
-    { &lecture_options, SERVING_OPTIONS, &output_options }, .ask = ask_lecture };
+    { &lecture_options, SERVING_OPTIONS, &output_options }, .answers = &answer_lecture, .ask = ask_lecture };

@@ -391,7 +391,7 @@ static const struct record looks_record = { "CalibrationLooksLike", (const struc
     { FIELD_TEXT, "what", .help = "how it differs from what was stated", .always = true },
     { FIELD_NUMBER, "log_odds", .help = "natural logarithm of how much more probable", .always = true },
     { 0 } } };
-const struct record answer_calibrate = { "Calibrate", (const struct answer_field[]){
+static const struct record answer_calibrate = { "Calibrate", (const struct answer_field[]){
     { FIELD_RECORD, "rows", .help = "the factors", .record = &rows_record, .always = true },
     { FIELD_LIST, "points", .help = "values that were given", .record = &point_record, .always = true },
     { FIELD_LIST, "outliers", .help = "points and values that were not fitted", .record = &outlier_record,
@@ -416,4 +416,4 @@ const struct verb verb_calibrate = {
       "chalkline calibrate runs.csv --model qwen3-32b --on h100-sxm --engine vllm --gpus 2 --next" },
     { &calibrate_options, &model_options, &machine_options, &chip_options, &layout_options, &rank_options,
       &weight_options, &cache_options, &engine_options, &assume_options, &row_options, &output_options },
-    .instead = instead, .ask = ask_calibrate };
+    .instead = instead, .answers = &answer_calibrate, .ask = ask_calibrate };
