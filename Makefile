@@ -210,7 +210,7 @@ tests/emit/node_modules/.package-lock.json: tests/emit/package-lock.json
 FITS     := $(if $(wildcard /usr/include/cminpack-1/cminpack.h),$(B)/fit $(B)/fit-mpi)
 RANKED   := $(if $(shell command -v mpicc),$(B)/chalkline-mpi $(FITS))
 # Scripts whose head says "Long:" run in tests-long alone.
-tests: $(B)/chalkline $(B)/tools/convert.o $(SHARE) $(TESTS) $(RANKED)  ## build and run the tests, without setting up
+tests: $(B)/chalkline $(B)/tools/convert.o $(SHARE) $(TESTS) $(RANKED) $(if $(shell command -v python3),python)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
 tests-long: $(B)/chalkline $(ENGINE) $(SCHEMAS)
 	@CHALKLINE=$(B)/chalkline SCRIPTS="$$(grep -l '^# Long:' tests/check_*.sh | tr '\n' ' ')" tests/run.sh
@@ -284,7 +284,7 @@ clean:                          ## remove what was built
 help:                           ## this list
 	@cat Makefile $(PARTS) | sed -n 's/^\([a-z-]*\):.*## /\1|/p' | while IFS='|' read -r n t; do printf '  make %-11s %s\n' "$$n" "$$t"; done
 
-PARTS := tests/fuzz/Makefile lab/fit/Makefile web/page/Makefile
+PARTS := tests/fuzz/Makefile lab/fit/Makefile web/page/Makefile python/Makefile
 include $(PARTS)
 -include $(shell find build -name '*.d' 2>/dev/null)
 .PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh asan fuzz bench instructions docs install clean help

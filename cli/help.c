@@ -272,7 +272,8 @@ static const char *tool_explained(const char *name)
           "`chalkline man | nroff -man` where man does not take -l." },
         { "completion", "`chalkline completion bash`, `zsh` or `fish` prints completions for that shell, which "
           "`source <(chalkline completion bash)` loads." },
-        { "reference", "`chalkline reference` prints every row: formula, unit, meaning and source." },
+        { "reference", "`chalkline reference` prints every row: formula, unit, meaning and source. `chalkline reference "
+          "openapi` describes every verb, option and answer for programs." },
         { "help", "`chalkline help` lists the verbs, `chalkline help VERB` explains a verb and its options." } };
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
         if (!strcmp(name, tools[i][0]))

@@ -155,6 +155,11 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
         write_out(&text);
         return EXIT_ANSWER;
     }
+    if (count == 3 && !strcmp(words[1], "reference") && !strcmp(words[2], "openapi")) {
+        openapi_print(arena, &text);
+        write_out(&text);
+        return EXIT_ANSWER;
+    }
     if (help_answers(arena, count, words, &text, &error)) {
         if (*error.what)
             return report(ranks, &error);

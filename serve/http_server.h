@@ -44,7 +44,6 @@ enum outcome request_answer(struct arena *arena, const struct request *request,
 
 /* ---- OpenAPI document, routes, page, metrics ------------------------------------------------ */
 
-void openapi_print(struct arena *arena, struct buffer *json);
 /* Add the schemas of a record and of the records inside it to `all`. */
 void schema_add(struct arena *arena, struct doc *all, const struct formulas *formulas,
                 const struct record *record);

@@ -50,6 +50,9 @@ struct request_command {
 bool request_read(struct arena *arena, const struct request *request,
                   struct request_command *asked, struct error *error);
 
+/* Verbs, options and answers as an OpenAPI document. */
+void openapi_print(struct arena *arena, struct buffer *json);
+
 /* ---- the server ---------------------------------------------------------------------------- */
 
 struct serve_options {

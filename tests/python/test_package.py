@@ -1,0 +1,130 @@
+"""The package beside the command line: python3 test_package.py PROGRAM BUILD, from the root of the tree."""
+
+import json
+import os
+import pathlib
+import pickle
+import shlex
+import subprocess
+import sys
+import threading
+import unittest
+
+PROGRAM, BUILD = sys.argv.pop(1), sys.argv.pop(1)
+sys.path.insert(0, BUILD)
+import chalkline                                                        # noqa: E402
+
+OPENAPI = json.loads(pathlib.Path(BUILD, "openapi.json").read_text())
+SWITCHES = {name.split(".")[-1] for name, schema in OPENAPI["components"]["schemas"].items() if schema.get("type") == "boolean"}
+SCENARIO = dict(on="h100-sxm", gpus=4)
+
+
+def said(words):
+    """What the command line says of these words: its JSON, or None where it refuses."""
+    ran = subprocess.run([PROGRAM, *words, "--json"], capture_output=True, text=True, check=False)
+    return None if ran.returncode == 2 else json.loads(ran.stdout)
+
+
+def asked(words):
+    """The same words as a call."""
+    verb, *rest = words
+    plain, options = [], {}
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--"):
+            plain.append(word)
+            continue
+        name, given, value = word[2:].partition("=")
+        if name in SWITCHES:
+            options[name.replace("-", "_")] = True
+        else:
+            options.setdefault(name.replace("-", "_"), []).append(value if given else rest.pop(0))
+    options = {name: value[0] if isinstance(value, list) and len(value) == 1 else value for name, value in options.items()}
+    function = getattr(chalkline, verb + "_" * (verb == "import"))
+    return function(*plain, **options)
+
+
+def questions():
+    for line in pathlib.Path("tests/questions.txt").read_text().splitlines():
+        if line[:1] not in ("#", "=", ""):
+            words = shlex.split(line.split(": ", 1)[1])
+            if words[0] + "_" * (words[0] == "import") in chalkline.__all__ and "--emit" not in words:
+                yield words
+
+
+class Questions(unittest.TestCase):
+    def test_the_figures_of_the_command_line(self):
+        """Every figure has the same bits; what one refuses, the other refuses."""
+        step = 7 if os.environ.get("CHALKLINE_SHORT") else 1
+        compared = 0
+        for words in list(questions())[::step]:
+            with self.subTest(" ".join(words)):
+                try:
+                    answer = dict(asked(words))
+                except chalkline.Error:
+                    answer = None
+                self.assertEqual(answer, said(words))
+                compared += 1
+        self.assertGreater(compared, 80 // step)
+
+
+class Answers(unittest.TestCase):
+    def test_keys_are_attributes(self):
+        answer = chalkline.step("llama-3.3-70b", **SCENARIO)
+        self.assertEqual(answer.predicted_tpot, answer["predicted_tpot"])
+        self.assertIn("predicted_tpot", dir(answer))
+        with self.assertRaisesRegex(AttributeError, "no 'tpot'; it has model"):
+            answer.tpot
+        self.assertEqual(pickle.loads(pickle.dumps(answer)).text, answer.text)
+
+    def test_why_has_the_scenario(self):
+        answer = chalkline.step("llama-3.3-70b", **SCENARIO).why("predicted_tpot")
+        self.assertEqual(answer, chalkline.why("predicted_tpot", model="llama-3.3-70b", **SCENARIO))
+
+    def test_a_table_has_numbers(self):
+        table = chalkline.curve("predicted_tpot", "batch=1..64", model="qwen3-8b", on="h100-sxm", points=4).table
+        self.assertEqual([row["batch"] for row in table][::3], [1, 64])
+        self.assertIsInstance(table[0]["predicted_tpot"], float)
+        self.assertEqual(chalkline.eval("bound_step").table[:0], [])
+
+    def test_texts_have_units_and_lists_are_several(self):
+        for ttft, rows in (("0.2s", ["batch=7"]), ("200ms", {"batch": 7}), (200, ("batch=7",))):
+            one = chalkline.eval("ttft_limit", "batch", ttft=ttft, set=rows, model="qwen3-8b", on="h100-sxm")
+            self.assertEqual((one.ttft_limit.value, one.batch.value), (0.2, 7))
+
+    def test_a_model_is_a_dict_or_a_path(self):
+        path = pathlib.Path("tests/fixtures/configs/qwen2.5-72b.json")
+        by_path = chalkline.step(path, **SCENARIO).predicted_tpot
+        self.assertEqual(by_path, chalkline.step(model=str(path), **SCENARIO).predicted_tpot)
+        self.assertEqual(by_path, chalkline.step(json.loads(path.read_text()), **SCENARIO).predicted_tpot)
+        self.assertEqual(by_path, chalkline.step(model=json.loads(path.read_text()), **SCENARIO).predicted_tpot)
+
+    def test_errors_say_what_was_meant(self):
+        for refused, what, similar in (
+                (lambda: chalkline.step("deepsek-v3", on="h100-sxm"), "unknown model 'deepsek-v3'", ["deepseek-v3"]),
+                (lambda: chalkline.step("deepseek-v3", onn="h100-sxm"), "'step' has no \"onn\"", []),
+                (lambda: chalkline.step("deepseek-v3", on=object()), None, []),
+                (lambda: chalkline.step(pathlib.Path("no/such.json"), on="h100-sxm"), "no/such.json: no such file", [])):
+            with self.assertRaises(chalkline.Error) as caught:
+                refused()
+            self.assertEqual(caught.exception.similar, similar)
+            if what:
+                self.assertEqual(caught.exception.what, what)
+            self.assertTrue(caught.exception.hint)
+        self.assertEqual(chalkline.eval("1 + 1")["1 + 1"].value, 2)
+
+    def test_threads_have_the_same_bits(self):
+        def work(to):
+            to.append([chalkline.step(model, **SCENARIO) for model in ("llama-3.3-70b", "qwen3-32b", "gpt-oss-120b")])
+        results = []
+        threads = [threading.Thread(target=work, args=(results,)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(results), 8)
+        self.assertTrue(all(one == results[0] for one in results))
+
+
+if __name__ == "__main__":
+    unittest.main()
