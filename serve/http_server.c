@@ -11,7 +11,7 @@
 #define _GNU_SOURCE
 #include "serve/http_server.h"
 #include "base/clock.h"
-#include "serve/listen.h"
+#include "base/listen.h"
 
 #include <assert.h>
 #include <errno.h>

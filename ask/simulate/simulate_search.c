@@ -151,7 +151,7 @@ static bool repeat(const struct simulate *simulate, struct section *section, int
 
 enum { TRIES = 256, SECTIONS = 3 };
 
-struct search {
+struct load_search {
     const struct simulate *simulate;
     int what;                       /* of sweep_names */
     double band;                    /* factor on predicted step times */
@@ -161,7 +161,7 @@ struct search {
     size_t count;
 };
 
-static bool try_values(struct search *search, const double *values, size_t count,
+static bool try_values(struct load_search *search, const double *values, size_t count,
                        struct error *error)
 {
     struct trial *runs = &search->runs[search->count];
@@ -179,7 +179,7 @@ static bool try_values(struct search *search, const double *values, size_t count
 }
 
 /* Between a value that meets the limits and one that does not, by three at a time. */
-static bool narrow(struct search *search, double *meets, double *misses, struct error *error)
+static bool narrow(struct load_search *search, double *meets, double *misses, struct error *error)
 {
     const bool counts = search->what > 0;
     const double close = 0.01;
@@ -210,7 +210,7 @@ static bool narrow(struct search *search, double *meets, double *misses, struct 
 /* From `start` on, twice or half as much each time, until both sides are known, or a further replica
  * changes nothing. It stays between `lowest` and `highest`; *misses NAN: everything down to there
  * meets the limits. */
-static bool bracket(struct search *search, double start, double lowest, double highest,
+static bool bracket(struct load_search *search, double start, double lowest, double highest,
                     double *meets, double *misses, bool *found, struct error *error)
 {
     const size_t times = (NUMBER_e2e_p99 - NUMBER_ttft_mean + 1) * sizeof(double);
@@ -244,7 +244,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* All runs that were made, by value. */
-static void add_runs(const struct search *search, struct section *section)
+static void add_runs(const struct load_search *search, struct section *section)
 {
     struct arena *arena = search->simulate->arena;
     const double **order = arena_array(arena, search->count, sizeof *order);
@@ -262,18 +262,18 @@ static void add_runs(const struct search *search, struct section *section)
 
 /* The highest rate, or with users as many of them, that meets the limits: between *meets and *misses,
  * with steps `band` times as long. */
-static bool saturate(const struct simulate *simulate, double band, struct search *search, double *meets,
+static bool saturate(const struct simulate *simulate, double band, struct load_search *search, double *meets,
                      double *misses, bool *found, struct error *error)
 {
     enum { MOST = 1 << 20 };
     const size_t users = simulate->options.users;
-    *search = (struct search){ .simulate = simulate, .more_is_worse = true, .band = band,
+    *search = (struct load_search){ .simulate = simulate, .more_is_worse = true, .band = band,
                                .what = users ? SWEEP_USERS : SWEEP_TIME_SCALE };
     return bracket(search, users ? (double)users : 1, users ? 1 : 1.0 / MOST, MOST, meets, misses, found,
                    error);
 }
 
-static double rate_at(const struct search *search, double value)
+static double rate_at(const struct load_search *search, double value)
 {
     size_t at = 0;
     while (search->values[at] != value)
@@ -284,7 +284,7 @@ static double rate_at(const struct search *search, double value)
 /* The same at both ends of the interval of the step time: rates, or users; NAN: none was found. */
 static bool saturate_ends(const struct simulate *simulate, double ends[2], struct error *error)
 {
-    struct search *search = arena_alloc(simulate->arena, sizeof *search);
+    struct load_search *search = arena_alloc(simulate->arena, sizeof *search);
     if (!simulate_band_ends(simulate, ends, error))
         return false;
     for (int i = 0; i < 2; i++) {
@@ -301,7 +301,7 @@ static bool saturate_ends(const struct simulate *simulate, double ends[2], struc
 static bool find_saturation(const struct simulate *simulate, struct section *section, int *status,
                             struct error *error)
 {
-    struct search *search = arena_alloc(simulate->arena, sizeof *search);
+    struct load_search *search = arena_alloc(simulate->arena, sizeof *search);
     const bool users = simulate->options.users > 0, banded = command_given(simulate->command, "band");
     double meets, misses, ends[2] = { NAN, NAN };
     bool found;
@@ -333,11 +333,11 @@ static bool min_gpus(const struct simulate *simulate, struct section *section, i
                      struct error *error)
 {
     enum { MOST = 4096 };
-    struct search *search = arena_alloc(simulate->arena, sizeof *search);
+    struct load_search *search = arena_alloc(simulate->arena, sizeof *search);
     const size_t prompts = simulate->options.split.replicas;
     double meets, misses, chips = 1, beside = 0;
     bool found;
-    *search = (struct search){ .simulate = simulate, .what = SWEEP_REPLICAS };
+    *search = (struct load_search){ .simulate = simulate, .what = SWEEP_REPLICAS };
     if (!bracket(search, (double)simulate->options.replicas, 1, MOST, &meets, &misses, &found,
                  error))
         return false;

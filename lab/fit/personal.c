@@ -152,7 +152,7 @@ static void hold_what_few_tell(struct fit *fit)
 enum group { LOCALSCORE_GPU, LOCALSCORE_CPU, CURRENT, GROUPS };
 static const char *const group_names[GROUPS] = { "LocalScore, GPUs", "LocalScore, processors", "llama.cpp" };
 
-struct residual {
+struct personal_residual {
     const struct fitted *row;
     enum group group;
     int metric;
@@ -160,8 +160,8 @@ struct residual {
     double rule;                    /* the same of bandwidth over size; NAN: it says nothing of this metric */
 };
 
-struct residuals {
-    struct residual *at;
+struct personal_residuals {
+    struct personal_residual *at;
     size_t count;
     fit_alike *out;
 };
@@ -189,30 +189,31 @@ static double *rules_of(struct fit *fit)
     return speeds;
 }
 
-static struct residuals residuals_of(struct fit *fit, const double *errors, fit_alike *out)
+static struct personal_residuals residuals_of(struct fit *fit, const double *errors, fit_alike *out)
 {
     const double *rules = rules_of(fit);
-    struct residuals all = { .out = out };
+    struct personal_residuals all = { .out = out };
     all.at = arena_array(&fit->arena, fit->count * MEASURED_VALUES, sizeof *all.at);
     for (size_t i = 0; i < fit->count; i++)
         for (int j = 0; j < fit->rows[i].point->value_count; j++) {
             const struct fitted *row = &fit->rows[i];
             const int metric = (int)row->point->values[j].metric;
-            all.at[all.count++] = (struct residual){ row, group_of(row), metric, -errors[i * MEASURED_VALUES + (size_t)j],
-                metric == METRIC_DECODE ? log(row->measured[j] / rules[i]) : NAN };
+            all.at[all.count++] = (struct personal_residual){ row, group_of(row), metric,
+                                                              -errors[i * MEASURED_VALUES + (size_t)j],
+                                                              metric == METRIC_DECODE ? log(row->measured[j] / rules[i]) : NAN };
         }
     return all;
 }
 
 /* The quantile of the residuals of a group and metric, of bandwidth over size where `rule`, without those left out
  * with a row (NULL: of all). */
-static double residual_quantile(const struct residuals *all, const struct residual *like, const struct fitted *without, bool rule,
-                            double share)
+static double residual_quantile(const struct personal_residuals *all, const struct personal_residual *like,
+                                const struct fitted *without, bool rule, double share)
 {
     double *values = calloc(all->count + 1, sizeof *values);
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) {
-        const struct residual *one = &all->at[i];
+        const struct personal_residual *one = &all->at[i];
         if (one->group == like->group && one->metric == like->metric && !(without && all->out(one->row, without)))
             values[count++] = rule ? one->rule : one->error;
     }
@@ -233,14 +234,14 @@ static void print_sizes(const char *what, double *sizes, size_t count)
            100 * sizes_quantile(sizes, count, 0.9));
 }
 
-typedef bool within(const struct residual *one, const char *name);
+typedef bool within(const struct personal_residual *one, const char *name);
 
-static bool in_group(const struct residual *one, const char *name)
+static bool in_group(const struct personal_residual *one, const char *name)
 {
     return !strcmp(group_names[one->group], name);
 }
 
-static bool on_backend(const struct residual *one, const char *name)
+static bool on_backend(const struct personal_residual *one, const char *name)
 {
     for (int i = ENTRIES; i-- > 0;)
         if (one->row->entries[i])
@@ -249,18 +250,18 @@ static bool on_backend(const struct residual *one, const char *name)
 }
 
 /* All of LocalScore, or all of current builds. */
-static bool in_study(const struct residual *one, const char *name)
+static bool in_study(const struct personal_residual *one, const char *name)
 {
     return !strcmp(one->group == CURRENT ? "llama.cpp, all" : "LocalScore, all", name);
 }
 
 /* One line of a metric: errors, the share inside an interval made of the others, and of bandwidth over size. */
-static void print_line(const struct residuals *all, within *is, const char *name, int metric)
+static void print_line(const struct personal_residuals *all, within *is, const char *name, int metric)
 {
     double *sizes = calloc(all->count + 1, sizeof *sizes), *rules = calloc(all->count + 1, sizeof *rules);
     size_t count = 0, inside = 0;
     for (size_t i = 0; i < all->count; i++) {
-        const struct residual *one = &all->at[i];
+        const struct personal_residual *one = &all->at[i];
         if (one->metric != metric || !is(one, name))
             continue;
         const double low = residual_quantile(all, one, one->row, false, 0.1);
@@ -284,14 +285,14 @@ static void print_line(const struct residuals *all, within *is, const char *name
     free(rules);
 }
 
-static void print_lines(const struct residuals *all, within *is, const char *name)
+static void print_lines(const struct personal_residuals *all, within *is, const char *name)
 {
     static const int metrics[] = { METRIC_DECODE, METRIC_PREFILL, METRIC_TTFT };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         print_line(all, is, name, metrics[i]);
 }
 
-static void print_backends(const struct residuals *all)
+static void print_backends(const struct personal_residuals *all)
 {
     for (size_t i = 0; i < all->count; i++) {
         const char *name = NULL;
@@ -305,7 +306,7 @@ static void print_backends(const struct residuals *all)
     }
 }
 
-static void print_scores(const struct residuals *all)
+static void print_scores(const struct personal_residuals *all)
 {
     print_lines(all, in_study, "LocalScore, all");
     print_lines(all, in_study, "llama.cpp, all");
@@ -339,10 +340,10 @@ static const struct served {
     { LOCALSCORE_CPU, METRIC_TTFT, "localscore-cpu", { NAME_ttft_low, NAME_ttft_high }, false },
 };
 
-static void print_bands(const struct residuals *all, const char *left_out)
+static void print_bands(const struct personal_residuals *all, const char *left_out)
 {
     for (size_t i = 0; i < sizeof served / sizeof *served; i++) {
-        const struct residual like = { .group = served[i].group, .metric = served[i].metric };
+        const struct personal_residual like = { .group = served[i].group, .metric = served[i].metric };
         const double low = residual_quantile(all, &like, NULL, false, 0.1), high = residual_quantile(all, &like, NULL, false, 0.9);
         const double ends[] = { served[i].time ? -high : low, served[i].time ? -low : high };
         for (int e = 0; isfinite(low) && e < 2; e++)
@@ -368,7 +369,7 @@ void fit_personal(struct fit *fit, char **words, int count)
     fit_minimise(fit);
     fit->warm = true;
     if (way >= 0) {
-        const struct residuals all = residuals_of(fit, fit_leave_out(fit, ways[way].out, ways[way].out), ways[way].out);
+        const struct personal_residuals all = residuals_of(fit, fit_leave_out(fit, ways[way].out, ways[way].out), ways[way].out);
         print_bands(&all, ways[way].title);
         print_scores(&all);
         return;

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "meter/watch/page.h"
 
-#include "serve/listen.h"
+#include "base/listen.h"
 
 #include <errno.h>
 #include <math.h>
@@ -60,13 +60,6 @@ static void print_state(struct buffer *out, bool up, double at)
 {
     gauge(out, "up", "1 if the server answered when it was read last.", up);
     gauge(out, "reading_timestamp_seconds", "Unix time of that reading.", at);
-}
-
-void page_print(struct buffer *out, const struct watch *watch, bool up, double at)
-{
-    print_state(out, up, at);
-    if (watch)
-        print_found(out, watch);
 }
 
 void page_put(struct page *page, const struct watch *watch, double at)

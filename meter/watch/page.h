@@ -11,7 +11,5 @@ bool page_open(struct arena *arena, const struct command *command, struct page *
 /* What was found at a time; NULL: the server was away, and what was found before stays. */
 void page_put(struct page *page, const struct watch *watch, double at);
 void page_close(struct page *page);
-/* The page as text. */
-void page_print(struct buffer *out, const struct watch *watch, bool up, double at);
 
 #endif

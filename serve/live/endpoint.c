@@ -17,7 +17,7 @@
 #include "ask/simulate/simulate.h"
 #include "base/clock.h"
 #include "rows/random.h"
-#include "serve/listen.h"
+#include "base/listen.h"
 
 #include <errno.h>
 #include <math.h>

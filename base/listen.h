@@ -1,6 +1,6 @@
 /* listen -- a socket that listens, and its address of the web. */
-#ifndef WEB_LISTEN_H
-#define WEB_LISTEN_H
+#ifndef BASE_LISTEN_H
+#define BASE_LISTEN_H
 
 #include "base/base.h"
 

@@ -1,7 +1,7 @@
 /* Sockets that listen, for the servers of the program: addresses are resolved, since "localhost" may be
  * ::1 and 127.0.0.1, and the first that can be bound is taken. */
 #define _GNU_SOURCE
-#include "serve/listen.h"
+#include "base/listen.h"
 
 #include <errno.h>
 #include <netdb.h>
