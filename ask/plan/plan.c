@@ -212,8 +212,8 @@ static bool open_scenario(struct plan *plan, const struct machine_wanted *wanted
     subject.precision = precision;
     subject.kv_precision = kv;
     return scenario_read(scenario, plan->arena, plan->command, subject, plan->error) &&
-           sweep_set(scenario, plan->swept, plan->error) && scenario_images(scenario, plan->error) &&
-           check_given(plan, scenario);
+           plan_set_price(plan, scenario, wanted) && sweep_set(scenario, plan->swept, plan->error) &&
+           scenario_images(scenario, plan->error) && check_given(plan, scenario);
 }
 
 /* Add a kind of deployment in that scenario, of which each has a copy. */

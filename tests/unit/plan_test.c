@@ -234,7 +234,8 @@ static void loads_in_words(void **state)
     const bool first = strstr(doc_get(best, "machine")->string, "H100") != NULL;
     const double rent = host * (first ? 2 : 3) * 365 / 12 * 24;
     assert_true(number_in(best, "deployment_chips") <= (hosts - 1) * host);
-    assert_true(hosts * rent <= 50000 && hosts <= (first ? 8 : 2));
+    assert_true(hosts * rent <= 50000 && hosts * host <= (first ? 64 : 16));
+    assert_float_equal(number_in(best, "deployment_rent"), number_in(best, "chips_paid") * (first ? 2 : 3) / 3600, 1e-9);
     arena_free(&arena);
 }
 
