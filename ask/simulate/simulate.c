@@ -43,11 +43,6 @@ static void print_answer(struct section *section, struct answer *answer)
         trials_csv(section_find(section, "varied")->word, runs, &answer->csv);
 }
 
-bool (*simulate_attach)(struct simulate *simulate, const struct simulated *outcome, struct sim_watch *watch,
-                        struct error *error);
-
-bool (*simulate_detach)(struct simulate *simulate, struct error *error);
-
 bool ask_simulate(struct arena *arena, const struct command *command, struct answer *answer,
                   struct error *error)
 {

@@ -216,3 +216,10 @@ bool simulate_meets(const struct simulate *simulate, const struct simulated *out
     return strcmp(outcome->verdict, "overloaded") != 0 &&
            (!limits || (double)all->met >= simulate->met * (double)all->requests);
 }
+
+/* ---- what follows a run as it goes on, set by a program that listens ---------------------------- */
+
+bool (*simulate_attach)(struct simulate *simulate, const struct simulated *outcome, struct sim_watch *watch,
+                        struct error *error);
+
+bool (*simulate_detach)(struct simulate *simulate, struct error *error);
