@@ -82,7 +82,7 @@ $(B)/objects.a: $(OBJECTS)
 # The library, of what library/ needs. Its objects are those of the program; only the names of library/chalkline.h can be
 # seen from outside, of which the static one is a single object for that reason.
 $(B)/libchalkline.so.0: $(CALLS:%.c=$(B)/%.o) $(B)/objects.a
-	@echo link $@; $(CC) $(FLAGS) -shared -Wl,-soname,$(@F),-z,defs $^ -o $@ $(LIBS)
+	@echo link $@; $(CC) $(FLAGS) -shared -Wl,-soname,$(@F)$(if $(findstring sanitize,$(CFLAGS)),,$(comma)-z$(comma)defs) $^ -o $@ $(LIBS)
 $(B)/libchalkline.so: $(B)/libchalkline.so.0
 	@ln -sf $(<F) $@
 $(B)/libchalkline.a: $(CALLS:%.c=$(B)/%.o) $(B)/objects.a
@@ -188,7 +188,8 @@ demo:                           ## on a fresh machine: set up, build, plan a ser
 # ---- tests -----------------------------------------------------------------------------------------
 $(B)/tests/%: tests/unit/%.c $(B)/objects.a
 	@mkdir -p $(@D)
-	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -MP $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka
+	@echo $(CC) $<; $(CC) $(FLAGS) -MMD -MP $(filter %.c %.o %.a,$^) -o $@ $(if $(filter serve_test,$*),$(SERVER)) $(LIBS) -lcmocka $(wrap_$*)
+wrap_library_test := -Wl,--wrap=malloc,--wrap=calloc,--wrap=free -lpthread
 $(B)/tests/scheduler_test: tests/unit/sample_scheduler.c
 
 # For tests/check_engine.sh a real engine, where its library has a binary and npm is there. Where npm cannot fetch it, the
@@ -237,6 +238,12 @@ asan:                           ## the tests under address and undefined sanitiz
 	@ASAN_OPTIONS=detect_leaks=1 CHALKLINE_SHORT=1 $(MAKE) --no-print-directory tests B=build/asan \
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
+# OpenMP has one thread here, whose runtime the sanitizer does not know; what runs at once are the test's own.
+tsan: $(B)/chalkline            ## calls of the library from several threads, under the thread sanitizer
+	@$(MAKE) --no-print-directory B=build/tsan CFLAGS="-O1 -g -fsanitize=thread" build/tsan/tests/library_test
+	@OMP_NUM_THREADS=1 CHALKLINE_SHORT=1 CHALKLINE=$(B)/chalkline build/tsan/tests/library_test
+	@echo "1 passed, 0 failed"
+
 # ---- bench -----------------------------------------------------------------------------------------
 $(LANES:%=$(B)/bench/hand_%.o): $(B)/bench/hand_%.o: bench/hand.c
 	@mkdir -p $(@D)
@@ -260,15 +267,17 @@ instructions: chalkline         ## the instructions of common commands, beside t
 	@bench/instructions.sh
 
 # ---- docs, install -----------------------------------------------------------------------------------
-docs: chalkline                 ## build/docs: the reference of all rows, the man page
+docs: chalkline                 ## build/docs: the reference of all rows, the man pages of the program and the library
 	@mkdir -p build/docs
 	@./chalkline reference > build/docs/reference.md; ./chalkline man > build/docs/chalkline.1
-	@echo build/docs/reference.md build/docs/chalkline.1
+	@awk -v version=$(VERSION) -f tools/manual.awk library/chalkline.h > build/docs/chalkline.3
+	@echo build/docs/reference.md build/docs/chalkline.1 build/docs/chalkline.3
 
 install: chalkline docs $(SHARE)  ## binary, man pages, completion, library, its header, pkg-config (PREFIX, DESTDIR)
 	install -D -m 755 chalkline $(DESTDIR)$(PREFIX)/bin/chalkline
 	install -D -m 755 chalkline-net $(DESTDIR)$(PREFIX)/bin/chalkline-net
 	install -D -m 644 build/docs/chalkline.1 $(DESTDIR)$(PREFIX)/share/man/man1/chalkline.1
+	install -D -m 644 build/docs/chalkline.3 $(DESTDIR)$(PREFIX)/share/man/man3/chalkline.3
 	install -D -m 644 build/docs/reference.md $(DESTDIR)$(PREFIX)/share/doc/chalkline/reference.md
 	for to in bash-completion/completions/chalkline zsh/site-functions/_chalkline fish/vendor_completions.d/chalkline.fish; do \
 	    ./chalkline completion $${to%%[-/]*} > build/docs/completion; install -D -m 644 build/docs/completion $(DESTDIR)$(PREFIX)/share/$$to; done
@@ -287,4 +296,4 @@ help:                           ## this list
 PARTS := tests/fuzz/Makefile lab/fit/Makefile web/page/Makefile python/Makefile
 include $(PARTS)
 -include $(shell find build -name '*.d' 2>/dev/null)
-.PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh asan fuzz bench instructions docs install clean help
+.PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh asan tsan fuzz bench instructions docs install clean help

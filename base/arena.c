@@ -2,9 +2,9 @@
  *
  * Chunks double from a small first size, so that a small arena costs little. A large allocation
  * gets a chunk of its own behind the current one, which continues to be used for small ones. When
- * memory is exhausted the arena calls its handler, which must not return; no caller checks for
- * NULL. */
-#include "base/base.h"
+ * memory is exhausted the arena calls its handler, which must not return, or a guarded call is left
+ * (guard.h); no caller checks for NULL. */
+#include "base/guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,16 +15,122 @@
 enum { CHUNK_FIRST = 8 * 1024, CHUNK_MOST = 256 * 1024, ALIGNMENT = 16 };
 
 struct chunk {
+    struct holding held;
     struct chunk *before;
     size_t used, size;      /* of data[] */
     _Alignas(ALIGNMENT) char data[];
 };
 
-static _Noreturn void arena_exhausted(struct arena *arena)
+_Thread_local struct guard *guard_here;
+
+_Noreturn void arena_exhausted(struct arena *arena)
 {
     if (arena->exhausted)
         arena->exhausted(arena->context);
+    if (guard_here)
+        guard_here->leave(guard_here, ENDED_WITHOUT_MEMORY);
     abort();
+}
+
+/* ---- what a guarded call frees where it is left ------------------------------------------- */
+
+static void hold(struct holding *held, void (*release)(void *what), void *what)
+{
+    *held = (struct holding){ .release = release, .what = what };
+    if (!guard_here)
+        return;
+    held->before = &guard_here->held;
+    held->next = guard_here->held.next;
+    held->before->next = held->next->before = held;
+}
+
+static void unlist(struct holding *held)
+{
+    if (!held->next)
+        return;
+    held->before->next = held->next;
+    held->next->before = held->before;
+}
+
+void arena_let_go(struct holding *held)
+{
+    unlist(held);
+    held->release(held->what);
+}
+
+struct holding *arena_hold(struct arena *arena, void (*release)(void *what), void *what)
+{
+    struct holding *held = arena_alloc(arena, sizeof *held);
+    hold(held, release, what);
+    return held;
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+enum { SIZES = 11, SPARE_MOST = 64 << 20 };     /* from CHUNK_FIRST, each twice the one before; bytes */
+
+/* Chunks that one guarded call after another uses, by size. */
+struct chunks {
+    struct chunk *spare[SIZES];
+    size_t bytes;
+};
+
+/* The list of chunks with room for so much; SIZES: they are not kept. */
+static int size_class(size_t room)
+{
+    int i = 0;
+    while (i < SIZES && (size_t)CHUNK_FIRST << i < room)
+        i++;
+    return i;
+}
+
+/* A chunk with *room, which may be raised, or NULL. Of a spare one what an earlier call wrote is cleared. */
+static struct chunk *chunk_take(size_t *room, bool zeroed)
+{
+    struct chunks *chunks = guard_here ? guard_here->chunks : NULL;
+    const int at = chunks ? size_class(*room) : SIZES;
+    struct chunk *chunk = at < SIZES ? chunks->spare[at] : NULL;
+    if (at < SIZES)
+        *room = (size_t)CHUNK_FIRST << at;
+    if (chunk) {
+        chunks->spare[at] = chunk->before;
+        chunks->bytes -= *room;
+        if (zeroed)
+            memset(chunk->data, 0, chunk->used);
+        return chunk;
+    }
+    if (*room >= SIZE_MAX - sizeof *chunk)
+        return NULL;
+    return zeroed ? calloc(1, sizeof *chunk + *room) : malloc(sizeof *chunk + *room);
+}
+
+static void chunk_give(struct chunk *chunk)
+{
+    struct chunks *chunks = guard_here ? guard_here->chunks : NULL;
+    const int at = chunks ? size_class(chunk->size) : SIZES;
+    unlist(&chunk->held);
+    if (at == SIZES || (size_t)CHUNK_FIRST << at != chunk->size || chunks->bytes + chunk->size > SPARE_MOST) {
+        free(chunk);
+        return;
+    }
+    chunk->before = chunks->spare[at];
+    chunks->spare[at] = chunk;
+    chunks->bytes += chunk->size;
+}
+
+struct chunks *chunks_new(void)
+{
+    return calloc(1, sizeof(struct chunks));
+}
+
+void chunks_free(struct chunks *chunks)
+{
+    for (int i = 0; i < SIZES; i++)
+        for (struct chunk *chunk; (chunk = chunks->spare[i]);) {
+            chunks->spare[i] = chunk->before;
+            free(chunk);
+        }
+    free(chunks);
 }
 
 static struct chunk *chunk_new(struct arena *arena, size_t size, bool zeroed)
@@ -34,11 +140,10 @@ static struct chunk *chunk_new(struct arena *arena, size_t size, bool zeroed)
     size_t room = last ? 2 * last->size : CHUNK_FIRST;
     room = room > CHUNK_MOST ? CHUNK_MOST : room;
     room = room > size && !large ? room : size;
-    struct chunk *chunk = NULL;
-    if (room < SIZE_MAX - sizeof *chunk)
-        chunk = zeroed ? calloc(1, sizeof *chunk + room) : malloc(sizeof *chunk + room);
+    struct chunk *chunk = chunk_take(&room, zeroed);
     if (!chunk)
         arena_exhausted(arena);
+    hold(&chunk->held, free, chunk);
     chunk->used = 0;
     chunk->size = room;
     chunk->before = large ? last->before : last;
@@ -46,6 +151,8 @@ static struct chunk *chunk_new(struct arena *arena, size_t size, bool zeroed)
         last->before = chunk;
     else
         arena->last = chunk;
+    if (guard_here && guard_here->watch)
+        guard_here->watch(guard_here);
     return chunk;
 }
 
@@ -148,6 +255,20 @@ void *arena_push(struct arena *arena, void *array_pointer, size_t *count,
     return (char *)array + size * (*count)++;
 }
 
+struct arena *arena_new(void)
+{
+    struct arena first = { 0 };
+    struct arena *arena = arena_alloc(&first, sizeof *arena);
+    *arena = first;
+    return arena;
+}
+
+void arena_end(struct arena *arena)
+{
+    struct arena last = *arena;
+    arena_free(&last);
+}
+
 struct arena *arena_inner(struct arena *arena)
 {
     struct arena *inner = arena_alloc(arena, sizeof *inner);
@@ -164,7 +285,7 @@ void arena_free(struct arena *arena)
         arena_free(arena->inner);
     while (arena->last) {
         struct chunk *before = arena->last->before;
-        free(arena->last);
+        chunk_give(arena->last);
         arena->last = before;
     }
     if (arena->outer)

@@ -23,7 +23,7 @@
  *                                               on request
  *
  * When memory runs out, `exhausted` is called and must not return (the command line prints an error
- * and exits); if it is NULL, the process aborts. */
+ * and exits); if it is NULL, a guarded call is left (guard.h), or the process aborts. */
 struct chunk;
 struct shelf;
 struct arena {
@@ -39,9 +39,13 @@ struct arena {
 };
 
 void  arena_free(struct arena *arena);
+_Noreturn void arena_exhausted(struct arena *arena);        /* also where another library has no memory */
 /* An empty arena with the same `exhausted` and files, and with the rest of `most`. The caller frees it;
  * it suits results that are needed only for a moment. */
 struct arena arena_beside(const struct arena *arena);
+/* An arena that lies in its own memory, for what a caller keeps, and its end. */
+struct arena *arena_new(void);
+void arena_end(struct arena *arena);
 /* An arena that is freed with this one. The caller may free it earlier and use it again. */
 struct arena *arena_inner(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size);                    /* zeroed */
@@ -50,6 +54,16 @@ void *arena_room(struct arena *arena, size_t size);     /* for much that is fill
 void *arena_align(struct arena *arena, size_t size, size_t alignment);  /* zeroed */
 char *arena_print(struct arena *arena, const char *format, ...) BASE_PRINTF(2, 3);
 char *arena_copy(struct arena *arena, const char *data, size_t size);   /* adds a 0 */
+
+/* Something that is no memory of an arena, such as a document of jansson: arena_let_go releases it, or a guarded call
+ * that is left before. The caller may set `what` later. */
+struct holding {
+    struct holding *before, *next;     /* in the list of the guarded call; NULL: there is none */
+    void (*release)(void *what);
+    void *what;
+};
+struct holding *arena_hold(struct arena *arena, void (*release)(void *what), void *what);
+void arena_let_go(struct holding *held);
 
 /* Make room for one more element in an array whose room doubles, and return the new element. */
 void *arena_push(struct arena *arena, void *array_pointer, size_t *count,

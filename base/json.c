@@ -69,6 +69,11 @@ static void blank_infinity(char *data, size_t size)
     }
 }
 
+static void forget(void *json)
+{
+    json_decref(json);
+}
+
 bool json_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
                struct error *error)
 {
@@ -82,14 +87,17 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
     char *copy = arena_copy(arena, text.data, text.size);
     blank_infinity(copy, text.size);
     json_error_t problem;
-    json_t *json = json_loadb(copy, text.size,
+    struct holding *held = arena_hold(arena, forget, NULL);
+    json_t *json = held->what = json_loadb(copy, text.size,
                               JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY,
                               &problem);
+    if (!json && !*problem.text)
+        arena_exhausted(arena);
     if (!json) {
         error_set(error, "%s:%d:%d: %s", file, problem.line, problem.column, problem.text);
         return error_expected(error, "one JSON value, each name once in its object");
     }
     bool good = convert(arena, file, json, NULL, NULL, doc, 0, error);
-    json_decref(json);
+    arena_let_go(held);
     return good;
 }

@@ -5,18 +5,33 @@
 
 struct pattern {
     regex_t compiled;
+    struct holding *held;
 };
+
+static void forget(void *compiled)
+{
+    if (compiled)
+        regfree(compiled);
+}
 
 struct pattern *pattern_open(struct arena *arena, const char *text)
 {
     struct pattern *pattern = arena_alloc(arena, sizeof *pattern);
-    return regcomp(&pattern->compiled, text, REG_EXTENDED) ? NULL : pattern;
+    struct holding *held = arena_hold(arena, forget, NULL);
+    const int problem = regcomp(&pattern->compiled, text, REG_EXTENDED);
+    if (problem == REG_ESPACE)
+        arena_exhausted(arena);
+    if (problem)
+        return NULL;
+    held->what = &pattern->compiled;
+    pattern->held = held;
+    return pattern;
 }
 
 void pattern_close(struct pattern *pattern)
 {
     if (pattern)
-        regfree(&pattern->compiled);
+        arena_let_go(pattern->held);
 }
 
 bool pattern_find(const struct pattern *pattern, const char *text, struct text groups[PATTERN_GROUPS])

@@ -96,7 +96,7 @@ bool text_number(struct text text, double *number)
     if (strspn(copy, "0123456789+-.eE") != text.size)
         return false;                       /* no hex, nan, inf */
     char *end;
-    double value = strtod(copy, &end);      /* the program never calls setlocale */
+    double value = strtod(copy, &end);      /* the locale is C: the program sets none, the library sets it */
     if (*end || end == copy || !isfinite(value))
         return false;
     *number = value;

@@ -123,6 +123,15 @@ static bool by_layers(const struct scenario *scenario)
     return fact && fact->value > 0;
 }
 
+/* Does a curve vary one of them? */
+static bool varies_one(const struct scenario *scenario, const char *const *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (scenario_varies(scenario, rows[i]))
+            return true;
+    return false;
+}
+
 /* Without a load or a limit its server is a person's own, who writes one conversation at a time; true: so it is. */
 static bool one_conversation(struct scenario *scenario)
 {
@@ -130,9 +139,7 @@ static bool one_conversation(struct scenario *scenario)
     bool limited = false;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         limited |= settled(scenario, limits[i]);
-    for (int i = 0; i < LOAD_ROWS; i++)
-        limited |= scenario->axis && !strcmp(scenario->axis, load_rows[i]);
-    limited |= load_given(scenario) >= 0;
+    limited |= varies_one(scenario, load_rows, LOAD_ROWS) || load_given(scenario) >= 0;
     if (!limited)
         facts_set(&scenario->facts, NAME_concurrency, 1, ORIGIN_CHOSEN, "one conversation, as usual for llama.cpp");
     return !limited;
@@ -202,7 +209,7 @@ static bool choose_of(struct choice *choice, struct found *found)
 static bool one_of(const char *row, const char *const *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (row && !strcmp(row, rows[i]))
+        if (!strcmp(row, rows[i]))
             return true;
     return false;
 }
@@ -211,10 +218,10 @@ static bool one_of(const char *row, const char *const *rows, size_t count)
  * and leaves all rows of the load open; a curve over a row of the layout keeps the load. */
 static bool held_open(const struct choice *choice, const char *row)
 {
-    const char *axis = choice->scenario->axis;
+    const struct scenario *scenario = choice->scenario;
     const bool load = one_of(row, load_rows, LOAD_ROWS) || !strcmp(row, NAME_replicas);
-    return load ? one_of(axis, load_rows, LOAD_ROWS)
-                : one_of(axis, layout_rows, LAYOUT_ROWS) || (axis && !strcmp(axis, NAME_tensor_parallel));
+    return load ? varies_one(scenario, load_rows, LOAD_ROWS)
+                : varies_one(scenario, layout_rows, LAYOUT_ROWS) || scenario_varies(scenario, NAME_tensor_parallel);
 }
 
 static void set_chosen(struct choice *choice, const char *row, double value)
@@ -280,7 +287,7 @@ static void note_choice(struct choice *choice, const struct found *found)
         buffer_print(&out, " x EP %.0f", layout[3]);
     if (found->chunk > 0)
         buffer_print(&out, ", chunks of %.0f", found->chunk);
-    const bool users = scenario->axis && !strcmp(scenario->axis, NAME_users);
+    const bool users = scenario_varies(scenario, NAME_users);
     if (users)
         buffer_print(&out, ", 1 replica for all users");
     else if (found->replicas > 1)

@@ -271,7 +271,8 @@ static double student_below(double t, double freedom)
 {
     enum { STEPS = 400 };
     const double end = atan(t / sqrt(freedom)), step = end / STEPS;
-    const double top = scalar_exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(acos(-1.0));
+    int sign;                       /* lgamma would write it to a variable that threads share */
+    const double top = scalar_exp(lgamma_r((freedom + 1) / 2, &sign) - lgamma_r(freedom / 2, &sign)) / sqrt(acos(-1.0));
     double sum = 0;
     for (int i = 0; i <= STEPS; i++) {
         const double part = pow(cos(step * i), freedom - 1);

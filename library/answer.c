@@ -1,64 +1,95 @@
-/* A question and its answer: the arena of the question is freed, the texts of the answer are kept. */
+/* A question and its answer: the memory of the question is freed, the texts of the answer are kept. */
 #include "library/library.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct chalkline_answer {
-    size_t text, csv;               /* where they begin in `texts`, whose beginning is the JSON */
-    char texts[];
+    struct arena *arena;
+    const char *json, *text, *csv;
 };
 
-static struct chalkline_answer *answer_of(const struct buffer *json, const struct buffer *text, const struct buffer *csv)
+struct asking {
+    const char *verb, *json;
+    int status;
+    struct chalkline_answer *kept;
+};
+
+static const char *text_kept(struct arena *arena, const struct buffer *text)
 {
-    struct chalkline_answer *answer = malloc(sizeof *answer + json->size + text->size + csv->size + 3);
-    if (!answer)
-        return NULL;
-    answer->text = json->size + 1;
-    answer->csv = answer->text + text->size + 1;
-    memcpy(answer->texts, json->size ? json->data : "", json->size + 1);
-    memcpy(answer->texts + answer->text, text->size ? text->data : "", text->size + 1);
-    memcpy(answer->texts + answer->csv, csv->size ? csv->data : "", csv->size + 1);
-    return answer;
+    return arena_copy(arena, text->data, text->size);
 }
 
-int chalkline_ask(struct chalkline_library *library, const char *verb, const char *json, struct chalkline_answer **to)
+static void keep(struct asking *asking, const struct buffer *json, const struct answer *answer)
 {
+    struct arena *arena = arena_new();
+    struct chalkline_answer *kept = arena_alloc(arena, sizeof *kept);
+    *kept = (struct chalkline_answer){ arena, text_kept(arena, json), text_kept(arena, &answer->text),
+                                       text_kept(arena, &answer->csv) };
+    asking->status = answer->status;
+    asking->kept = kept;
+}
+
+static void refuse(struct asking *asking, struct arena *arena, int status, const struct error *error)
+{
+    const struct answer answer = { .status = status };
+    struct buffer json = { .arena = arena };
+    respond_error(arena, error, &json);
+    keep(asking, &json, &answer);
+}
+
+static void ask(void *context)
+{
+    struct asking *asking = context;
     struct arena arena = { 0 };
     struct error error = { .what = "" };
     struct request_command asked = { 0 };
-    struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text.arena = &arena, .csv.arena = &arena,
-                             .status = CHALKLINE_REFUSED };
-    struct buffer document = { .arena = &arena };
-    (void)library;
-    if (library_command(&arena, verb, json, &asked, &error) &&
-        command_answer(&arena, &asked.command, &answer, &error))
-        doc_print(&document, answer.doc);
-    else {
-        answer = (struct answer){ .status = CHALKLINE_REFUSED };
-        respond_error(&arena, &error, &document);
+    struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text.arena = &arena, .csv.arena = &arena };
+    struct buffer json = { .arena = &arena };
+    if (library_command(&arena, asking->verb, asking->json, &asked, &error) &&
+        command_answer(&arena, &asked.command, &answer, &error)) {
+        doc_print(&json, answer.doc);
+        keep(asking, &json, &answer);
+    } else {
+        refuse(asking, &arena, CHALKLINE_REFUSED, &error);
     }
-    *to = answer_of(&document, &answer.text, &answer.csv);
     arena_free(&arena);
-    return *to ? answer.status : CHALKLINE_NO_MEMORY;
+}
+
+static void ask_no_more(void *context)
+{
+    const struct error error = { .what = "cancelled" };
+    struct arena arena = { 0 };
+    refuse(context, &arena, CHALKLINE_CANCELLED, &error);
+    arena_free(&arena);
+}
+
+int chalkline_ask(struct chalkline_library *library, const char *verb, const char *json, struct chalkline_answer **answer)
+{
+    struct asking asking = { .verb = verb, .json = json };
+    int status = library_call(library, ask, &asking, NULL);
+    if (status == CHALKLINE_CANCELLED)
+        status = library_call(NULL, ask_no_more, &asking, NULL);
+    *answer = asking.kept;
+    return status ? status : asking.status;
 }
 
 const char *chalkline_json(const struct chalkline_answer *answer)
 {
-    return answer ? answer->texts : "{\"error\": {\"what\": \"out of memory\", \"hint\": \"\", \"similar\": []}}\n";
+    static const char none[] = "{\n  \"error\": {\n    \"what\": \"out of memory\",\n    \"hint\": \"\",\n"
+                               "    \"similar\": []\n  }\n}\n";
+    return answer ? answer->json : none;
 }
 
 const char *chalkline_text(const struct chalkline_answer *answer)
 {
-    return answer ? answer->texts + answer->text : "";
+    return answer ? answer->text : "";
 }
 
 const char *chalkline_csv(const struct chalkline_answer *answer)
 {
-    return answer ? answer->texts + answer->csv : "";
+    return answer ? answer->csv : "";
 }
 
 void chalkline_free(struct chalkline_answer *answer)
 {
-    free(answer);
+    if (answer)
+        arena_end(answer->arena);
 }

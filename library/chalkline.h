@@ -2,15 +2,15 @@
  *
  *     struct chalkline_library *library = chalkline_open(&error);
  *     struct chalkline_answer *answer;
- *     int status = chalkline_ask(library, "step", "{\"model\": \"llama-3.3-70b\", \"on\": \"h100-sxm\", \"gpus\": 4}", &answer);
- *     puts(chalkline_text(answer));
+ *     chalkline_ask(library, "step", "{\"model\": \"llama-3.3-70b\", \"on\": \"h100-sxm\"}", &answer);
+ *     fputs(chalkline_text(answer), stdout);
  *     chalkline_free(answer);
  *
  * An answer has the bytes that the command line prints. The library reads and writes no file, prints nothing, never ends
- * the process, and starts threads only for long searches.
+ * the process, and starts threads only for long searches and repeated simulations.
  *
  * Functions may be called from several threads at once, without a lock, on the same library, compiled rows or server.
- * What one call opened, one call closes, when no other call uses it. Numbers are in base units: s, B, FLOP, token, USD,
+ * Numbers are in base units: s, B, FLOP, token, USD,
  * J; shares are 0 to 1. Texts are UTF-8 and end with a 0. */
 #ifndef CHALKLINE_H
 #define CHALKLINE_H
@@ -47,9 +47,17 @@ const char *chalkline_version(void);
 /* Formulas and sheets, ready for questions. */
 struct chalkline_library;
 
-/* NULL: no memory, and `error`, which may be NULL, says so. */
+/* Open a library. NULL: memory ran out, and `error` says so, which may be NULL in every function. */
 struct chalkline_library *chalkline_open(struct chalkline_error *error);
+
+/* Close it, when no call uses it. Answers, compiled rows and servers live on. NULL is accepted. */
 void chalkline_close(struct chalkline_library *library);
+
+/* Watch and cancel calls. From now on calls of this library call `function` again and again, on the thread that made the call, with the share of
+ * the simulation or search in progress that is done, 0 to 1. An answer may take several, or none, and then the share is 0.
+ * `function` returns 0 to go on, and may make calls of its own; any other number cancels the call. NULL: nothing is
+ * called. Set it before other threads use the library. */
+void chalkline_progress(struct chalkline_library *library, int (*function)(void *context, double share), void *context);
 
 /* ---- questions ----------------------------------------------------------------------------- */
 
@@ -58,14 +66,77 @@ struct chalkline_answer;
 
 /* Ask a verb of `chalkline help`. `json` is the body that `chalkline serve` takes: options by name, "words" for words
  * beside them, "files" for files, of which no others are read; NULL: "{}". Returns a status. *answer is NULL where
- * memory ran out; every function takes it. */
+ * memory ran out, which the functions below accept. */
 int chalkline_ask(struct chalkline_library *library, const char *verb, const char *json, struct chalkline_answer **answer);
-/* The same answer as --json prints it, or {"error": {"what", "hint", "similar"}}; as text for people; as CSV. "": the
- * answer is not a table, or there is none. */
+
+/* The answer as --json prints it; of a call that was refused, cancelled or without memory {"error": {"what", "hint",
+ * "similar"}}. */
 const char *chalkline_json(const struct chalkline_answer *answer);
+
+/* The same answer as text for people, and as --csv prints it. "": there is none, or it is not a table. */
 const char *chalkline_text(const struct chalkline_answer *answer);
 const char *chalkline_csv(const struct chalkline_answer *answer);
+
+/* Free an answer and its texts. */
 void chalkline_free(struct chalkline_answer *answer);
+
+/* ---- rows over arrays ------------------------------------------------------------------------
+ *
+ * Rows, or expressions over rows, as functions of some inputs, all else fixed: by the body, whose members are options of
+ * `eval`, and by defaults and choices as `curve` makes them. Units are those of the rows (`chalkline why ROW`). */
+struct chalkline_compiled;
+
+/* `rows` and `inputs` are names that NULL ends; an input is any row that the body does not set. Returns a status:
+ * CHALKLINE_ANSWERED, or *compiled is NULL and `error` says why. */
+int chalkline_compile(struct chalkline_library *library, const char *json, const char *const *rows,
+                      const char *const *inputs, struct chalkline_compiled **compiled, struct chalkline_error *error);
+
+/* The rows at `count` points: columns[i][k] is input i at point k, and values[j][k] becomes row j there, NAN where it has
+ * no finite value. Arrays are read and written in place. `gradients` may be NULL, or gradients[j * inputs + i][k] becomes
+ * the derivative of row j by input i there. CHALKLINE_REFUSED: a value is outside the range of its row; nothing was written. */
+int chalkline_run(const struct chalkline_compiled *compiled, const double *const *columns, size_t count,
+                  double *const *values, double *const *gradients, struct chalkline_error *error);
+
+/* Bounds of the rows where input i lies anywhere in low[i][k] to high[i][k], and what the body sets to a range in that. */
+int chalkline_intervals(const struct chalkline_compiled *compiled, const double *const *low, const double *const *high,
+                        size_t count, double *const *values_low, double *const *values_high, struct chalkline_error *error);
+
+/* Free compiled rows, when no call uses them. NULL is accepted. */
+void chalkline_compiled_free(struct chalkline_compiled *compiled);
+
+/* ---- the time of a step ---------------------------------------------------------------------- */
+
+/* A replica, whose steps `simulate` would time. */
+struct chalkline_server;
+
+/* One step of a replica, or of the attention rank of it that has the most tokens: sums over its sequences. */
+struct chalkline_batch {
+    double sequences;               /* that decode, or have prompt tokens here */
+    double decoding;                /* sequences that decode */
+    double decode_cached;           /* tokens in their caches, all together */
+    double drafts;                  /* draft tokens that they verify */
+    double prompt;                  /* prompt tokens that are processed */
+    double prompt_cached;           /* tokens of the same sequences processed before */
+    double prompt_pairs;            /* pairs of a prompt token with a token before it */
+    double begun;                   /* sequences of which these are the first prompt tokens */
+    double imbalance;               /* of attention ranks: tokens of this one over their mean; 0: they have the same */
+};
+
+/* `json` has options of `simulate`, without a trace: "model", "on" and "gpus", or "step-time" and "blocks". Returns a
+ * status as chalkline_compile does. */
+int chalkline_step_open(struct chalkline_library *library, const char *json, struct chalkline_server **server,
+                        struct chalkline_error *error);
+
+/* Add a sequence to a batch, which begins as zeros: `tokens` that the step processes after `cached` ones. If it decodes,
+ * the tokens are its last one and drafts; otherwise they are a part of its prompt, which may be one token too. */
+void chalkline_batch_add(struct chalkline_batch *batch, double tokens, double cached, int decodes);
+
+/* Seconds of the step; NAN: memory ran out. `interval` may be NULL, or becomes the low and high end of the 80 % interval;
+ * with "step-time" it is the value. */
+double chalkline_step(const struct chalkline_server *server, const struct chalkline_batch *batch, double interval[2]);
+
+/* Close a server, when no call uses it. NULL is accepted. */
+void chalkline_step_close(struct chalkline_server *server);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

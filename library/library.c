@@ -1,7 +1,7 @@
-/* A library is opened and closed; a body becomes a command. */
+/* Libraries, guarded calls, and what threads use by turns. */
+#include "base/guard.h"
 #include "library/library.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *chalkline_version(void)
@@ -9,17 +9,70 @@ const char *chalkline_version(void)
     return CHALKLINE_VERSION;
 }
 
+static int ended(enum chalkline_status status, struct chalkline_error *to)
+{
+    struct error error;
+    error_set(&error, status == CHALKLINE_CANCELLED ? "cancelled" : "out of memory");
+    library_error(to, &error);
+    return (int)status;
+}
+
+void chalkline_progress(struct chalkline_library *library, int (*function)(void *context, double share), void *context)
+{
+    library->progress = function;
+    library->context = context;
+}
+
+static bool enough(void *context, double share)
+{
+    const struct chalkline_library *library = context;
+    return library->progress(library->context, share) != 0;
+}
+
+int library_call(const struct chalkline_library *library, void (*call)(void *context), void *context,
+                 struct chalkline_error *error)
+{
+    const bool told = library && library->progress;
+    struct chunks *chunks = library ? spares_take(&library->memory) : NULL;
+    if (library && !chunks)
+        chunks = chunks_new();
+    const locale_t before = library ? uselocale(library->plain) : (locale_t)0;
+    const enum ending how = guarded(call, context, chunks, told ? enough : NULL, (void *)(uintptr_t)library);
+    if (library)
+        uselocale(before);
+    if (chunks && !spares_give(&library->memory, chunks))
+        chunks_free(chunks);
+    return how == ENDED ? CHALKLINE_ANSWERED : ended(how == ENDED_CANCELLED ? CHALKLINE_CANCELLED : CHALKLINE_NO_MEMORY, error);
+}
+
+static void open_library(void *context)
+{
+    struct arena *arena = arena_new();
+    struct chalkline_library *library = arena_alloc(arena, sizeof *library);
+    library->arena = arena;
+    *(struct chalkline_library **)context = library;
+}
+
 struct chalkline_library *chalkline_open(struct chalkline_error *error)
 {
-    struct chalkline_library *library = calloc(1, sizeof *library);
-    if (error)
-        *error = (struct chalkline_error){ .what = "" };
+    struct chalkline_library *library = NULL;
+    library_call(NULL, open_library, &library, error);
+    if (library && !(library->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0))) {
+        ended(CHALKLINE_NO_MEMORY, error);
+        arena_end(library->arena);
+        return NULL;
+    }
     return library;
 }
 
 void chalkline_close(struct chalkline_library *library)
 {
-    free(library);
+    if (!library)
+        return;
+    for (struct chunks *chunks; (chunks = spares_take(&library->memory));)
+        chunks_free(chunks);
+    freelocale(library->plain);
+    arena_end(library->arena);
 }
 
 void library_error(struct chalkline_error *to, const struct error *error)
@@ -47,5 +100,31 @@ bool library_command(struct arena *arena, const char *verb, const char *json, st
 {
     const struct request request = { .verb = verb_named(verbs, verb), .posted = true, .body = text_of(json ? json : "{}") };
     arena->shelf = &asked->shelf;
-    return request.verb ? request_read(arena, &request, asked, error) : verb_unknown(verb, error);
+    if (!request.verb)
+        return verb_unknown(verb, error);
+    if (!request_read(arena, &request, asked, error))
+        return false;
+    asked->command.progress = guard_here->watch ? guard_tell : NULL;
+    return true;
+}
+
+void *spares_take(const struct spares *spares)
+{
+    void **at = (void **)(uintptr_t)spares->at, *one = NULL;
+    for (int i = 0; i < SPARES && !one; i++)
+        if (__atomic_load_n(&at[i], __ATOMIC_RELAXED))
+            one = __atomic_exchange_n(&at[i], NULL, __ATOMIC_ACQUIRE);
+    return one;
+}
+
+bool spares_give(const struct spares *spares, void *one)
+{
+    void **at = (void **)(uintptr_t)spares->at;
+    for (int i = 0; i < SPARES; i++) {
+        void *none = NULL;
+        if (!__atomic_load_n(&at[i], __ATOMIC_RELAXED) &&
+            __atomic_compare_exchange_n(&at[i], &none, one, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+            return true;
+    }
+    return false;
 }

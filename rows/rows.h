@@ -344,6 +344,8 @@ struct graph_program *graph_program_make(struct arena *arena, const char *set,
                                          const struct graph *graph, const struct column *inputs);
 void graph_program_run(const struct graph_program *program, const struct column *inputs,
                        double *const *outputs, size_t points);
+/* Is every value within the range? NAN is not. */
+bool column_within(const double *x, size_t count, double low, double high);
 const char *graph_run_set(void);                /* the instruction set that graph_run uses: "avx2" */
 
 /* d output / d inputs[i], reverse mode; returns the value. */

@@ -348,6 +348,11 @@ void graph_run(const struct graph *graph, const struct column *inputs, double *c
     graph_run_with(NULL, graph, inputs, outputs, points);
 }
 
+bool column_within(const double *x, size_t count, double low, double high)
+{
+    return set_find(NULL)->inside(x, count, (struct interval){ low, high });
+}
+
 bool graph_run_has(const char *set)
 {
     return set_here(set);

@@ -292,8 +292,8 @@ const char *scenario_default_server(const struct scenario *scenario, const char 
         at[i] = i < 2 ? large_text(copy.arena, value) : i == 3 ? quantity_text(copy.arena, value, scenario_unit(&copy, rows[i]), 4)
               : count_text(copy.arena, value, 6);
     }
-    const char *machine = scenario->machine, *axis = scenario->axis ? scenario->axis : "";
-    const bool loads = strcmp(axis, NAME_batch) && strcmp(axis, NAME_concurrency);
+    const char *machine = scenario->machine;
+    const bool loads = !scenario_varies(scenario, NAME_batch) && !scenario_varies(scenario, NAME_concurrency);
     return arena_print(copy.arena, "a default model of %s parameters (%s active) on %s GPUs%s%s with %s each; "
                        "prompts of %s tokens, answers of %s%s%s%s; to ask about another: --model NAME%s", at[0], at[1], at[2],
                        machine ? " of " : "", machine ? machine : "", at[3], at[4], at[5], loads ? ", " : "",

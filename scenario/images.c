@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static bool varied(const struct scenario *scenario, const char *row)
-{
-    return scenario->axis && !strcmp(scenario->axis, row);
-}
-
 /* "--images", "--set images", or the row itself where a curve or an equation varies it. */
 static const char *asked_by(const struct scenario *scenario, const struct fact *images)
 {
@@ -62,9 +57,9 @@ bool scenario_images(struct scenario *scenario, struct error *error)
     const struct fact *images = facts_find(&scenario->facts, NAME_images);
     const struct fact *prompt = facts_find(&scenario->facts, NAME_prompt_tokens);
     const bool some = fact_given(images) && (images->expression || images->value > 0);
-    if (!some && !varied(scenario, NAME_images))
+    if (!some && !scenario_varies(scenario, NAME_images))
         return true;
-    if (varied(scenario, NAME_prompt_tokens)) {
+    if (scenario_varies(scenario, NAME_prompt_tokens)) {
         facts_note(&scenario->facts, "%s counts the tokens of the images as well", NAME_prompt_tokens);
         return true;
     }

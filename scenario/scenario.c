@@ -460,6 +460,11 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
     return true;
 }
 
+bool scenario_varies(const struct scenario *scenario, const char *row)
+{
+    return scenario->axis && text_has_word(scenario->axis, row);
+}
+
 bool scenario_set_number(struct scenario *scenario, const char *as, double value,
                          enum origin origin, const char *source, struct error *error)
 {

@@ -60,8 +60,8 @@ struct scenario {
     struct formats formats;
     const char *model, *machine;    /* titles; NULL: none given */
     const char *price_kind;         /* of chip_price: one of price_kinds; NULL: nobody says */
-    const char *axis;               /* the row that a curve or an equation varies, which is never
-                                       chosen; or NULL */
+    const char *axis;               /* the rows that a curve, an equation or a program varies, with spaces
+                                       between them, which are never chosen; or NULL */
     struct server_choice choice;
     const struct calibrated *calibrated;        /* --calibration FILE (calibrated.h), or NULL */
     bool named_precision;           /* the name of the model says the format of its weights */
@@ -107,6 +107,7 @@ bool scenario_set_number(struct scenario *scenario, const char *name, double val
  * how. Nothing is chosen without a model and a machine, or a second time. */
 bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t count,
                      struct error *error);
+bool scenario_varies(const struct scenario *scenario, const char *row);    /* is it one of the axis? */
 /* Ways to pay for a chip, ended by NULL: --price-kind (paid.c); the one of this name, or NULL. */
 extern const char *const price_kinds[];
 const char *price_kind_named(const char *name);

@@ -9,6 +9,7 @@
  * number of threads. */
 #include "search/search.h"
 
+#include "base/guard.h"
 #include "search/parts.h"
 
 #include <assert.h>
@@ -315,34 +316,49 @@ static bool worth_threads(const struct search *search)
     return points > enough;
 }
 
+struct walkers {
+    const struct search *search;
+    struct walk *walks;             /* one for each thread */
+    size_t next;                    /* the next block */
+};
+
+/* One thread walks blocks until none is left. */
+static void walk_some(void *context, size_t i)
+{
+    struct walkers *walkers = context;
+    const struct search *search = walkers->search;
+    struct walk *walk = &walkers->walks[i];
+    front_open(&walk->front, &walk->arena);
+    for (size_t at; (at = __atomic_fetch_add(&walkers->next, 1, __ATOMIC_RELAXED)) < search->block_count;) {
+        guard_tell((double)at / (double)search->block_count);
+        if (!ranks_mine(search->ranks, at))
+            continue;
+        else if (enter_space(walk, search->spaces, &search->blocks[at]))
+            walk_block(walk, &search->blocks[at]);
+        else
+            walk->part.rooted = true;
+    }
+}
+
 /* The whole search, by all threads of all ranks. */
 static bool walk_blocks(struct arena *arena, const struct search *search, bool near, struct search_result *result,
                         struct error *error)
 {
     const bool threads = worth_threads(search);
-    (void)threads;                  /* where there are none */
+    const size_t count = threads ? parallel_threads() : 1;
+    struct walkers walkers = { .search = search, .walks = arena_array(arena, count, sizeof *walkers.walks) };
     struct front front;
     struct part part = { .rooted = false };
     front_open(&front, arena);
-    #pragma omp parallel if (threads)
-    {
-        struct walk walk = { .near = near };
-        front_open(&walk.front, &walk.arena);
-        #pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < search->block_count; i++)
-            if (!ranks_mine(search->ranks, i))
-                continue;
-            else if (enter_space(&walk, search->spaces, &search->blocks[i]))
-                walk_block(&walk, &search->blocks[i]);
-            else
-                walk.part.rooted = true;
-        #pragma omp critical
-        {
-            part_add(&part, &walk.part);
-            for (size_t i = 0; i < walk.front.count; i++)
-                front_offer(&front, arena, &walk.front.points[i]);
-        }
-        arena_free(&walk.arena);
+    for (size_t i = 0; i < count; i++)
+        walkers.walks[i].near = near;
+    parallel_each(count, threads, walk_some, &walkers);
+    for (size_t i = 0; i < count; i++) {
+        struct walk *walk = &walkers.walks[i];
+        part_add(&part, &walk->part);
+        for (size_t k = 0; k < walk->front.count; k++)
+            front_offer(&front, arena, &walk->front.points[k]);
+        arena_free(&walk->arena);
     }
     if (!parts_share(arena, search, &part, &front, error))
         return false;

@@ -6,11 +6,11 @@
  * pipe. The parent treats what it reads as untrusted: an unknown outcome, a signal or a silent end
  * becomes an error. A child that exceeds its time is killed. */
 #define _GNU_SOURCE
+#include "base/guard.h"
 #include "serve/http_server.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,23 +93,29 @@ static void say(enum outcome outcome, const struct buffer *json)
         tell(json->data, json->size);
 }
 
-static void memory_gone(void *context)
+struct answering {
+    const struct request *request;
+    struct arena arena;
+    struct buffer json;
+    enum outcome outcome;
+};
+
+static void answer_request(void *context)
 {
-    longjmp(*(jmp_buf *)context, 1);
+    struct answering *answering = context;
+    answering->outcome = request_answer(&answering->arena, answering->request, &answering->json);
 }
 
 static _Noreturn void answer(const struct request *request, const struct worker_limits *limits)
 {
-    static struct arena arena;
-    static jmp_buf gone;
-    struct buffer json = { .arena = &arena };
-    arena.most = limits->memory;
-    arena.exhausted = memory_gone;
-    arena.context = &gone;
-    if (setjmp(gone))
+    static struct answering answering;
+    answering.request = request;
+    answering.arena.most = limits->memory;
+    answering.json.arena = &answering.arena;
+    if (guarded(answer_request, &answering, NULL, NULL, NULL))
         say(OUTCOME_MEMORY, NULL);
     else
-        say(request_answer(&arena, request, &json), &json);
+        say(answering.outcome, &answering.json);
     _exit(0);
 }
 
@@ -160,7 +166,7 @@ static void explain(enum outcome outcome, int status, const struct worker_limits
     else if (outcome == OUTCOME_MEMORY)
         error_suggest(error, "the limit is %zu MB: ask for less, or raise it with `chalkline serve "
                       "--memory-limit`", limits->memory / 1000000);
-    else                                            /* threads have no other way to say it */
+    else
         error_suggest(error, "it ended by signal %d: it needed more memory than --memory-limit, or chalkline "
                       "has a bug", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }

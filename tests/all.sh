@@ -34,6 +34,7 @@ CHALKLINE_SHORT=1
 export SCRIPTS CHALKLINE_SHORT
 stage make asan SHARED=
 unset SCRIPTS CHALKLINE_SHORT
+stage make tsan
 stage make fuzz SECONDS="${1:-5}"
 stage make page-tests WERROR=-Werror
 stage make check-fresh

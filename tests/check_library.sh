@@ -15,6 +15,12 @@ nm -g --defined-only "$build/libchalkline.a" | sed -n 's/.* [A-Z] //p' | sort >"
 for kind in shared static; do
     diff -u tests/exported.txt "$here/$kind" || { echo "the $kind library exports other names"; bad=1; }
 done
+# The manual page has every function.
+awk -v version=1 -f tools/manual.awk library/chalkline.h >"$here/chalkline.3"
+while read -r name; do
+    grep -q "[ *]$name(" "$here/chalkline.3" || { echo "chalkline(3) has no $name"; bad=1; }
+done <tests/exported.txt
+if command -v groff >/dev/null; then groff -man -Tascii -ww -z "$here/chalkline.3" 2>&1 | grep . && bad=1; fi
 command -v pkg-config >/dev/null || { echo 'skipped: needs pkg-config'; exit $bad; }
 
 mkdir "$here/include" "$here/lib"

@@ -5,6 +5,7 @@
  * scenario. The table has columns for limits and rent only where limits and a machine are given.
  * Which variations are run is decided in simulate_search.c. */
 #include "ask/simulate/trials.h"
+#include "base/guard.h"
 #include "scenario/values.h"
 
 #include "build/row_names.h"
@@ -51,9 +52,20 @@ static void tell(const struct simulate *simulate, const struct simulated *outcom
     run->meets = simulate_meets(simulate, outcome);
 }
 
-static void run_one(const struct simulate *simulate, struct trial *run)
+struct trials {
+    const struct simulate *simulate;
+    const struct ranks *ranks;
+    struct trial *runs;
+};
+
+static void run_one(void *context, size_t i)
 {
+    const struct trials *trials = context;
+    const struct simulate *simulate = trials->simulate;
+    struct trial *run = &trials->runs[i];
     struct arena arena = { 0 };
+    if (!ranks_mine(trials->ranks, i))
+        return;
     struct simulated *outcome = arena_alloc(&arena, sizeof *outcome);
     run->error = (struct error){ .what = "" };
     if (simulate_run(&arena, simulate, &run->variation, NULL, outcome, &run->error))
@@ -119,10 +131,8 @@ bool trials_run(const struct simulate *simulate, const struct ranks *ranks, stru
 {
     if (!ranks_alone(ranks) && !ranks_same(ranks, simulate->arena, question_of(simulate, runs, count), error))
         return false;
-#pragma omp parallel for schedule(dynamic)
-    for (size_t i = 0; i < count; i++)
-        if (ranks_mine(ranks, i))
-            run_one(simulate, &runs[i]);
+    struct trials trials = { simulate, ranks, runs };
+    parallel_each(count, true, run_one, &trials);
     ranks_share(ranks, simulate->arena, runs, count, sizeof *runs);
     for (size_t i = 0; i < count; i++)
         if (*runs[i].error.what) {
