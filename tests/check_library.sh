@@ -21,7 +21,9 @@ while read -r name; do
     grep -q "[ *]$name(" "$here/chalkline.3" || { echo "chalkline(3) has no $name"; bad=1; }
 done <tests/exported.txt
 if command -v groff >/dev/null; then groff -man -Tascii -ww -z "$here/chalkline.3" 2>&1 | grep . && bad=1; fi
-command -v pkg-config >/dev/null || { echo 'skipped: needs pkg-config'; exit $bad; }
+for tool in pkg-config g++; do
+    command -v $tool >/dev/null || { echo "skipped: needs $tool"; exit $bad; }
+done
 
 mkdir "$here/include" "$here/lib"
 cp library/chalkline.h "$here/include"
