@@ -136,10 +136,9 @@ static bool varies_one(const struct scenario *scenario, const char *const *rows,
 static bool one_conversation(struct scenario *scenario)
 {
     static const char *const limits[] = { NAME_speed_wanted, NAME_ttft_limit, NAME_tpot_limit };
-    bool limited = false;
+    bool limited = varies_one(scenario, load_rows, LOAD_ROWS) || load_given(scenario) >= 0;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         limited |= settled(scenario, limits[i]);
-    limited |= varies_one(scenario, load_rows, LOAD_ROWS) || load_given(scenario) >= 0;
     if (!limited)
         facts_set(&scenario->facts, NAME_concurrency, 1, ORIGIN_CHOSEN, "one conversation, as usual for llama.cpp");
     return !limited;
