@@ -40,7 +40,8 @@ void quiz_keep(struct arena *arena, struct command *command);
 bool quiz_talks(const struct command *command);
 bool quiz_talk(struct arena *arena, const struct command *command, struct error *error);
 
-/* Every row with its algebra, unit and source, as Markdown. */
-void reference_print(struct buffer *out);
+/* Do the words ask for what the program prints of itself: `reference`, every row with its algebra, unit and source;
+ * `reference openapi`; `page [-o FILE]`? */
+bool reference_answers(struct arena *arena, int count, char **words, struct buffer *out, struct error *error);
 
 #endif

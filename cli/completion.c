@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* What the first word may be beside a verb, and what follows `completion`. */
-#define ALONE "help completion man reference"
+#define ALONE "help completion man reference page"
 #define SHELLS "bash zsh fish"
 /* The names of a list of the program, a line each. */
 #define LIST(what) "chalkline list " what " --csv 2>/dev/null | tail -n +2 | cut -d, -f1"
@@ -155,7 +155,7 @@ static void print_bash(struct buffer *out)
     buffer_print(out, "        esac\n        [[ $files ]] || compopt +o default\n"
                  "        COMPREPLY=($(compgen -W \"$values\" -- \"$word\"))\n        return\n    fi\n"
                  "    case ${verb:-brief} in\n        help) values=$known;;\n"
-                 "        completion) values=\"" SHELLS "\";;\n        man|reference) compopt +o default;;\n");
+                 "        completion) values=\"" SHELLS "\";;\n        man|reference|page) compopt +o default;;\n");
     for (const struct verb *const *verb = cli_verbs(); *verb; verb++)
         bash_verb(out, *verb);
     buffer_print(out, "    esac\n    if [[ $word == -* ]]; then\n        values=$options\n"
@@ -256,7 +256,7 @@ static void print_zsh(struct buffer *out)
                  "        compadd -- " ALONE "\n        _chalkline_names models\n"
                  "        return\n    fi\n    case ${verb:-brief} in\n"
                  "        help) compadd -- $known;;\n        completion) compadd -- " SHELLS ";;\n"
-                 "        man|reference) ;;\n");
+                 "        man|reference|page) ;;\n");
     for (const struct verb *const *verb = cli_verbs(); *verb; verb++)
         zsh_verb(out, *verb);
     /* From a folder of fpath it is the function's first call; by `source` nothing is completed yet. */
@@ -337,7 +337,7 @@ static void print_fish(struct buffer *out)
                  "complete -c chalkline -n '__chalkline_is help' -f -a '");
     print_verbs(out);
     buffer_print(out, "'\ncomplete -c chalkline -n '__chalkline_is completion' -f -a '" SHELLS "'\n"
-                 "complete -c chalkline -n '__chalkline_is man reference' -f\n");
+                 "complete -c chalkline -n '__chalkline_is man reference page' -f\n");
     for (const struct verb *const *verb = cli_verbs(); *verb; verb++)
         fish_verb(out, *verb);
 }

@@ -274,6 +274,7 @@ static const char *tool_explained(const char *name)
           "`source <(chalkline completion bash)` loads." },
         { "reference", "`chalkline reference` prints every row: formula, unit, meaning and source. `chalkline reference "
           "openapi` describes every verb, option and answer for programs." },
+        { "page", "`chalkline page -o FILE` writes the web page to a file, which a browser shows without a server." },
         { "help", "`chalkline help` lists the verbs, `chalkline help VERB` explains a verb and its options." } };
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
         if (!strcmp(name, tools[i][0]))

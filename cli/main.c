@@ -150,17 +150,7 @@ static int run(struct arena *arena, const struct ranks *ranks, int count, char *
     struct command command = { .verbs = cli_verbs(), .ranks = ranks, .columns = terminal_columns(STDOUT_FILENO) };
     struct error error = { .what = "" };
     struct buffer text = { .arena = arena };
-    if (count == 2 && !strcmp(words[1], "reference")) {
-        reference_print(&text);
-        write_out(&text);
-        return EXIT_ANSWER;
-    }
-    if (count == 3 && !strcmp(words[1], "reference") && !strcmp(words[2], "openapi")) {
-        openapi_print(arena, &text);
-        write_out(&text);
-        return EXIT_ANSWER;
-    }
-    if (help_answers(arena, count, words, &text, &error)) {
+    if (reference_answers(arena, count, words, &text, &error) || help_answers(arena, count, words, &text, &error)) {
         if (*error.what)
             return report(ranks, &error);
         write_out(&text);

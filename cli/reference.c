@@ -1,5 +1,9 @@
-/* The reference of all rows, as Markdown, written from the formulas themselves. */
+/* What the program prints of itself: the reference of all rows, as Markdown, written from the formulas themselves; the
+ * OpenAPI document; the page. */
 #include "cli/cli.h"
+#include "serve/web.h"
+
+#include <string.h>
 
 static void print_row(struct buffer *out, const struct formulas *formulas, const struct row *row)
 {
@@ -45,7 +49,7 @@ static void print_chapter(struct buffer *out, const struct formulas *formulas, s
                 print_row(out, formulas, row);
 }
 
-void reference_print(struct buffer *out)
+static void reference_print(struct buffer *out)
 {
     const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
     buffer_print(out, "# Reference of all rows\n\nWritten by `chalkline reference` from the "
@@ -53,4 +57,29 @@ void reference_print(struct buffer *out)
                  formulas->count);
     for (size_t i = 0; i < formulas->chapter_count; i++)
         print_chapter(out, formulas, i);
+}
+
+/* "page", "page -o FILE" */
+static bool print_page(struct arena *arena, int count, char **words, struct buffer *out, struct error *error)
+{
+    struct text html;
+    if (!page_html(arena, &html, error))
+        return false;
+    if (count == 4)
+        return file_write(arena, "-o", words[3], html, error);
+    buffer_add(out, html.data, html.size);
+    return true;
+}
+
+bool reference_answers(struct arena *arena, int count, char **words, struct buffer *out, struct error *error)
+{
+    if (count == 2 && !strcmp(words[1], "reference"))
+        reference_print(out);
+    else if (count == 3 && !strcmp(words[1], "reference") && !strcmp(words[2], "openapi"))
+        openapi_print(arena, out);
+    else if ((count == 2 || (count == 4 && !strcmp(words[2], "-o"))) && !strcmp(words[1], "page"))
+        print_page(arena, count, words, out, error);
+    else
+        return false;
+    return true;
 }

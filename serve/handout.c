@@ -56,3 +56,9 @@ bool handout_takes_gzip(const char *accepted)
     }
     return false;
 }
+
+bool page_html(struct arena *arena, struct text *html, struct error *error)
+{
+    struct text packed;
+    return handout_there(embedded_page, &packed, error) && handout_unpack(arena, packed, html, error);
+}

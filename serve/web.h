@@ -52,6 +52,8 @@ bool request_read(struct arena *arena, const struct request *request,
 
 /* Verbs, options and answers as an OpenAPI document. */
 void openapi_print(struct arena *arena, struct buffer *json);
+/* The page as HTML. False: chalkline was built without it. */
+bool page_html(struct arena *arena, struct text *html, struct error *error);
 
 /* ---- the server ---------------------------------------------------------------------------- */
 
