@@ -2,6 +2,7 @@
 VERSION  := 0.1.0
 CC       := gcc
 PREFIX   ?= /usr/local
+LIBDIR   ?= $(PREFIX)/lib
 B        := build/$(CC)
 WARN     := -Wall -Wextra -Wshadow -Wno-psabi $(WERROR)
 CFLAGS   ?= -O2 -g
@@ -14,7 +15,7 @@ FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno -fno-
             -DCHALKLINE_VERSION='"$(VERSION)"'
 # Relocations packed to a bit each, where linker and libc know how: they are read at every start.
 RELR     := $(shell echo 'int main(void){return 0;}' | $(CC) -x c - -Wl,--fatal-warnings,-z,pack-relative-relocs -o /dev/null 2>/dev/null && echo -Wl,-z,pack-relative-relocs)
-LIBS     := -ljansson -lz -lzstd -lm $(RELR)
+LIBS     := $(LDFLAGS) -ljansson -lz -lzstd -lm $(RELR)
 PRIVATE  := $(filter-out -Wl%,$(LIBS)) $(if $(OPENMP),$(if $(findstring clang,$(CC)),-lomp,-lgomp) -lpthread)   # what libchalkline.a needs
 SERVER   := -lmicrohttpd        # only for what serves
 CLIENT   := -lcurl              # only for what calls
@@ -88,7 +89,7 @@ $(B)/libchalkline.so: $(B)/libchalkline.so.0
 $(B)/libchalkline.a: $(CALLS:%.c=$(B)/%.o) $(B)/objects.a
 	@echo link $@; rm -f $@; $(CC) -r -nostdlib $^ -o $(@:.a=.o) && objcopy --localize-hidden $(@:.a=.o) && ar rcs $@ $(@:.a=.o)
 $(B)/chalkline.pc: always
-	@mkdir -p $(@D); printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lchalkline\nLibs.private: $(PRIVATE)\n' > $@
+	@mkdir -p $(@D); printf 'prefix=$(PREFIX)\nName: chalkline\nDescription: bounds of large language models on real machines\nVersion: $(VERSION)\nCflags: -I$${prefix}/include\nLibs: -L$(LIBDIR:$(PREFIX)/%=$${prefix}/%) -lchalkline\nLibs.private: $(PRIVATE)\n' > $@
 SHARE    := $(addprefix $(B)/,libchalkline.so libchalkline.a chalkline.pc)
 
 # Other flags, other objects: all depend on what they were compiled with.
@@ -278,14 +279,15 @@ install: chalkline docs $(SHARE)  ## binary, man pages, completion, library, its
 	install -D -m 755 chalkline-net $(DESTDIR)$(PREFIX)/bin/chalkline-net
 	install -D -m 644 build/docs/chalkline.1 $(DESTDIR)$(PREFIX)/share/man/man1/chalkline.1
 	install -D -m 644 build/docs/chalkline.3 $(DESTDIR)$(PREFIX)/share/man/man3/chalkline.3
+	echo '.so man1/chalkline.1' > $(DESTDIR)$(PREFIX)/share/man/man1/chalkline-net.1
 	install -D -m 644 build/docs/reference.md $(DESTDIR)$(PREFIX)/share/doc/chalkline/reference.md
 	for to in bash-completion/completions/chalkline zsh/site-functions/_chalkline fish/vendor_completions.d/chalkline.fish; do \
 	    ./chalkline completion $${to%%[-/]*} > build/docs/completion; install -D -m 644 build/docs/completion $(DESTDIR)$(PREFIX)/share/$$to; done
 	install -D -m 644 library/chalkline.h $(DESTDIR)$(PREFIX)/include/chalkline.h
-	install -D -m 644 $(B)/libchalkline.a $(DESTDIR)$(PREFIX)/lib/libchalkline.a
-	install -D -m 755 $(B)/libchalkline.so.0 $(DESTDIR)$(PREFIX)/lib/libchalkline.so.0
-	ln -sf libchalkline.so.0 $(DESTDIR)$(PREFIX)/lib/libchalkline.so
-	install -D -m 644 $(B)/chalkline.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/chalkline.pc
+	install -D -m 644 $(B)/libchalkline.a $(DESTDIR)$(LIBDIR)/libchalkline.a
+	install -D -m 755 $(B)/libchalkline.so.0 $(DESTDIR)$(LIBDIR)/libchalkline.so.0
+	ln -sf libchalkline.so.0 $(DESTDIR)$(LIBDIR)/libchalkline.so
+	install -D -m 644 $(B)/chalkline.pc $(DESTDIR)$(LIBDIR)/pkgconfig/chalkline.pc
 
 clean:                          ## remove what was built
 	rm -rf build chalkline
@@ -293,7 +295,7 @@ clean:                          ## remove what was built
 help:                           ## this list
 	@cat Makefile $(PARTS) | sed -n 's/^\([a-z-]*\):.*## /\1|/p' | while IFS='|' read -r n t; do printf '  make %-11s %s\n' "$$n" "$$t"; done
 
-PARTS := tests/fuzz/Makefile lab/fit/Makefile web/page/Makefile python/Makefile
+PARTS := tests/fuzz/Makefile lab/fit/Makefile web/page/Makefile packaging/Makefile python/Makefile
 include $(PARTS)
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find build -path build/deb -prune -o -type f -name '*.d' -print 2>/dev/null)
 .PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh asan tsan fuzz bench instructions docs install clean help
