@@ -18,7 +18,7 @@ enum ending { ENDED, ENDED_WITHOUT_MEMORY, ENDED_CANCELLED };
 struct guard {
     struct holding held;               /* both ends of the list, a circle */
     void (*leave)(struct guard *guard, enum ending why);        /* does not return */
-    void (*watch)(struct guard *guard);     /* called whenever memory is taken, some hundred times a second; or NULL */
+    void (*watch)(struct guard *guard);     /* called whenever a chunk of memory is taken; or NULL */
     bool (*enough)(void *context, double share);
     void *context;
     struct chunks *chunks;          /* from which memory is taken, and to which it goes back; NULL: the system's */

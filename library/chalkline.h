@@ -53,10 +53,10 @@ struct chalkline_library *chalkline_open(struct chalkline_error *error);
 /* Close it, when no call uses it. Answers, compiled rows and servers live on. NULL is accepted. */
 void chalkline_close(struct chalkline_library *library);
 
-/* Watch and cancel calls. From now on calls of this library call `function` again and again, on the thread that made the call, with the share of
- * the simulation or search in progress that is done, 0 to 1. An answer may take several, or none, and then the share is 0.
- * `function` returns 0 to go on, and may make calls of its own; any other number cancels the call. NULL: nothing is
- * called. Set it before other threads use the library. */
+/* Watch and cancel calls. From now on calls of this library call `function` again and again, on the thread that made
+ * them, with the share of the simulation or search in progress that is done, 0 to 1. An answer may take several, or none,
+ * and then the share is 0. `function` returns 0 to go on, and may make calls of its own; any other number cancels the
+ * call. NULL: nothing is called. Set it before other threads use the library. */
 void chalkline_progress(struct chalkline_library *library, int (*function)(void *context, double share), void *context);
 
 /* ---- questions ----------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@ enum { INPUTS_MOST = 64, ROWS_MOST = 256, BLOCK = 2048 };
 
 struct compiled_input {
     const char *name;
-    double low, high;               /* the range of its row */
+    double low, high, first;        /* the range of its row; a value in it */
     int whole, fixed;               /* its input of the two graphs; fixed -1: no row depends on it */
 };
 
@@ -74,7 +74,8 @@ static bool read_axes(struct scenario *scenario, struct chalkline_compiled *comp
             return error_expected(error, "one of them");
         }
         compiled->axes[i] = (struct compiled_input){ row_name(row), row->input ? row->low : -INFINITY,
-                                           row->input ? row->high : INFINITY, -1, -1 };
+                                           row->input ? row->high : INFINITY,
+                                           row->input && !row_expr(row) ? row->value : 1, -1, -1 };
         buffer_print(&axis, "%s ", row_name(row));
     }
     scenario->axis = axis.size ? axis.data : NULL;
@@ -136,10 +137,8 @@ static bool compile(struct compiling *compiling, struct chalkline_compiled *comp
         !scenario_images(scenario, error) || !scenario_assume(scenario, error) ||
         !scenario_choose(scenario, compiling->rows, count, error))
         return false;
-    for (size_t i = 0; i < compiled->count; i++) {
-        const struct row *row = formulas_row(&scenario->formulas, (size_t)formulas_find(&scenario->formulas, compiled->axes[i].name));
-        facts_set(&scenario->facts, row_name(row), row->input && !row_expr(row) ? row->value : 1, ORIGIN_AXIS, "an input");
-    }
+    for (size_t i = 0; i < compiled->count; i++)
+        facts_set(&scenario->facts, compiled->axes[i].name, compiled->axes[i].first, ORIGIN_AXIS, "an input");
     if (!values_known(scenario, compiling->rows, count, &values, error))
         return false;
     compiled->whole = values.graph;
