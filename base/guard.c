@@ -84,6 +84,7 @@ struct each {
     void *context;
     size_t i;
     locale_t locale;                /* of the thread that answers the question */
+    bool *joining;                  /* a thread joins its list; `omp critical` would be a name that clang exports */
 };
 
 static void call_body(void *context)
@@ -103,8 +104,10 @@ static enum ending guarded_body(struct each *each)
     const enum ending why = guarded(call_body, each, NULL, first ? each->outer->enough : NULL, each->outer->context);
     uselocale(own);
     guard_here = before;
-    #pragma omp critical
+    while (__atomic_exchange_n(each->joining, true, __ATOMIC_ACQUIRE))
+        ;
     join(&holder.held, &each->outer->held);
+    __atomic_store_n(each->joining, false, __ATOMIC_RELEASE);
     return why;
 }
 
@@ -113,10 +116,11 @@ void parallel_each(size_t count, bool threads, void (*body)(void *context, size_
     struct guard *const outer = guard_here;
     const locale_t locale = uselocale((locale_t)0);
     enum ending why = ENDED;
+    bool joining = false;
     (void)threads;                  /* where there are none */
     #pragma omp parallel for schedule(dynamic) if (threads)
     for (size_t i = 0; i < count; i++) {
-        struct each each = { outer, body, context, i, locale };
+        struct each each = { outer, body, context, i, locale, &joining };
         enum ending now;
         #pragma omp atomic read
         now = why;

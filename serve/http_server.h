@@ -28,8 +28,6 @@ struct outcome_row {
 };
 extern const struct outcome_row outcomes[OUTCOME_COUNT];
 
-/* ---- members of a request --------------------------------------------------------------------- */
-
 /* Members of a request besides the options of its verb. */
 enum member { MEMBER_WORDS, MEMBER_CONFIG, MEMBER_FILES, MEMBER_COUNT };
 struct member_row {
