@@ -123,10 +123,13 @@ struct command {
     const struct verb *const *verbs;        /* all verbs, for messages */
     void (*progress)(double share); /* shows how far a long answer is; or NULL */
     const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
+    bool reported;                  /* as with --report, but the document is the caller's */
     size_t columns;                 /* width of the terminal that the text is for; 0: lines have any width */
 };
 
-/* Does the answer need its picture: for --plot, or for --report? */
+/* Does the answer need what its report says? */
+bool command_reports(const struct command *command);
+/* Does it need its picture: for --plot, or for a report? */
 bool command_draws(const struct command *command);
 
 /* The words of a command line, words[0] being the program. Without a verb it is the first of the

@@ -8,6 +8,7 @@ struct chalkline_answer {
 
 struct asking {
     const char *verb, *json;
+    bool report;                    /* its text is a document */
     int status;
     struct chalkline_answer *kept;
 };
@@ -35,6 +36,38 @@ static void refuse(struct asking *asking, struct arena *arena, int status, const
     keep(asking, &json, &answer);
 }
 
+/* The words of a command line that asks the same, which NULL ends. */
+static char **words_of(struct arena *arena, const struct command *command)
+{
+    char **words = arena_array(arena, command->word_count + 2 * command->value_count + 3, sizeof *words);
+    size_t count = 0;
+    words[count++] = arena_print(arena, "chalkline");
+    words[count++] = arena_print(arena, "%s", command->verb->name);
+    for (size_t i = 0; i < command->word_count; i++)
+        words[count++] = arena_print(arena, "%s", command->words[i]);
+    for (size_t i = 0; i < command->value_count; i++) {
+        words[count++] = arena_print(arena, "--%s", command->values[i].option->name);
+        if (command->values[i].option->kind != OPTION_SWITCH)
+            words[count++] = arena_print(arena, "%s", command->values[i].text);
+    }
+    return words;
+}
+
+/* The answer, with a document in place of its text. */
+static bool answer_report(struct arena *arena, struct command *command, struct answer *answer, struct error *error)
+{
+    char **words = words_of(arena, command);
+    if (!verb_option(command->verb, "report")) {
+        error_set(error, "'%s' has no report", command->verb->name);
+        return error_suggest(error, "verbs with a report: %s", verbs_with(arena, command->verbs, "report"));
+    }
+    command->reported = true;
+    if (!command_answer(arena, command, answer, error))
+        return false;
+    answer->text = (struct buffer){ .arena = arena };
+    return report_html(arena, command, words, answer, NULL, &answer->text, error);
+}
+
 static void ask(void *context)
 {
     struct asking *asking = context;
@@ -44,7 +77,8 @@ static void ask(void *context)
     struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text.arena = &arena, .csv.arena = &arena };
     struct buffer json = { .arena = &arena };
     if (library_command(&arena, asking->verb, asking->json, &asked, &error) &&
-        command_answer(&arena, &asked.command, &answer, &error)) {
+        (asking->report ? answer_report(&arena, &asked.command, &answer, &error)
+                        : command_answer(&arena, &asked.command, &answer, &error))) {
         doc_print(&json, answer.doc);
         keep(asking, &json, &answer);
     } else {
@@ -61,14 +95,23 @@ static void ask_no_more(void *context)
     arena_free(&arena);
 }
 
+static int answered(struct chalkline_library *library, struct asking *asking, struct chalkline_answer **answer)
+{
+    int status = library_call(library, ask, asking, NULL);
+    if (status == CHALKLINE_CANCELLED)
+        status = library_call(NULL, ask_no_more, asking, NULL);
+    *answer = asking->kept;
+    return status ? status : asking->status;
+}
+
 int chalkline_ask(struct chalkline_library *library, const char *verb, const char *json, struct chalkline_answer **answer)
 {
-    struct asking asking = { .verb = verb, .json = json };
-    int status = library_call(library, ask, &asking, NULL);
-    if (status == CHALKLINE_CANCELLED)
-        status = library_call(NULL, ask_no_more, &asking, NULL);
-    *answer = asking.kept;
-    return status ? status : asking.status;
+    return answered(library, &(struct asking){ .verb = verb, .json = json }, answer);
+}
+
+int chalkline_report(struct chalkline_library *library, const char *verb, const char *json, struct chalkline_answer **answer)
+{
+    return answered(library, &(struct asking){ .verb = verb, .json = json, .report = true }, answer);
 }
 
 const char *chalkline_json(const struct chalkline_answer *answer)

@@ -69,6 +69,10 @@ struct chalkline_answer;
  * memory ran out, which the functions below accept. */
 int chalkline_ask(struct chalkline_library *library, const char *verb, const char *json, struct chalkline_answer **answer);
 
+/* The same question, answered as a document: chalkline_text is one HTML file with the answer's pictures, as --report writes
+ * it. Refused where the verb has no report. */
+int chalkline_report(struct chalkline_library *library, const char *verb, const char *json, struct chalkline_answer **answer);
+
 /* The answer as --json prints it; of a call that was refused, cancelled or without memory {"error": {"what", "hint",
  * "similar"}}. */
 const char *chalkline_json(const struct chalkline_answer *answer);

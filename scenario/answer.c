@@ -3,9 +3,14 @@
 #include "report/plot.h"
 #include "scenario/scenario.h"
 
+bool command_reports(const struct command *command)
+{
+    return command->reported || command_given(command, "report");
+}
+
 bool command_draws(const struct command *command)
 {
-    return command_given(command, "report") || command_given(command, "plot");
+    return command_reports(command) || command_given(command, "plot");
 }
 
 bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,

@@ -130,7 +130,7 @@ void bill_whole(struct bill *bill, struct section *list)
         section_quantity(entry, "best_cost", best, "USD")->text_only = true;
         section_number(entry, "saved", 1 - best / cost->task[SCHEME_PLAIN], unit_one)->text_only = true;
     }
-    if (cheapest && command_given(bill->command, "report"))
+    if (cheapest && command_reports(bill->command))
         add_cheapest(bill, cheapest, shown);
     section_word(section, "file", bill->sheet.file);
     section_number(section, "billed", (double)count, unit_one);

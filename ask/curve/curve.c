@@ -679,7 +679,7 @@ bool ask_curve(struct arena *arena, const struct command *command, struct answer
     answer_tables(&curve);
     if (command_draws(command))
         answer->picture = curve_picture(&curve);
-    if (command_given(command, "report"))
+    if (command_reports(command))
         answer->section = report_section(&curve);
     if (!picture)
         return true;

@@ -104,7 +104,7 @@ bool ask_deduce(struct arena *arena, const struct command *command, struct answe
         return false;
     section_document(deduction->section, answer->doc);
     answer->section = deduction->section;
-    if (command_given(command, "report")) {
+    if (command_reports(command)) {
         figures_noted(deduction->section, arena_print(arena, "prices: %s, %zu entries", deduction->sheet.file,
                                                       deduction->sheet.count));
         figures_noted(deduction->section,

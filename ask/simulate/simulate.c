@@ -78,7 +78,7 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
                       !simulate_write(recorder, outcome, answer, error)))
         return false;
     simulate_notes(simulate, searched ? NULL : outcome, section);
-    if (command_given(command, "report") && !searched) {
+    if (command_reports(command) && !searched) {
         section_word(section, "traffic", command->words[0])->text_only = true;
         section_word(section, "model", simulate->scenario.model ? simulate->scenario.model
                      : "")->text_only = true;

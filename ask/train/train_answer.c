@@ -184,7 +184,7 @@ static void add_near(const struct train *train, const struct section *front, str
 {
     const double slower = 1.05;
     enum { SHOWN = 8 };
-    if (!command_given(train->command, "report") || !front->inside_count)
+    if (!command_reports(train->command) || !front->inside_count)
         return;
     struct section *near = section_add(section, "near", SECTION_LIST);
     near->text_only = true;

@@ -146,7 +146,7 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
     section_document(check.section, answer->doc);
     template_print(template_built_in(arena, "lab/check/check.template"), check.section, &answer->text);
     answer->section = check.section;
-    if (command_given(command, "report"))
+    if (command_reports(command))
         note_files(&check);
     if (!command_draws(command))
         return true;

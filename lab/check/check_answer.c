@@ -95,7 +95,7 @@ static void add_reason(struct section *reasons, size_t rows, const char *reason)
 void check_counts(struct check *check)
 {
     enum { REASONS_SHOWN = 20 };
-    if (command_given(check->command, "report"))
+    if (command_reports(check->command))
         add_worst_group(check);
     struct section *section = check->section;
     const size_t rows = check->points.count;

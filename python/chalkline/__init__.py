@@ -11,11 +11,12 @@ place of `-`. A number means what the same digits mean on the command line; a te
 
 import keyword as _keyword
 
-from ._answers import Answer, Error, Record, Table, verb as _verb
-from ._library import version as __version__
+from ._answers import Answer, Record, Table, verb as _verb
+from ._library import Error, progress, version as __version__
+from ._models import Compiled, StepModel, compile
 from ._verbs import VERBS as _VERBS
 
 # `import` is a word of Python, so its function is `import_`.
 _functions = {name + "_" * _keyword.iskeyword(name): _verb(name) for name in _VERBS}
 globals().update(_functions)
-__all__ = ["Answer", "Error", "Record", "Table", *_functions]
+__all__ = ["Answer", "Compiled", "Error", "Record", "StepModel", "Table", "compile", "progress", *_functions]

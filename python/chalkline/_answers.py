@@ -1,24 +1,14 @@
 """Questions and answers: keyword arguments become a request, and its reply an Answer."""
 
 import csv
+import html
 import io
 import json
 import os
 
 from . import _library
+from ._library import Error
 from ._verbs import VERBS
-
-
-class Error(ValueError):
-    """A question that was refused: `what` is wrong, the `hint` what would have been accepted, and `similar` names that may
-    have been meant."""
-
-    def __init__(self, what, hint="", similar=()):
-        super().__init__(f"{what}\n  {hint}" if hint else what)
-        self.what, self.hint, self.similar = what, hint, list(similar)
-
-    def __reduce__(self):
-        return Error, (self.what, self.hint, self.similar)
 
 
 class Record(dict):
@@ -72,8 +62,11 @@ class Answer(Record):
         return _ask("why", [row], {**_scenario(self._verb, self._body), **options})
 
     def _repr_html_(self):
-        _, _, html, _ = _library.ask(self._verb, json.dumps({**self._body, "report": "html"}))
-        return html
+        """Its report, with its pictures, in a frame of its own; None where there is no report."""
+        if "report" not in VERBS[self._verb]["options"]:
+            return None
+        status, _, page, _ = _library.ask(self._verb, json.dumps(self._body), _library.functions.chalkline_report)
+        return None if status == _library.REFUSED else f'<iframe srcdoc="{html.escape(page)}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
 
 def _number(cell):
@@ -115,35 +108,38 @@ def _plain(value):
     raise Error(f"{value!r} is of the wrong kind", "a number, a text with a unit, True, a list, or the path of a file")
 
 
-def _ask(verb, words, options):
+def body_of(words, options):
+    """The body of a request."""
     body, files = {}, {}
     for name, value in options.items():
         name = name.replace("_", "-")
         if name == "model" and isinstance(value, dict):
             name = "config"
-        if name in ("config", "files") or value is None or value is False:
-            body.update({} if value is None or value is False else {name: value})
+        if value is None or value is False:
+            continue
+        if name in ("config", "files"):
+            body[name] = value
         elif isinstance(value, dict):
             body[name] = {key: _read(one, files) for key, one in value.items()}
         elif isinstance(value, (list, tuple)):
             body[name] = [_read(one, files) for one in value]
         else:
             body[name] = _read(value, files)
-    configs = [word for word in words if isinstance(word, dict)]
-    if configs:
-        body["config"] = configs[0]
-    words = [_read(word, files) for word in words if not isinstance(word, dict)]
-    if words:
-        body["words"] = words
+    for word in words:
+        if isinstance(word, dict):
+            body["config"] = word
+        else:
+            body.setdefault("words", []).append(_read(word, files))
     if files:
         body["files"] = {**body.get("files", {}), **files}
+    return body
+
+
+def _ask(verb, words, options):
+    body = body_of(words, options)
     status, document, text, table = _library.ask(verb, json.dumps(body))
     answer = json.loads(document, object_hook=Record)
-    if status == _library.OUT_OF_MEMORY:
-        raise MemoryError("chalkline: out of memory")
-    if status == _library.CANCELLED:
-        raise KeyboardInterrupt
-    if "error" in answer:
+    if status == _library.REFUSED:
         error = answer["error"]
         raise Error(error["what"], error.get("hint", ""), error.get("similar", ()))
     return Answer(answer, status, text, table, verb, body)

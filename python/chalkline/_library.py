@@ -4,11 +4,18 @@ import ctypes
 import os
 import pathlib
 
-OUT_OF_MEMORY, CANCELLED = 3, 4
+REFUSED, OUT_OF_MEMORY, CANCELLED = 2, 3, 4
 
 
-class _Error(ctypes.Structure):
+class Said(ctypes.Structure):
+    """struct chalkline_error"""
     _fields_ = [("what", ctypes.c_char * 768), ("hint", ctypes.c_char * 512), ("similar", ctypes.c_char * 256)]
+
+
+class Batch(ctypes.Structure):
+    """struct chalkline_batch"""
+    _fields_ = [(name, ctypes.c_double) for name in (
+        "sequences", "decoding", "decode_cached", "drafts", "prompt", "prompt_cached", "prompt_pairs", "begun", "imbalance")]
 
 
 def _load():
@@ -17,20 +24,23 @@ def _load():
     return ctypes.CDLL(os.environ.get("CHALKLINE_LIBRARY") or (str(beside) if beside.exists() else "libchalkline.so.0"))
 
 
+_pointer, _text, _number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_double
+_to = ctypes.POINTER(_pointer)
+_function = ctypes.CFUNCTYPE(ctypes.c_int, _pointer, _number)
 functions = _load()
-
-
-def _declare(name, result, *arguments):
-    function = getattr(functions, name)
-    function.restype, function.argtypes = result, arguments
-
-
-_declare("chalkline_version", ctypes.c_char_p)
-_declare("chalkline_open", ctypes.c_void_p, ctypes.POINTER(_Error))
-_declare("chalkline_ask", ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p))
-for _text in "json", "text", "csv":
-    _declare("chalkline_" + _text, ctypes.c_char_p, ctypes.c_void_p)
-_declare("chalkline_free", None, ctypes.c_void_p)
+for _name, _result, _arguments in (
+        ("version", _text, ()), ("open", _pointer, (ctypes.POINTER(Said),)), ("progress", None, (_pointer, _function, _pointer)),
+        ("ask", ctypes.c_int, (_pointer, _text, _text, _to)), ("report", ctypes.c_int, (_pointer, _text, _text, _to)),
+        ("json", _text, (_pointer,)), ("text", _text, (_pointer,)), ("csv", _text, (_pointer,)), ("free", None, (_pointer,)),
+        ("compile", ctypes.c_int, (_pointer, _text, ctypes.POINTER(_text), ctypes.POINTER(_text), _to, ctypes.POINTER(Said))),
+        ("run", ctypes.c_int, (_pointer, _to, ctypes.c_size_t, _to, _to, ctypes.POINTER(Said))),
+        ("intervals", ctypes.c_int, (_pointer, _to, _to, ctypes.c_size_t, _to, _to, ctypes.POINTER(Said))),
+        ("compiled_free", None, (_pointer,)),
+        ("step_open", ctypes.c_int, (_pointer, _text, _to, ctypes.POINTER(Said))),
+        ("batch_add", None, (ctypes.POINTER(Batch), _number, _number, ctypes.c_int)),
+        ("step", _number, (_pointer, ctypes.POINTER(Batch), ctypes.POINTER(_number))), ("step_close", None, (_pointer,))):
+    getattr(functions, "chalkline_" + _name).restype = _result
+    getattr(functions, "chalkline_" + _name).argtypes = _arguments
 
 version = functions.chalkline_version().decode()
 handle = functions.chalkline_open(None)
@@ -38,12 +48,52 @@ if not handle:
     raise MemoryError("chalkline: the library could not be opened")
 
 
-def ask(verb, body):
+class Error(ValueError):
+    """A question that was refused: `what` is wrong, the `hint` what would have been accepted, and `similar` names that may
+    have been meant."""
+
+    def __init__(self, what, hint="", similar=()):
+        super().__init__(f"{what}\n  {hint}" if hint else what)
+        self.what, self.hint, self.similar = what, hint, list(similar)
+
+    def __reduce__(self):
+        return Error, (self.what, self.hint, self.similar)
+
+
+def ask(verb, body, function=functions.chalkline_ask):
     """Ask a verb with a body of JSON: (status, JSON, text, CSV), the last three as texts."""
-    answer = ctypes.c_void_p()
-    status = functions.chalkline_ask(handle, verb.encode(), body.encode(), ctypes.byref(answer))
+    answer = _pointer()
+    status = function(handle, verb.encode(), body.encode(), ctypes.byref(answer))
     try:
         texts = [getattr(functions, "chalkline_" + kind)(answer).decode() for kind in ("json", "text", "csv")]
     finally:
         functions.chalkline_free(answer)
+    ended(status)
     return status, *texts
+
+
+def ended(status, said=None):
+    """Raise what a status and a struct chalkline_error say."""
+    if status == OUT_OF_MEMORY:
+        raise MemoryError("chalkline: out of memory")
+    if status == CANCELLED:
+        raise KeyboardInterrupt("chalkline: cancelled")
+    if status == REFUSED and said is not None:
+        raise Error(said.what.decode(), said.hint.decode(), said.similar.decode().splitlines())
+
+
+def strings(names):
+    """char *[] that NULL ends."""
+    return (_text * (len(names) + 1))(*[name.encode() for name in names], None)
+
+
+def progress(function):
+    """Have `function(share)` called during long answers, from 0 to 1; an answer that is true cancels the question. None: no
+    more."""
+    global _watched
+    watched = _function(lambda _, share: bool(function(share))) if function else _function()
+    functions.chalkline_progress(handle, watched, None)
+    _watched = watched                          # kept as long as the library may call it
+
+
+_watched = None

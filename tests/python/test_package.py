@@ -113,6 +113,20 @@ class Answers(unittest.TestCase):
             self.assertTrue(caught.exception.hint)
         self.assertEqual(chalkline.eval("1 + 1")["1 + 1"].value, 2)
 
+    def test_a_notebook_shows_the_report(self):
+        page = chalkline.tiers("qwen3-8b", on="h100-sxm")._repr_html_()
+        self.assertTrue("&lt;svg" in page and "&gt;tiers&lt;" in page)
+        self.assertIsNone(chalkline.eval("1 + 1")._repr_html_())
+
+    def test_progress_cancels(self):
+        chalkline.progress(lambda share: True)
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                chalkline.simulate("poisson:rate=20,count=50000", model="llama-3.1-8b", on="h100-sxm", gpus=1)
+        finally:
+            chalkline.progress(None)
+        self.assertEqual(chalkline.eval("1 + 1")["1 + 1"].value, 2)
+
     def test_threads_have_the_same_bits(self):
         def work(to):
             to.append([chalkline.step(model, **SCENARIO) for model in ("llama-3.3-70b", "qwen3-32b", "gpt-oss-120b")])
@@ -124,6 +138,74 @@ class Answers(unittest.TestCase):
             thread.join()
         self.assertEqual(len(results), 8)
         self.assertTrue(all(one == results[0] for one in results))
+
+
+class Rows(unittest.TestCase):
+    def test_points_are_those_of_eval(self):
+        rows = ["predicted_tpot", "bound_step"]
+        both = chalkline.compile(rows, over=["batch", "context"], model="llama-3.3-70b", **SCENARIO)
+        tpot, bound = both([1, 64], [1000, 3000])
+        for k, (batch, context) in enumerate(((1, 1000), (64, 3000))):
+            table = chalkline.curve(*rows, f"batch={batch}..65", points=2, context=context, model="llama-3.3-70b", **SCENARIO).table
+            self.assertEqual((tpot[k], bound[k]), tuple(table[0][row] for row in rows))
+        self.assertEqual(both(context=3000, batch=64), [tpot[1], bound[1]])
+
+    def test_gradients_are_finite_differences(self):
+        over = ["batch", "context", "hbm_bandwidth", "peak_flops", "params_active", "kv_per_token"]
+        at = [64, 3000, 3.35e12, 9.9e14, 7e10, 3.3e5]
+        slow = chalkline.compile("predicted_tpot", over=over[:3], gradient=True, model="llama-3.3-70b", tp=4, **SCENARIO)
+        value, slopes = slow(*at[:3])
+        for i, slope in enumerate(slopes):
+            step = 1e-5 * at[i]
+            ends = [slow(*(x + sign * step * (k == i) for k, x in enumerate(at[:3])))[0] for sign in (1, -1)]
+            self.assertAlmostEqual(slope * at[i] / value, (ends[0] - ends[1]) / (2e-5 * value), delta=1e-5)
+
+    def test_intervals_hold_the_points(self):
+        row = chalkline.compile("bound_step", over=["batch", "context"], model="llama-3.3-70b", **SCENARIO)
+        low, high = row.interval([1, 1000], [64, 2000])
+        self.assertEqual((low, high), (row(1, 1000), row(64, 2000)))
+
+    def test_arrays_of_numpy(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("needs numpy")
+        row = chalkline.compile("bound_step", over=["batch", "context"], model="llama-3.3-70b", **SCENARIO)
+        grid = row(numpy.arange(1, 5).reshape(2, 2), 1000)
+        self.assertEqual(grid.shape, (2, 2))
+        self.assertEqual(grid[1, 0], row(3, 1000))
+
+    def test_a_step_is_that_of_simulate(self):
+        server = dict(model="llama-3.1-8b", on="h100-sxm", gpus=1)
+        model = chalkline.StepModel(**server)
+        run = chalkline.simulate("constant:rate=0.1,count=1,input=500,output=2", requests="-", **server)
+        first, last = [float(cell) for cell in run.text.splitlines()[1].split(",")[4:6]]
+        self.assertAlmostEqual(model.step(prompts=[(500, 0)]), first, delta=1e-9)
+        self.assertAlmostEqual(model.step(decodes=[500]), last - first, delta=2e-9)
+        value, low, high = model.interval(decodes=[1000] * 8)
+        self.assertTrue(low < value < high)
+
+    def test_refusals(self):
+        for refused in (lambda: chalkline.compile("bound_stepp", over=["batch"], model="qwen3-8b", on="h100-sxm"),
+                        lambda: chalkline.compile("bound_step", over=["batch"], model="qwen3-8b", on="h100-sxm")(-1),
+                        lambda: chalkline.StepModel("qwen3-8", on="h100-sxm")):
+            with self.assertRaises(chalkline.Error):
+                refused()
+        with self.assertRaises(TypeError):
+            chalkline.compile("bound_step", over=["batch"], model="qwen3-8b", on="h100-sxm")(1, 2)
+
+
+class Readme(unittest.TestCase):
+    def test_its_examples_run(self):
+        """The blocks one after another, with the same names."""
+        names = {"print": lambda *_: None}
+        blocks = pathlib.Path("python/README.md").read_text().split("```python\n")[1:]
+        for block in blocks:
+            try:
+                exec(block.split("```")[0], names)
+            except ImportError as error:
+                self.assertEqual(error.name, "numpy")
+        self.assertEqual(len(blocks), 3)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,129 @@
+"""Rows over arrays, and the time of a step, as functions of Python."""
+
+import array
+import ctypes
+import json
+
+from . import _library
+from ._answers import body_of
+
+_call = _library.functions
+
+
+def _doubles(count):
+    return array.array("d", bytes(8 * count))
+
+
+class Compiled:
+    """Rows as a function of arrays: `function(batch=..., context=...)`, or by position in the order of `over`.
+
+    Arguments are arrays of doubles of one shape, numpy's or any with the buffer protocol, lists, or numbers, which are
+    repeated. The answer is an array, or a list of arrays where several rows were compiled; with `gradient=True`, a pair of
+    it and the derivatives, [row][input]. Arrays are numpy's where an argument is. An instance may be called from several
+    threads."""
+
+    def __init__(self, rows, over, gradient, options):
+        self._several = not isinstance(rows, str)
+        self.rows, self.over, self.gradient = [rows] if isinstance(rows, str) else list(rows), list(over), gradient
+        self._at = ctypes.c_void_p()
+        said = _library.Said()
+        body = json.dumps(body_of([], options))
+        _library.ended(_call.chalkline_compile(_library.handle, body.encode(), _library.strings(self.rows),
+                                               _library.strings(self.over), ctypes.byref(self._at), ctypes.byref(said)), said)
+
+    def __del__(self):
+        _call.chalkline_compiled_free(self._at)
+
+    def _columns(self, given, named):
+        given = [*given, *(named.pop(name) for name in self.over[len(given):] if name in named)]
+        if named or len(given) != len(self.over):
+            raise TypeError(f"arguments: {', '.join(self.over)}")
+        return given
+
+    def __call__(self, *given, **named):
+        columns, shape, make = _filled(self._columns(given, named))
+        count = len(columns[0]) if columns else 1
+        values = [_doubles(count) for _ in self.rows]
+        slopes = [_doubles(count) for _ in self.rows for _ in self.over] if self.gradient else []
+        said = _library.Said()
+        _library.ended(_call.chalkline_run(self._at, _addresses(columns), count, _addresses(values),
+                                           _addresses(slopes) if slopes else None, ctypes.byref(said)), said)
+        out = [make(one, shape) for one in values]
+        answer = out if self._several else out[0]
+        if not self.gradient:
+            return answer
+        width = len(self.over)
+        rows = [[make(slopes[j * width + i], shape) for i in range(width)] for j in range(len(self.rows))]
+        return answer, rows if self._several else rows[0]
+
+    def interval(self, low, high):
+        """Bounds of the rows where each input lies between its `low` and `high`, two lists of arrays in the order of
+        `over`: (low, high), each as a call answers."""
+        both, shape, make = _filled([*low, *high])
+        lows, highs = both[:len(low)], both[len(low):]
+        if len(lows) != len(self.over) or len(highs) != len(self.over):
+            raise TypeError(f"bounds of: {', '.join(self.over)}")
+        count = len(both[0])
+        ends = [[_doubles(count) for _ in self.rows] for _ in range(2)]
+        said = _library.Said()
+        _library.ended(_call.chalkline_intervals(self._at, _addresses(lows), _addresses(highs), count, _addresses(ends[0]),
+                                                 _addresses(ends[1]), ctypes.byref(said)), said)
+        made = [[make(one, shape) for one in end] for end in ends]
+        return tuple(made) if self._several else (made[0][0], made[1][0])
+
+
+def _addresses(columns):
+    """double *[]: numpy's arrays and Python's without a copy."""
+    at = [one.ctypes.data if hasattr(one, "ctypes") else one.buffer_info()[0] for one in columns]
+    return (ctypes.c_void_p * len(at))(*at)
+
+
+def _filled(given):
+    """Columns of one length from numbers, lists and arrays; the shape of the answer, and what makes it from doubles."""
+    if any(hasattr(one, "__array__") for one in given):
+        import numpy
+        whole = numpy.broadcast_arrays(*(numpy.asarray(one, dtype=float) for one in given))
+        columns = [numpy.ascontiguousarray(one).reshape(-1) for one in whole]
+        return columns, whole[0].shape, lambda values, shape: numpy.frombuffer(values).reshape(shape)
+    lists = [list(one) if hasattr(one, "__len__") else None for one in given]
+    lengths = {len(one) for one in lists if one is not None}
+    if len(lengths) > 1:
+        raise ValueError(f"arguments of different lengths: {', '.join(map(str, sorted(lengths)))}")
+    count = lengths.pop() if lengths else 1
+    columns = [array.array("d", one if one is not None else [value] * count) for one, value in zip(lists, given)]
+    alone = all(one is None for one in lists)
+    return columns, None, lambda values, _: values[0] if alone else values
+
+
+def compile(rows, over, *, gradient=False, **options):
+    """Rows, or one row, as a function of the inputs `over`, all else fixed by the options, which are those of `eval`."""
+    return Compiled(rows, over, gradient, options)
+
+
+class StepModel:
+    """The time of a step of a replica, for schedulers and simulators: the function that `simulate` uses.
+
+    Options are those of `simulate`: StepModel("llama-3.3-70b", on="h100-sxm", gpus=4)."""
+
+    def __init__(self, model=None, **options):
+        self._at = ctypes.c_void_p()
+        said = _library.Said()
+        body = json.dumps(body_of([], {"model": model, **options}))
+        _library.ended(_call.chalkline_step_open(_library.handle, body.encode(), ctypes.byref(self._at), ctypes.byref(said)), said)
+
+    def __del__(self):
+        _call.chalkline_step_close(self._at)
+
+    def step(self, prompts=(), decodes=(), drafts=0):
+        """Seconds of a step: `prompts` are pairs of the prompt tokens that it processes and the tokens cached before them;
+        `decodes` the cached tokens of each sequence that decodes, with so many `drafts` each."""
+        return self.interval(prompts, decodes, drafts)[0]
+
+    def interval(self, prompts=(), decodes=(), drafts=0):
+        """(seconds, low, high): the step with the ends of its 80 % interval."""
+        batch, ends = _library.Batch(), (ctypes.c_double * 2)()
+        for tokens, cached in prompts:
+            _call.chalkline_batch_add(batch, tokens, cached, 0)
+        for cached in decodes:
+            _call.chalkline_batch_add(batch, 1 + drafts, cached, 1)
+        return _call.chalkline_step(self._at, batch, ends), ends[0], ends[1]
