@@ -1,4 +1,4 @@
-/* Prices as inputs of the rows of a price list, and signs that a price is wrong.
+/* A price list from its file to readings: its prices as inputs of rows, and signs that a price is wrong.
  *
  * A reading is one entry of a list, with the inputs that its prices set. It is suspicious where a
  * ratio of prices lies outside the usual range of data/priors.csv, or where many entries of a
@@ -7,12 +7,15 @@
 #include "ask/evidence/evidence.h"
 
 #include "build/row_names.h"
+#include "catalog/sheet.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRIORITY = FIELD_COUNT };
+enum { PRIORITY = FIELD_COUNT, FILE_MOST = 64 << 20 };
+
+static const char *const built_in = "data/prices.csv";
 
 /* Where each input of the rows stands in a price. */
 static const struct { const char *row; enum service_tier tier; int above; enum price_class class; }
@@ -200,4 +203,20 @@ const char *reading_suspicious(struct arena *arena, const struct price_reading *
                          i == FIELD_INPUT ? reading->seen[i] * 1e6
                          : i < FIELD_COUNT ? reading->seen[i] : reading->priority);
     return out.data;
+}
+
+bool readings_read(struct arena *arena, const char *path, const struct priors *priors,
+                   const struct seen_rows *rows, struct price_sheet *sheet,
+                   struct price_reading **readings, struct error *error)
+{
+    bool ours = !strcmp(path, "prices");
+    struct text text = text_built_in(built_in);
+    if ((!ours && !file_read(arena, path, FILE_MOST, &text, error)) ||
+        !prices_read(arena, ours ? built_in : path, text, sheet, error))
+        return false;
+    *readings = arena_array(arena, sheet->count, sizeof **readings);
+    for (size_t i = 0; i < sheet->count; i++)
+        reading_make(arena, rows, priors, &sheet->prices[i], &(*readings)[i]);
+    readings_vendors(arena, *readings, sheet->count, priors);
+    return true;
 }
