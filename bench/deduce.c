@@ -3,15 +3,15 @@
 #include "ask/deduce/deduce.h"
 #include "infer/draws.h"
 #include "bench/turns.h"
+#include "base/quantile.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { TURNS = 5, DRAWS = 1 << 20 };
 
 static void line(const char *name, double *times, const char *bar)
 {
-    qsort(times, TURNS, sizeof *times, by_size);
+    numbers_sort(times, TURNS);
     printf("  %-44s %7.0f ms  %5.1f M/s  %s\n", name, 1e3 * times[TURNS / 2],
            1e-6 * DRAWS / times[TURNS / 2], bar);
 }

@@ -3,9 +3,9 @@
 #include "ask/ask.h"
 #include "ask/plan/plan.h"
 #include "bench/turns.h"
+#include "base/quantile.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { TURNS = 7 };
 
@@ -56,8 +56,8 @@ static void run(const struct plan_job *job)
         count = plan.result.count;
         arena_free(&arena);
     }
-    qsort(whole, TURNS, sizeof *whole, by_size);
-    qsort(search, TURNS, sizeof *search, by_size);
+    numbers_sort(whole, TURNS);
+    numbers_sort(search, TURNS);
     const double all = whole[TURNS / 2], walked = search[TURNS / 2];
     printf("  %-44s %7.0f ms  search %7.0f ms  %6.1f M points, %5.1f M seen: %5.1f M/s, %5.1f M/s seen"
            "  %s\n", job->name, 1e3 * all, 1e3 * walked, 1e-6 * (double)count.points,

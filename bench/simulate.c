@@ -1,23 +1,17 @@
 /* simulate -- CPU seconds of the simulator, one thread unless said, reading of the trace apart;
  * beside what other tools took on a machine of this kind. Each is the median of several turns.
  * Traces that are not there are drawn instead, and said to be. */
+#include "base/quantile.h"
+#include "bench/turns.h"
 #include "sim/schedulers/schedulers.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
 enum { TURNS = 7 };
-
-static double cpu(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static double wall(void)
 {
@@ -49,12 +43,6 @@ static struct sim_options options_of(const struct scheduler *scheduler, struct c
         .replicas = 1, .router = ROUTER_LEAST_PENDING, .seed = 1 };
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* CPU seconds of a run; MB that it took. */
 static double measure(const struct trace *trace, const struct sim_options *options, double *megabytes)
 {
@@ -72,7 +60,7 @@ static double measure(const struct trace *trace, const struct sim_options *optio
         *megabytes = 1e-6 * (double)arena.taken;
         arena_free(&arena);
     }
-    qsort(times, TURNS, sizeof *times, by_size);
+    numbers_sort(times, TURNS);
     return times[TURNS / 2];
 }
 

@@ -3,9 +3,9 @@
 #include "ask/ask.h"
 #include "ask/train/train.h"
 #include "bench/turns.h"
+#include "base/quantile.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { TURNS = 7, SETS = 5 };
 
@@ -66,7 +66,7 @@ static void run(const struct train_job *job)
                 return;
         seconds[turn] = cpu() - start;
     }
-    qsort(seconds, TURNS, sizeof *seconds, by_size);
+    numbers_sort(seconds, TURNS);
     const double whole = seconds[TURNS / 2];
     printf("  %-44s %7.0f ms  %7.3f M layouts, %.3f M even, %.3f M fit: %5.1f M/s  %s\n",
            job->name, 1e3 * whole, 1e-6 * (double)counts.points, 1e-6 * (double)counts.even,

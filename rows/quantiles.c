@@ -5,10 +5,9 @@
  * others draw. A distribution is truncated at the range of its row by drawing again. Inputs are
  * independent. */
 #include "rows/rows.h"
+#include "base/quantile.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* PCG XSH RR 64/32 (O'Neill 2014). */
 static uint32_t draw(uint64_t *state)
@@ -64,14 +63,6 @@ static double draw_input(const struct input *input, uint64_t *state)
     return fmin(fmax(x, input->least), input->most);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
 /* By its name, so that other rows do not change what an input draws. */
 static uint64_t name_seed(const char *name)
 {
@@ -103,7 +94,7 @@ void graph_quantiles(struct arena *arena, const struct graph *graph, size_t outp
     for (size_t k = 0; k < samples; k++)
         if (isfinite(values[k]))
             values[finite++] = values[k];
-    qsort(values, finite, sizeof *values, by_value);
+    numbers_sort(values, finite);
     for (size_t q = 0; q < count; q++)
         quantiles[q] = finite ? values[(size_t)(at[q] * (double)(finite - 1) + 0.5)] : NAN;
     arena_free(&scratch);

@@ -20,10 +20,10 @@
  * ROOT, for whose slope interval arithmetic has no bounds, are searched on the grid only; `proved` is
  * then false. */
 #include "rows/run.h"
+#include "base/quantile.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { GRID = 2048, TURNS = 400, DEEPEST = 80 };
@@ -483,14 +483,6 @@ static double grid_point(double low, double high, size_t i)
     return low + (high - low) * t;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
 /* The median size of the values that are not zero. */
 static double usual_size(struct arena *arena, const double *f)
 {
@@ -499,7 +491,7 @@ static double usual_size(struct arena *arena, const double *f)
     for (size_t i = 0; i < GRID; i++)
         if (f[i] != 0 && isfinite(f[i]))
             sizes[count++] = fabs(f[i]);
-    qsort(sizes, count, sizeof *sizes, by_size);
+    numbers_sort(sizes, count);
     return count ? sizes[count / 2] : 0;
 }
 

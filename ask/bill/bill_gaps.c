@@ -4,19 +4,13 @@
  * longer ones cut to it; both are rows' inputs. Another mean stretches all gaps by one factor and
  * keeps their shape. */
 #include "ask/bill/bill.h"
+#include "base/quantile.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FILE_MOST = 64 << 20 };
 static const double GAP_MOST = 1e8;
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static bool read_measured(struct arena *arena, const char *path, struct gaps *gaps,
                           struct error *error)
@@ -42,7 +36,7 @@ static bool read_measured(struct arena *arena, const char *path, struct gaps *ga
         return error_expected(error, "seconds, from 0 to %g", GAP_MOST);
     }
     gaps->count = csv.rows;
-    qsort(gaps->measured, gaps->count, sizeof *gaps->measured, ascending);
+    numbers_sort(gaps->measured, gaps->count);
     return true;
 }
 

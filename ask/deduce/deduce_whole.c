@@ -5,6 +5,7 @@
  * share one set of draws. The summary counts suspicious entries, and those to which too few draws
  * come near. */
 #include "ask/deduce/deduce.h"
+#include "base/quantile.h"
 #include "scenario/values.h"
 
 #include "build/row_names.h"
@@ -130,12 +131,6 @@ static void add_entry(struct deduction *deduction, const struct price_reading *r
     add_cells(deduction, reading, entry);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* By which factor, either way, active parameters are known for half of the models; NAN: for none. */
 static double active_factor(const struct deduction *deduction)
 {
@@ -147,7 +142,7 @@ static double active_factor(const struct deduction *deduction)
         if (active->q05 > 0 && isfinite(active->q95))
             factors[known++] = sqrt(active->q95 / active->q05);
     }
-    qsort(factors, known, sizeof *factors, by_size);
+    numbers_sort(factors, known);
     return known ? factors[known / 2] : NAN;
 }
 

@@ -6,12 +6,12 @@
  * names the one that beats it where it comes closest. */
 #include "ask/ask.h"
 #include "ask/tiers/tiers.h"
+#include "base/quantile.h"
 #include "build/row_names.h"
 #include "scenario/basis.h"
 #include "scenario/values.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- what was asked ------------------------------------------------------------------ */
@@ -146,12 +146,6 @@ static void read_memory(struct tiers_answer *tiers)
         tiers->memory = values_range(scenario, &values, 0);
 }
 
-static int shorter_first(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void choose_pauses(struct tiers_answer *tiers)
 {
     static const double ladder[] = { 0.01, 1, 10, 60, 300, 3600, 6 * 3600, 86400, 7 * 86400,
@@ -165,7 +159,7 @@ static void choose_pauses(struct tiers_answer *tiers)
     for (size_t i = 1; i < places->path_count; i++)
         all[count++] = places->path[i].from;
     all[count++] = tiers->whole[WHOLE_hold_time];
-    qsort(all, count, sizeof *all, shorter_first);
+    numbers_sort(all, count);
     for (size_t i = 0; i < count; i++)
         if (!kept || all[i] > all[kept - 1])
             all[kept++] = all[i];
