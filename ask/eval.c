@@ -12,7 +12,6 @@
 #include "deploy/server.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A row of a table's chapter stands for its value at every entry. */
 static void expand(struct scenario *scenario, const char *word, const char ***names,

@@ -1,8 +1,6 @@
 /* show: one machine, model, tier, price or row with its sources. */
 #include "ask/ask.h"
 
-#include <string.h>
-
 static void show_entry(struct arena *arena, const struct catalog_entry *entry,
                        struct answer *answer)
 {

@@ -15,7 +15,6 @@
 
 #include "scenario/equation.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

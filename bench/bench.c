@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { POINTS = 2016, PAD = 40, REPEATS = 400, TURNS = 25, KEEP = 5 };

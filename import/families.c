@@ -7,7 +7,6 @@
 
 #include "catalog/sheet.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SHEET "data/families.csv"

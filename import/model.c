@@ -10,7 +10,6 @@
 #include "build/row_names.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- the parts around attention and feed-forward ------------------------------------- */
 

@@ -8,7 +8,6 @@
 #include "import/prices.h"
 
 #include "catalog/catalog.h"
-#include "import/import.h"
 
 #include <math.h>
 #include <string.h>

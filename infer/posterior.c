@@ -5,7 +5,6 @@
 #include "rows/rows.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- linear algebra ------------------------------------------------------------------------ */
 

@@ -2,7 +2,6 @@
 #include "report/picture_parts.h"
 
 #include <math.h>
-#include <string.h>
 
 const char *const picture_kind_names[PICTURE_KINDS] = {
     "result", "compute", "weights", "cache", "network", "host" };

@@ -2,7 +2,6 @@
 #include "report/picture_lines.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { FEW_DOTS = 80 };
 

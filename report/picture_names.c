@@ -3,7 +3,6 @@
 #include "report/picture_lines.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Count what is drawn below a text that would stand here. */
 static unsigned crossings(const struct drawing *drawing, struct box box)

@@ -7,7 +7,6 @@
 #include "rows/rows.h"
 
 #include <math.h>
-#include <string.h>
 
 struct row_checker {
     const struct formulas *formulas;

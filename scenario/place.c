@@ -8,7 +8,6 @@
 #include "build/row_names.h"
 #include "catalog/sheet.h"
 
-#include <math.h>
 #include <string.h>
 
 static const struct option list[] = {

@@ -5,7 +5,6 @@
 #include "score/benchmark.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static int fail(const struct error *error)
 {

@@ -1,6 +1,5 @@
 /* embed NAME FILE... -- write C that holds the files: `const struct embedded NAME[]`. */
 #include <stdio.h>
-#include <stdlib.h>
 
 static int write_bytes(const char *path)
 {

@@ -10,7 +10,6 @@
 #include "build/row_names.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { TURNS_TRIED = 200 };         /* between two compactions, at most */
 

@@ -9,7 +9,6 @@
 #include "scenario/values.h"
 
 #include "build/row_names.h"
-#include "score/score.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "report/picture.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double wide_span = 50;
 

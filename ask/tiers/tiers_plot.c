@@ -7,7 +7,6 @@
 #include "report/picture.h"
 
 #include <math.h>
-#include <string.h>
 
 struct view {
     double short_end, long_end;     /* pauses, s */

@@ -6,8 +6,6 @@
  *     multinode.nodeCount    hosts of one server; the operator adds the flags that join them */
 #include "deploy/launch/manifest.h"
 
-#include <string.h>
-
 static struct doc *add_component(struct manifest *manifest, struct doc *list, const char *name, const char *type,
                                  double replicas, double hosts)
 {

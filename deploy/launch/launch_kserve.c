@@ -11,7 +11,6 @@
 #include "build/row_names.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *shell_text(struct manifest *manifest, const struct doc *first)
 {

@@ -9,8 +9,6 @@
 
 #include "build/row_names.h"
 
-#include <string.h>
-
 /* "if [ $LWS_WORKER_INDEX = 0 ]; then exec FIRST; else exec OTHERS; fi" */
 static const char *both_commands(struct manifest *manifest, const struct launch_start *first,
                                  const struct launch_start *other)

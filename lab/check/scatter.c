@@ -7,7 +7,6 @@
 #include "report/picture.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *const drawn_units[METRICS] = {
     [METRIC_TPOT] = "ms",            [METRIC_TTFT] = "s",          [METRIC_E2E] = "s",

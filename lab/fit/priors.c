@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LENGTH = POSTERIOR_FACTORS + 2 * POSTERIOR_FIELDS, NUMBERS };

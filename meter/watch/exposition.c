@@ -1,7 +1,6 @@
 #include "meter/watch/exposition.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- reading ---------------------------------------------------------------------------------- */

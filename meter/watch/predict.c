@@ -8,7 +8,6 @@
 #include "infer/posterior.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The rows that what is open is chosen for. */

@@ -7,7 +7,6 @@
 #include "meter/measure/fetch.h"
 #include "meter/watch/metrics.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,10 +7,8 @@
 
 #include "build/row_names.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* -o FILE: as every verb takes it. */
 static bool write_calibration(const struct watch *watch, struct error *error)

@@ -4,8 +4,6 @@
  * the queue of one request, kinds of waiting) has no series, rather than zeros. */
 #include "serve/live/endpoint.h"
 
-#include <math.h>
-
 static const double ttft[] = { .001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10,
                                20, 40, 80, 160, 640, 2560 },
                     gap[] = { .01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20,
