@@ -130,6 +130,9 @@ bool text_check_lines(struct text text, const char *file, struct error *error);
 bool name_same(const char *a, const char *b);
 /* Does the text contain the word, in capitals or not? */
 bool name_within(const char *text, const char *word);
+/* Where a name stands in a list of names, letter by letter; `count` where it does not. */
+size_t name_index(const char *const *names, size_t count, const char *name);
+bool name_listed(const char *const *names, size_t count, const char *name);
 /* The most similar of `names` for a "did you mean", or NULL if none is similar. */
 const char *name_nearest(const char *name, const char *const *names, size_t count);
 

@@ -225,6 +225,19 @@ bool name_within(const char *text, const char *word)
     return false;
 }
 
+size_t name_index(const char *const *names, size_t count, const char *name)
+{
+    size_t at = 0;
+    while (at < count && strcmp(names[at], name))
+        at++;
+    return at;
+}
+
+bool name_listed(const char *const *names, size_t count, const char *name)
+{
+    return name_index(names, count, name) < count;
+}
+
 static int least(int a, int b)
 {
     return a < b ? a : b;

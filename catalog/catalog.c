@@ -274,10 +274,7 @@ static bool check_row(const struct catalog_sheet *sheet, size_t index, struct er
         fault(sheet, row.line, error, "not a date:", row.date);
         return error_expected(error, "2026-04-03, or 2026-04 or 2026 where no more is known");
     }
-    bool marked = false;
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        marked |= !strcmp(row.mark, marks[i]);
-    if (!marked) {
+    if (!name_listed(marks, sizeof marks / sizeof *marks, row.mark)) {
         fault(sheet, row.line, error, "unknown mark", row.mark);
         return error_expected(error, "an empty cell, memory, announced, assumed or not chosen");
     }

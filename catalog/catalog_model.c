@@ -226,10 +226,7 @@ static bool is_about(const char *key)       /* of the model, not of its config.j
         "title", "alias", "same_as", "params_total_published", "params_active_published",
         "kv_elements_published", "figures_in_fit", NAME_trained_tokens,
     };
-    for (size_t i = 0; i < sizeof about / sizeof *about; i++)
-        if (!strcmp(key, about[i]))
-            return true;
-    return false;
+    return name_listed(about, sizeof about / sizeof *about, key);
 }
 
 static const struct catalog_entry *base_find(const struct catalog *catalog,

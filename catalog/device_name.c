@@ -85,14 +85,6 @@ static void split(const char *name, struct device_words *words)
     }
 }
 
-static bool among(const char *word, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(word, list[i]))
-            return true;
-    return false;
-}
-
 /* Digits, then `ending`. */
 static bool counts(const char *word, const char *ending)
 {
@@ -118,18 +110,18 @@ static size_t idle(const struct device_words *words, size_t at)
     static const char *const housings[] = { "pro", "air", "studio", "mini" };
     static const char *const numbers[] = { "dual", "quad", "six", "eight", "twelve", "sixteen" };
     const char *word = words->word[at], *next = after(words, at);
-    if ((counts(word, "") || among(word, numbers, sizeof numbers / sizeof *numbers)) && !strcmp(next, "core"))
+    if ((counts(word, "") || name_listed(numbers, sizeof numbers / sizeof *numbers, word)) && !strcmp(next, "core"))
         return 2;
     if (!strcmp(word, "imac"))
         return 1;
     if (!strcmp(word, "macbook") || !strcmp(word, "mac"))        /* "MacBook Pro M3", "Mac Studio M3 Ultra" */
-        return 1 + among(next, housings, sizeof housings / sizeof *housings);
+        return 1 + name_listed(housings, sizeof housings / sizeof *housings, next);
     const bool ordinal = counts(word, "th") || counts(word, "nd") || counts(word, "rd") || counts(word, "st");
     if (ordinal && !strcmp(next, "gen"))
         return 2;
     if (!strcmp(word, "cpu") && at + 1 == words->count)     /* "core-ultra-7-155h-cpu" beside its GPU */
         return 0;
-    return among(word, makers, sizeof makers / sizeof *makers);
+    return name_listed(makers, sizeof makers / sizeof *makers, word);
 }
 
 static void append(char *key, const char *word)

@@ -233,10 +233,7 @@ static bool plain_transformer(struct config *config)
     const char *activation = config_string(config, "hidden_act");
     if (!activation)
         return not_plain(config, "no", "hidden_act");
-    bool found = false;
-    for (size_t i = 0; i < sizeof gated / sizeof *gated; i++)
-        found |= !strcmp(activation, gated[i]);
-    if (!found)
+    if (!name_listed(gated, sizeof gated / sizeof *gated, activation))
         return not_plain(config, "not silu, as of gated blocks, is", "hidden_act");
     return config_get(config, "tie_word_embeddings") || not_plain(config, "no", "tie_word_embeddings");
 }

@@ -62,10 +62,7 @@ static const struct format *exact(const struct model *model, const struct format
 static bool quantised(const struct module *module)
 {
     static const char *const plain[] = { "F64", "F32", "F16", "BF16", "fp32", "fp16", "bf16" };
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (!strcmp(plain[i], module->type))
-            return false;
-    return true;
+    return !name_listed(plain, sizeof plain / sizeof *plain, module->type);
 }
 
 static bool quantisable(const struct module *module)

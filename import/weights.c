@@ -138,10 +138,7 @@ static const char *entry_name(struct arena *arena, const struct fact_table *tabl
 {
     const char *unique = name;
     for (int number = 2; ; number++) {
-        size_t i = 0;
-        while (i < table->entries && strcmp(table->entry[i], unique))
-            i++;
-        if (i == table->entries)
+        if (!name_listed(table->entry, table->entries, unique))
             return unique;
         unique = arena_print(arena, "%s-%d", name, number);
     }

@@ -9,14 +9,6 @@
 
 static const char *const kinds[] = { "equality", "inequality", "number", "argument" };
 
-static enum statement_kind kind_of(const char *name)
-{
-    int kind = 0;
-    while (strcmp(kinds[kind], name))
-        kind++;
-    return (enum statement_kind)kind;
-}
-
 /* "x1.25" */
 static double factor(const char *text)
 {
@@ -41,7 +33,7 @@ static void read_one(struct arena *arena, const struct csv *csv, size_t row, str
 #define CELL(name) csv_cell(csv, row, csv_column(csv, name))
     *one = (struct statement){
         .id = CELL("id"), .chapter = atoi(CELL("chapter")), .time = CELL("time"), .sentence = CELL("statement"),
-        .kind = kind_of(CELL("kind")), .kind_name = CELL("kind"), .deck = CELL("deck"),
+        .kind = (enum statement_kind)name_index(kinds, sizeof kinds / sizeof *kinds, CELL("kind")), .kind_name = CELL("kind"), .deck = CELL("deck"),
         .equation = CELL("equation"), .asks = CELL("asks"), .says = CELL("says"), .exact = CELL("exact"),
         .tolerance = factor(CELL("tolerance")), .holds = CELL("holds"), .fails = CELL("fails"),
         .input = "", .turns = "", .reason = CELL("reason"), .about_experts = lists(CELL("about"), "experts"),

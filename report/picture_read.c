@@ -45,10 +45,7 @@ static bool read_object(const struct picture_member *node, const char *const *ke
     if (!node->doc || node->doc->kind != DOC_OBJECT)
         return refuse(node, "is not an object", "an object, as report/picture.h shows it");
     for (const struct doc *kid = node->doc->first; kid; kid = kid->next) {
-        bool known = false;
-        for (size_t i = 0; i < count; i++)
-            known |= !strcmp(kid->key, keys[i]);
-        if (known)
+        if (name_listed(keys, count, kid->key))
             continue;
         const char *near = name_nearest(kid->key, keys, count);
         refuse(node, arena_print(node->arena, "has a member '%.60s'", kid->key), "members of a picture");

@@ -194,9 +194,9 @@ static struct codegen_scope *open_scope(struct codegen *codegen)
 
 static size_t input_index(struct codegen *codegen, const char *name)
 {
-    for (size_t i = 0; i < codegen->input_count; i++)
-        if (!strcmp(codegen->inputs[i], name))
-            return i;
+    const size_t at = name_index(codegen->inputs, codegen->input_count, name);
+    if (at < codegen->input_count)
+        return at;
     if (codegen->input_count == sizeof codegen->inputs / sizeof *codegen->inputs) {
         codegen_wrong(codegen, "more than 512 inputs", "fewer");
         return 0;

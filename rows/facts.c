@@ -128,6 +128,12 @@ void facts_note(struct facts *facts, const char *format, ...)
                                &facts->note_room, sizeof *facts->notes) = copy(facts, note);
 }
 
+void facts_note_once(struct facts *facts, const char *note)
+{
+    if (!name_listed(facts->notes, facts->note_count, note))
+        facts_note(facts, "%s", note);
+}
+
 /* ---- tables --------------------------------------------------------------------- */
 
 const struct fact_table *facts_table_find(const struct facts *facts, const char *name)
@@ -182,9 +188,7 @@ size_t facts_entry(struct facts *facts, struct fact_table *table, const char *en
 static struct fact *table_place(struct facts *facts, struct fact_table *table, size_t entry,
                                 const char *column)
 {
-    size_t j = 0;
-    while (j < table->columns && strcmp(table->column[j], column))
-        j++;
+    const size_t j = name_index(table->column, table->columns, column);
     if (j == table->columns) {
         table->column = names_grow(facts, table->column, table->columns, column);
         table_resize(facts, table, table->entries, table->columns + 1);

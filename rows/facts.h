@@ -79,6 +79,7 @@ const struct fact *facts_find(const struct facts *facts, const char *name);     
 /* Did the user give the fact? False for NULL. */
 bool fact_given(const struct fact *fact);
 void facts_note(struct facts *facts, const char *format, ...) BASE_PRINTF(2, 3);
+void facts_note_once(struct facts *facts, const char *note);
 
 /* Tables: get (or create) a table, add an entry, set a cell of the last or a named
  * entry. Column names are created as they are first used. */

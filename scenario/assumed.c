@@ -41,9 +41,8 @@ static struct rested *rested_of(struct rested *rested, size_t count, const char 
 
 static void keep_fitted(struct basis *basis, struct arena *arena, const char *name)
 {
-    for (size_t i = 0; i < basis->fitted_count; i++)
-        if (!strcmp(basis->fitted[i], name))
-            return;
+    if (name_listed(basis->fitted, basis->fitted_count, name))
+        return;
     *(const char **)arena_push(arena, &basis->fitted, &basis->fitted_count, &basis->fitted_room,
                                sizeof *basis->fitted) = arena_copy(arena, name, strlen(name));
 }
@@ -270,8 +269,7 @@ static bool predicts_server(const struct scenario *scenario, const struct values
     for (size_t i = 0; i < values->graph.input_count; i++) {
         const struct row *row = formulas_row(&scenario->formulas, values->graph.inputs[i].row);
         predicted |= row_file(row) && starts_with(row_file(row), serving);
-        for (size_t k = 0; k < sizeof models / sizeof *models; k++)
-            model |= !strcmp(row_name(row), models[k]);
+        model |= name_listed(models, sizeof models / sizeof *models, row_name(row));
     }
     return predicted && model;
 }

@@ -11,7 +11,6 @@
 #include "build/row_names.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The graphs, for one set of facts, of the asked expressions and of the memory that the batch needs. */
@@ -196,14 +195,6 @@ struct labels {
     size_t count;
 };
 
-static size_t label_index(const struct labels *labels, const char *label)
-{
-    size_t i = 0;
-    while (i < labels->count && strcmp(labels->at[i], label))
-        i++;
-    return i;
-}
-
 static void list_labels(struct scenario *scenario, struct labels *labels)
 {
     const struct facts *facts = &scenario->facts;
@@ -212,7 +203,7 @@ static void list_labels(struct scenario *scenario, struct labels *labels)
     for (size_t i = 0; i < facts->scalar_count; i++)
         if (by_user(scenario, &facts->scalars[i])) {
             const char *label = label_of(scenario, &facts->scalars[i]);
-            const size_t k = label_index(labels, label);
+            const size_t k = name_index(labels->at, labels->count, label);
             labels->at[k] = label;
             labels->count += k == labels->count;
         }
@@ -238,7 +229,7 @@ static void act_early(struct scenario *scenario, const char *const *texts, size_
         for (size_t i = 0; i < facts->scalar_count; i++) {
             const struct fact *fact = &facts->scalars[i];
             const int input = by_user(scenario, fact) && !fact->expression ? graph_input(&values.graph, fact->name) : -1;
-            bool *acts = input < 0 ? NULL : &labels->acts[label_index(labels, label_of(scenario, fact))];
+            bool *acts = input < 0 ? NULL : &labels->acts[name_index(labels->at, labels->count, label_of(scenario, fact))];
             if (acts && !*acts)
                 *acts = graph_moves(scenario->arena, &values.graph, values.nodes, (size_t)input);
         }

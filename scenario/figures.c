@@ -39,10 +39,7 @@ static bool is_served(const char *name)
     static const char *const rows[] = { NAME_predicted_tpot, NAME_predicted_ttft, NAME_predicted_e2e,
                                         NAME_predicted_throughput, NAME_throughput_per_chip,
                                         NAME_speed_per_user, NAME_prefill_speed };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strcmp(rows[i], name))
-            return true;
-    return false;
+    return name_listed(rows, sizeof rows / sizeof *rows, name);
 }
 
 static const struct band *band_of(const char *name)
@@ -60,12 +57,11 @@ static const struct fact *cell_of(const struct scenario *scenario, const struct 
                                   const char *entry, size_t size)
 {
     const struct fact_table *table = facts_table_find(&scenario->facts, row_table(row));
-    size_t at = 0, column = 0;
+    size_t at = 0;
     while (table && at < table->entries &&
            (strncmp(table->entry[at], entry, size) || table->entry[at][size]))
         at++;
-    while (table && column < table->columns && strcmp(table->column[column], row_name(row)))
-        column++;
+    const size_t column = table ? name_index(table->column, table->columns, row_name(row)) : 0;
     if (!table || at == table->entries || column == table->columns)
         return NULL;
     const struct fact *cell = &table->cell[at * table->columns + column];
@@ -108,10 +104,8 @@ static struct unit unit_of(const struct scenario *scenario, const char *name)
 static const double *value_named(const struct values *values, const char *const *names, size_t count,
                                  const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(names[i], name))
-            return &values->at[i];
-    return NULL;
+    const size_t at = name_index(names, count, name);
+    return at < count ? &values->at[at] : NULL;
 }
 
 static void set_interval(const struct values *values, const char *const *names, size_t count,
@@ -213,14 +207,6 @@ void figures_row(struct section *section, const char *name, double value)
             section_number(section, formulas->aliases[i].name, value, unit);
 }
 
-static bool is_weighed_note(const struct scenario *scenario, const char *note)
-{
-    for (size_t i = 0; i < scenario->weighed_note_count; i++)
-        if (!strcmp(scenario->weighed_notes[i], note))
-            return true;
-    return false;
-}
-
 static void add_inputs(const struct scenario *scenario, struct section *list)
 {
     for (size_t i = 0; i < scenario->weighed_count; i++) {
@@ -251,7 +237,7 @@ void figures_notes(const struct scenario *scenario, struct section *section)
     struct section *noted = section_add(section, "noted", SECTION_TEXTS);
     inputs->text_only = noted->text_only = true;
     for (size_t i = 0; i < scenario->facts.note_count; i++)
-        if (!is_weighed_note(scenario, scenario->facts.notes[i]))
+        if (!name_listed(scenario->weighed_notes, scenario->weighed_note_count, scenario->facts.notes[i]))
             section_word(noted, NULL, scenario->facts.notes[i]);
     add_inputs(scenario, inputs);
     section_number(section, "fitted_constants", (double)scenario->fitted_count, unit_one)->text_only = true;

@@ -332,9 +332,8 @@ static bool find_set_row(struct scenario *scenario, const char *name, const char
     }
     const char *entry = arena_copy(scenario->arena, bracket + 1, size - 1);
     const struct fact_table *known = facts_table_find(&scenario->facts, table);
-    for (size_t i = 0; known && i < known->entries; i++)
-        if (!strcmp(known->entry[i], entry))
-            return true;
+    if (known && name_listed(known->entry, known->entries, entry))
+        return true;
     return (!known && !strcmp(entry, "default")) ||
            entry_unknown(scenario->arena, known, plain, entry, source, error);
 }

@@ -99,14 +99,8 @@ bool sweep_note(struct sweep_notes *notes, struct arena *arena, const struct sce
             return false;
         facts->note_count = 0;
     }
-    for (size_t i = 0; i < scenario->facts.note_count; i++) {
-        const char *note = scenario->facts.notes[i];
-        bool known = false;
-        for (size_t k = 0; k < facts->note_count; k++)
-            known |= !strcmp(facts->notes[k], note);
-        if (!known)
-            facts_note(facts, "%s", note);
-    }
+    for (size_t i = 0; i < scenario->facts.note_count; i++)
+        facts_note_once(facts, scenario->facts.notes[i]);
     return true;
 }
 

@@ -55,10 +55,7 @@ static bool of_subject(const char *name)
 {
     static const char *const names[] = { "model", "on", "precision", "experts-precision",
                                          "kv-precision", "engine" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i], name))
-            return true;
-    return false;
+    return name_listed(names, sizeof names / sizeof *names, name);
 }
 
 /* A verb may have removed a given row, or replaced its value: then the fact is what counts. */

@@ -8,7 +8,6 @@
 #include "score/layout.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const metric_names[METRICS] = { "tpot", "ttft", "e2e", "throughput", "prefill",
@@ -417,26 +416,18 @@ static bool same_word(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-static bool is_one_of(const char *row, const char *const *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(row, rows[i]))
-            return true;
-    return false;
-}
-
 static bool is_figure(const char *row)
 {
     static const char *const rows[] = { NAME_measured_tpot, NAME_measured_ttft, NAME_stated_chip_flops,
                                         NAME_recompute_counted };
-    return is_one_of(row, rows, sizeof rows / sizeof *rows);
+    return name_listed(rows, sizeof rows / sizeof *rows, row);
 }
 
 static bool same_inputs(const struct measured *a, const struct measured *b, const char *const *but,
                         size_t count)
 {
     for (int i = 0; i < a->input_count; i++)
-        if (!is_figure(a->inputs[i].name) && !is_one_of(a->inputs[i].name, but, count) &&
+        if (!is_figure(a->inputs[i].name) && !name_listed(but, count, a->inputs[i].name) &&
             measured_input(b, a->inputs[i].name, NAN) != a->inputs[i].value)
             return false;
     return true;

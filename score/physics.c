@@ -4,7 +4,6 @@
 #include "build/row_names.h"
 
 #include <math.h>
-#include <string.h>
 
 const double physics_few = 0.8;
 const double physics_overload = 1 / 0.9;
@@ -35,10 +34,8 @@ void physics_open(struct physics *physics, struct arena *arena, const struct com
 
 static double bound_of(const char *const *rows, const double *values, size_t count, const char *bound)
 {
-    for (size_t i = 0; bound && i < count; i++)
-        if (!strcmp(rows[i], bound))
-            return values[i];
-    return 0;
+    const size_t at = bound ? name_index(rows, count, bound) : count;
+    return at < count ? values[at] : 0;
 }
 
 static bool measures(const struct measured *point, enum metric metric)

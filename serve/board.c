@@ -18,18 +18,9 @@
 
 /* ---- which expressions ------------------------------------------------------------------- */
 
-/* `count` where it is not listed. */
-static size_t find_text(const struct board_list *side, const char *text)
-{
-    size_t at = 0;
-    while (at < side->count && strcmp(side->texts[at], text))
-        at++;
-    return at;
-}
-
 static size_t list_text(struct board_list *side, const char *text)
 {
-    size_t at = find_text(side, text);
+    size_t at = name_index(side->texts, side->count, text);
     if (at == side->count)
         *(const char **)arena_push(side->scenario->arena, &side->texts, &side->count, &side->room,
                                    sizeof *side->texts) = text;
@@ -68,7 +59,7 @@ static int set_taken(void *context, const struct expr *select)
         list_text(side, text);
         return 0;
     }
-    size_t at = find_text(side, text);
+    size_t at = name_index(side->texts, side->count, text);
     if (at == side->count)
         return 0;                   /* under a sum's sign: it holds for some entries, not for all */
     setting->condition[at] = true;

@@ -85,8 +85,7 @@ static bool read_switch(struct request_reader *reading, const struct option *opt
     if (value->kind == DOC_BOOL) {
         at = value->boolean ? 2 : 0;
     } else {
-        while (at < 5 && (value->kind != DOC_STRING || strcmp(value->string, words[at])))
-            at++;
+        at = value->kind == DOC_STRING ? name_index(words, 5, value->string) : 5;
         if (at == 5)
             return wrong_kind(reading, option->name, "true or false");
     }

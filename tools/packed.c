@@ -33,11 +33,7 @@ static bool cut(struct arena *arena, struct formulas *formulas, const char *file
 /* What of a device only `show` prints. */
 static bool only_shown(const struct csv *csv, const char *header)
 {
-    static const char *const headers[] = { "purchase_price USD" };
-    bool shown = false;
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
-        shown |= !strcmp(header, headers[i]);
-    return shown && !strcmp(csv->file, DEVICES_FILE);
+    return !strcmp(header, "purchase_price USD") && !strcmp(csv->file, DEVICES_FILE);
 }
 
 /* What of rules, flags and published layouts no answer reads. */

@@ -39,10 +39,7 @@ static bool name_unknown(struct bill *bill, const char *name, const char *const 
         return error_expected(bill->error, "one of its %zu names: `chalkline bill agent --csv` lists them",
                           sheet->count);
     for (size_t i = 0; i < sheet->count; i++) {
-        size_t k = 0;
-        while (k < count && strcmp(seen[k], all[i]))
-            k++;
-        if (k < count || count == MOST)
+        if (count == MOST || name_listed(seen, count, all[i]))
             continue;
         buffer_print(&list, "%s%.40s", count ? ", " : "", all[i]);
         seen[count++] = all[i];
@@ -130,11 +127,7 @@ static void note_rule(struct bill *bill, const struct caching_rule *rule)
         const char *note = arena_print(bill->arena, "%s: %s %s, %s", rule->name, rule_facts[i], text,
                                        strcmp(rule->mark[i], "middle")
                                        ? "no value is published" : "the middle of what is published");
-        size_t k = 0;
-        while (k < facts->note_count && strcmp(facts->notes[k], note))
-            k++;
-        if (k == facts->note_count)
-            facts_note(facts, "%s", note);
+        facts_note_once(facts, note);
     }
 }
 
@@ -250,13 +243,9 @@ static void note_idle(struct bill *bill, const struct bill_idle *own)
     for (int i = 0; i < SCHEMES; i++)
         texts[MORE + i] = schemes[i].row;
     const size_t count = given_idle(&bill->scenario, texts, SCHEMES + MORE, &labels);
-    for (size_t i = 0; i < count; i++) {
-        bool idle = !own->asked;
-        for (size_t k = 0; k < own->count; k++)
-            idle |= !strcmp(own->labels[k], labels[i]);
-        if (idle)
+    for (size_t i = 0; i < count; i++)
+        if (!own->asked || name_listed(own->labels, own->count, labels[i]))
             facts_note(&bill->scenario.facts, "%s has no effect on the bill", labels[i]);
-    }
 }
 
 bool ask_bill(struct arena *arena, const struct command *command, struct answer *answer,

@@ -145,10 +145,7 @@ static void fill_charges(const struct bill *bill, const struct bill_point *point
     for (int i = 0; i < RULES_FACTS; i++)
         at[RULE + i] = fact_of(bill, point->rule, i);
     for (int i = 0; i < COUNTED; i++) {
-        int k = 0;
-        while (strcmp(rule_facts[k], counted[i].life))
-            k++;
-        const double life = fact_of(bill, point->rule, k);
+        const double life = fact_of(bill, point->rule, (int)name_index(rule_facts, RULES_FACTS, counted[i].life));
         at[COUNT + 2 * i] = gaps_within(&bill->workload.gaps, point->mean_gap, life);
         at[COUNT + 2 * i + 1] = gaps_cut(&bill->workload.gaps, point->mean_gap, life);
     }

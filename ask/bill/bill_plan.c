@@ -50,10 +50,7 @@ static void say_options(struct plan_words *question, const struct verb *plan, co
     static const char *const other[] = { "model", "own", "json", "csv", "plot", "report", "report-page" };
     for (size_t i = 0; i < command->value_count; i++) {
         const struct option *option = command->values[i].option;
-        bool same = verb_option(plan, option->name) != NULL;
-        for (size_t k = 0; k < sizeof other / sizeof *other; k++)
-            same &= strcmp(option->name, other[k]) != 0;
-        if (same)
+        if (verb_option(plan, option->name) && !name_listed(other, sizeof other / sizeof *other, option->name))
             say(question, option->name, option->kind == OPTION_SWITCH ? NULL : command->values[i].text);
     }
 }

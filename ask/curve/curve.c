@@ -8,6 +8,7 @@
  * that only takes whole numbers are whole. */
 #define _GNU_SOURCE
 #include "ask/curve/curve.h"
+#include "base/quantile.h"
 #include "build/row_names.h"
 #include "scenario/basis.h"
 #include "scenario/figures.h"
@@ -71,14 +72,6 @@ static void make_points(struct curve *curve, const struct row *row, double low, 
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
 /* What follows the digits of the last value: "1,2,4ms" are milliseconds, as "1..4ms" are. */
 static const char *last_unit(const char *list)
 {
@@ -106,7 +99,7 @@ static bool read_list(struct curve *curve, const struct row *row, struct quantit
         *(double *)arena_push(curve->arena, &curve->x, &count, &room, sizeof *curve->x) =
             quantity.value;
     }
-    qsort(curve->x, count, sizeof *curve->x, by_value);
+    numbers_sort(curve->x, count);
     for (size_t i = 0; i < count; i++)
         if (!i || curve->x[i] > curve->x[curve->points - 1])
             curve->x[curve->points++] = curve->x[i];
@@ -275,13 +268,9 @@ static void keep_idle(struct curve *curve, struct scenario *scenario)
         curve->idle_count = count;
         return;
     }
-    for (size_t i = 0; i < curve->idle_count; i++) {
-        bool still = false;
-        for (size_t k = 0; k < count; k++)
-            still |= !strcmp(labels[k], curve->idle[i]);
-        if (still)
+    for (size_t i = 0; i < curve->idle_count; i++)
+        if (name_listed(labels, count, curve->idle[i]))
             curve->idle[kept++] = curve->idle[i];
-    }
     curve->idle_count = kept;
 }
 

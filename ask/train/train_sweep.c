@@ -32,13 +32,9 @@ static void keep_notes(struct swept_trains *swept, const struct train *one, cons
         swept->idle_count = count;
         return;
     }
-    for (size_t i = 0; i < swept->idle_count; i++) {
-        bool still = false;
-        for (size_t k = 0; k < count; k++)
-            still |= !strcmp(idle[k], swept->idle[i]);
-        if (still)
+    for (size_t i = 0; i < swept->idle_count; i++)
+        if (name_listed(idle, count, swept->idle[i]))
             swept->idle[kept++] = swept->idle[i];
-    }
     swept->idle_count = kept;
 }
 

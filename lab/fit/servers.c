@@ -18,10 +18,7 @@ static const struct problem servers = {
 bool fit_for_checking(const struct measured *point)
 {
     static const char *const kinds[] = { "open loop", "production", "personal" };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!strcmp(point->kind, kinds[i]))
-            return true;
-    return false;
+    return name_listed(kinds, sizeof kinds / sizeof *kinds, point->kind);
 }
 
 /* A setup of n rows weighs as sqrt(60 n) in the sum of squares. */

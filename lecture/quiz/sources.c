@@ -31,20 +31,12 @@ static int row_chapter(const struct row *row)
     return 0;
 }
 
-static enum problem_kind kind_named(const char *name)
-{
-    int kind = 0;
-    while (strcmp(problem_kinds[kind], name))
-        kind++;
-    return (enum problem_kind)kind;
-}
-
 static struct problem_source problem_source(const struct csv *csv, size_t row)
 {
 #define CELL(name) csv_cell(csv, row, csv_column(csv, name))
     return (struct problem_source){ .name = CELL("id"), .chapter = atoi(CELL("chapter")), .deck = CELL("deck"),
                             .asks = CELL("asks"), .reason = CELL("reason"), .question = CELL("question"),
-                            .only = kind_named(CELL("kind")) };
+                            .only = (enum problem_kind)name_index(problem_kinds, PROBLEM_KINDS, CELL("kind")) };
 #undef CELL
 }
 

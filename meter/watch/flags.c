@@ -18,10 +18,8 @@
 static enum vary vary_of(const struct flag *flag)
 {
     static const char *const words[VARY_COUNT] = { "double", "share", "step", "off", "cache", "tensor", "spread" };
-    int vary = 0;
-    while (vary < VARY_COUNT - 1 && strcmp(flag->vary, words[vary]))
-        vary++;
-    assert(!strcmp(flag->vary, words[vary]));
+    const size_t vary = name_index(words, VARY_COUNT, flag->vary);
+    assert(vary < VARY_COUNT);
     return (enum vary)vary;
 }
 
@@ -57,10 +55,8 @@ static const char *small_cache(struct arena *arena, const struct flag *flag, boo
 
 static bool is_stated(const struct watch *watch, const char *row)
 {
-    for (size_t i = 0; i < watch->assumed_count; i++)
-        if (!strcmp(watch->assumed[i], row))
-            return false;
-    return fact_given(facts_find(&watch->scenario.facts, row));
+    return !name_listed(watch->assumed, watch->assumed_count, row) &&
+           fact_given(facts_find(&watch->scenario.facts, row));
 }
 
 /* The value to try on one side (0: down, 1: up); NAN: there is none. */

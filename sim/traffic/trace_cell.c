@@ -43,9 +43,7 @@ bool trace_word(const char *word)
 
 size_t trace_class(struct trace *trace, const char *word)
 {
-    size_t priority_class = 0;
-    while (priority_class < trace->priority_classes && strcmp(trace->class_names[priority_class], word))
-        priority_class++;
+    const size_t priority_class = name_index(trace->class_names, trace->priority_classes, word);
     if (priority_class == trace->priority_classes && priority_class < TRACE_CLASSES)
         trace->class_names[trace->priority_classes++] = word;
     return priority_class;
