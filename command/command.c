@@ -295,6 +295,19 @@ void command_set_number(struct arena *arena, struct command *command, const char
     (void)good;
 }
 
+struct command *command_only(struct arena *arena, const struct command *command,
+                             bool (*kept)(const struct option *option))
+{
+    struct command *only = arena_alloc(arena, sizeof *only);
+    *only = *command;
+    only->values = arena_array(arena, command->value_count + 1, sizeof *only->values);
+    only->value_count = 0;
+    for (size_t i = 0; i < command->value_count; i++)
+        if (kept(command->values[i].option))
+            only->values[only->value_count++] = command->values[i];
+    return only;
+}
+
 /* ---- what was given ------------------------------------------------------------------------ */
 
 const struct value *command_value(const struct command *command, const char *name)

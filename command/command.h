@@ -146,6 +146,9 @@ void command_put_word(struct arena *arena, struct command *command, const char *
 void command_set(struct arena *arena, struct command *command, const char *name, const char *text);
 void command_set_number(struct arena *arena, struct command *command, const char *name,
                         double number);
+/* The command with only those of its options that `kept` takes. */
+struct command *command_only(struct arena *arena, const struct command *command,
+                             bool (*kept)(const struct option *option));
 /* Checks what options ask of each other; after the last was put. */
 bool command_complete(const struct command *command, struct error *error);
 const struct value *command_value(const struct command *command, const char *name);    /* the last; NULL: not given */

@@ -26,15 +26,14 @@ bool statement_open(struct scenario *scenario, const struct command *command, co
            deck_complete(scenario, statement->deck, error);
 }
 
+static bool gives_rows(const struct option *option)
+{
+    return !strcmp(option->name, "rows");
+}
+
 struct command command_rows_only(struct arena *arena, const struct command *command)
 {
-    struct command bare = *command;
-    bare.values = arena_array(arena, bare.value_count + 1, sizeof *bare.values);
-    bare.value_count = 0;
-    for (size_t i = 0; i < command->value_count; i++)
-        if (!strcmp(command->values[i].option->name, "rows"))
-            bare.values[bare.value_count++] = command->values[i];
-    return bare;
+    return *command_only(arena, command, gives_rows);
 }
 
 bool statement_sign(struct arena *arena, const struct command *command, const struct statement *statement,

@@ -30,14 +30,12 @@ void benchmark_given(const struct command *command, struct benchmark_facts *give
     }
 }
 
+static bool is_rest(const struct option *option)
+{
+    return !column_of(option);
+}
+
 const struct command *benchmark_rest(struct arena *arena, const struct command *command)
 {
-    struct command *rest = arena_alloc(arena, sizeof *rest);
-    *rest = *command;
-    rest->values = arena_array(arena, command->value_count + 1, sizeof *rest->values);
-    rest->value_count = 0;
-    for (size_t i = 0; i < command->value_count; i++)
-        if (!column_of(command->values[i].option))
-            rest->values[rest->value_count++] = command->values[i];
-    return rest;
+    return command_only(arena, command, is_rest);
 }

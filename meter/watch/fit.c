@@ -177,17 +177,9 @@ static struct measured server_of(struct scenario *scenario, const char *source)
     return server;
 }
 
-/* The command without --calibration: an earlier one is where this one starts. */
-static struct command *without_calibration(struct arena *arena, const struct command *command)
+static bool no_calibration(const struct option *option)
 {
-    struct command *own = arena_alloc(arena, sizeof *own);
-    *own = *command;
-    own->values = arena_array(arena, command->value_count + 1, sizeof *own->values);
-    own->value_count = 0;
-    for (size_t i = 0; i < command->value_count; i++)
-        if (strcmp(command->values[i].option->name, "calibration"))
-            own->values[own->value_count++] = command->values[i];
-    return own;
+    return strcmp(option->name, "calibration") != 0;
 }
 
 /* An earlier calibration: its values, of the same server; else what of its factors carries over. */
@@ -222,8 +214,9 @@ void fit_make(struct arena *arena, const struct watch_fit *fit, struct scenario 
               const char *source, struct watch_fitted *fitted)
 {
     struct error error = { .what = "" };
+    /* Without --calibration: an earlier one is where this one starts. */
     struct calibrate calibrate = { .arena = arena, .error = &error,
-                                   .command = without_calibration(arena, command) };
+                                   .command = command_only(arena, command, no_calibration) };
     struct calibration *calibration = &calibrate.calibration;
     const struct measured server = server_of(scenario, source);
     *fitted = (struct watch_fitted){ .refused = "no interval tells a point" };
