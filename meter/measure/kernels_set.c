@@ -43,48 +43,29 @@ static inline floats load_bytes(const int8_t *at)
     return __builtin_convertvector(__builtin_convertvector(wide, words), floats);
 }
 
-#define ROUND(from_left, from_right)                                                              \
-    floats sums[KERNEL_ROWS][2] = { 0 };                                                            \
-    for (size_t k = 0; k < KERNEL_DEEP; k++) {                                                    \
-        const floats b0 = from_right(2 * k), b1 = from_right(2 * k + 1);                            \
-        _Pragma("GCC unroll 8")                                                                   \
-        for (int r = 0; r < KERNEL_ROWS; r++) {                                                   \
-            sums[r][0] += from_left[KERNEL_ROWS * k + r] * b0;                                    \
-            sums[r][1] += from_left[KERNEL_ROWS * k + r] * b1;                                    \
+/* A product of the panel on the left with one on the right, as it is loaded. */
+#define PRODUCT(name, load_right, right)                                                          \
+static double name(struct panels *panels, size_t rounds)                                          \
+{                                                                                                 \
+    for (size_t round = 0; round < rounds; round++) {                                             \
+        floats sums[KERNEL_ROWS][2] = { 0 };                                                      \
+        for (size_t k = 0; k < KERNEL_DEEP; k++) {                                                \
+            const floats b0 = load_right(panels->right + WIDTH * (2 * k)),                        \
+                         b1 = load_right(panels->right + WIDTH * (2 * k + 1));                    \
+            _Pragma("GCC unroll 8")                                                               \
+            for (int r = 0; r < KERNEL_ROWS; r++) {                                               \
+                sums[r][0] += panels->a[KERNEL_ROWS * k + r] * b0;                                \
+                sums[r][1] += panels->a[KERNEL_ROWS * k + r] * b1;                                \
+            }                                                                                     \
         }                                                                                         \
+        for (int r = 0; r < KERNEL_ROWS; r++)                                                     \
+            panels->sum += sums[r][0][0] + sums[r][1][WIDTH - 1];                                 \
     }                                                                                             \
-    for (int r = 0; r < KERNEL_ROWS; r++)                                                         \
-        panels->sum += sums[r][0][0] + sums[r][1][WIDTH - 1];
-
-static double fp32(struct panels *panels, size_t rounds)
-{
-#define RIGHT(i) load(panels->b + WIDTH * (i))
-    for (size_t round = 0; round < rounds; round++) {
-        ROUND(panels->a, RIGHT)
-    }
-    return operations * (double)rounds;
-#undef RIGHT
+    return operations * (double)rounds;                                                           \
 }
-
-static double bf16(struct panels *panels, size_t rounds)
-{
-#define RIGHT(i) load_narrow(panels->narrow + WIDTH * (i))
-    for (size_t round = 0; round < rounds; round++) {
-        ROUND(panels->a, RIGHT)
-    }
-    return operations * (double)rounds;
-#undef RIGHT
-}
-
-static double int8(struct panels *panels, size_t rounds)
-{
-#define RIGHT(i) load_bytes(panels->bytes + WIDTH * (i))
-    for (size_t round = 0; round < rounds; round++) {
-        ROUND(panels->a, RIGHT)
-    }
-    return operations * (double)rounds;
-#undef RIGHT
-}
+PRODUCT(fp32, load, b)
+PRODUCT(bf16, load_narrow, narrow)
+PRODUCT(int8, load_bytes, bytes)
 
 static float read_all(const float *data, size_t count)
 {
