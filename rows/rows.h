@@ -445,8 +445,7 @@ struct solution {
     struct jump *jumps;
     size_t jump_count, jump_room;
     bool proved;                    /* interval arithmetic proves that there is no other solution */
-    double closest, closest_value;  /* no solution: the nearest jump past zero, or where |f| is
-                                       least, and f there */
+    double closest;                 /* no solution: the nearest jump past zero, or where |f| is least */
     const struct jump *nearest_jump;    /* that jump, or NULL */
     double beyond;                  /* no solution: a root outside the range, if beyond_found */
     bool beyond_found;

@@ -722,7 +722,6 @@ static void find_closest(struct root_search *search, const struct solve_point *g
     }
     struct solution *solution = search->solution;
     solution->closest = x;
-    solution->closest_value = f;
     double nearest = INFINITY;                      /* of the jumps past zero, if there are any */
     for (size_t i = 0; i < solution->jump_count; i++) {
         const struct jump *jump = &solution->jumps[i];
@@ -732,7 +731,6 @@ static void find_closest(struct root_search *search, const struct solve_point *g
         nearest = beside;
         solution->nearest_jump = jump;
         solution->closest = jump->at;
-        solution->closest_value = jump->at == jump->first ? jump->before : jump->after;
     }
 }
 
@@ -785,11 +783,9 @@ static bool stands_still(struct root_search *search)
     if (search->graph.input_count)
         return false;
     graph_value(search->arena, &search->graph, &search->low, search->nodes, NULL);
-    const double f = search->nodes[search->graph.outputs[0]];
-    if (f == 0)
+    if (search->nodes[search->graph.outputs[0]] == 0)
         add_extent(search, (struct extent){ search->low, search->high, false, false });
     search->solution->closest = search->low;
-    search->solution->closest_value = f;
     return true;
 }
 

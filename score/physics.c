@@ -8,14 +8,13 @@
 const double physics_few = 0.8;
 const double physics_overload = 1 / 0.9;
 
-enum { FITS, RUNNING, RUNNING_SHARE, SLOTS, SLOTS_DISTANCE, LOAD, WAIT_TOKENS, BOUNDS };
+enum { FITS, RUNNING, RUNNING_SHARE, SLOTS, SLOTS_DISTANCE, LOAD, BOUNDS };
 
 /* The rows of struct revealed, then the bounds of figures.def. */
 static const char *const server_rows[] = {
     [FITS] = NAME_replica_fits, [RUNNING] = NAME_measured_running,
     [RUNNING_SHARE] = NAME_measured_running_share, [SLOTS] = NAME_measured_slots,
     [SLOTS_DISTANCE] = NAME_measured_slots_distance, [LOAD] = NAME_measured_load,
-    [WAIT_TOKENS] = NAME_measured_wait_tokens,
     [BOUNDS] = NAME_measured_step_bound, NAME_measured_prompt_bound, NAME_measured_split_prompt_bound,
     NAME_static_batch_bound,
 };
@@ -62,7 +61,7 @@ bool physics_reveal(struct physics *physics, const struct measured *point, struc
     const struct setup *setup = predictor_find(predictor, point);
     struct arena scratch = arena_beside(physics->arena);
     double values[SERVER_ROWS];
-    *revealed = (struct revealed){ true, NAN, NAN, 0, NAN, NAN, { 0 } };
+    *revealed = (struct revealed){ true, NAN, NAN, 0, NAN, { 0 } };
     if (setup->refused)
         return false;
     predictor_rows(&scratch, setup, point, values);
@@ -80,7 +79,6 @@ bool physics_reveal(struct physics *physics, const struct measured *point, struc
         revealed->running = values[RUNNING];
         revealed->running_share = values[RUNNING_SHARE];
         revealed->limit = slots_limit(point, values);
-        revealed->wait_tokens = values[WAIT_TOKENS];
     }
     return true;
 }

@@ -19,7 +19,6 @@ struct revealed {                   /* of a server; NaN where its figures do not
     double running, running_share;  /* sequences that decode in a worker, and as a share of those offered */
     double limit;                   /* on running sequences, which is not stated; 0: none shows */
     double load;                    /* of an open loop: what is asked for over what is done */
-    double wait_tokens;             /* from the end of the prompt to the first token, in tokens */
     double excess[MEASURED_VALUES]; /* what the figure cannot be below, over the figure; 0: no bound */
 };
 

@@ -21,7 +21,7 @@ struct moment {
 
 struct recorder {
     struct simulate *simulate;
-    const char *events_path, *series_path, *requests_path, *plot_path;
+    const char *events_path, *series_path, *requests_path;
     FILE *events;                   /* trace events, as they come; NULL: none wanted */
     bool written;                   /* one at least */
     double every;
@@ -255,8 +255,7 @@ bool simulate_record(struct simulate *simulate, struct recorder **out, struct si
         .simulate = simulate, .every = simulate->options.users ? 1 : fmax(span, 1) / LINES,
         .events_path = command_text(command, "trace"),
         .series_path = command_text(command, "series"),
-        .requests_path = command_text(command, "requests"),
-        .plot_path = command_text(command, "plot") };
+        .requests_path = command_text(command, "requests") };
     command_take(command, "every", &recorder->every);
     if (span / recorder->every > LINES_MOST) {
         error_set(error, "--every: '%.60s' makes more than %d lines",

@@ -26,7 +26,6 @@ struct exported {
     size_t open;                    /* requests before this one are over */
     struct follower *follower;      /* or NULL */
     struct followed followed;       /* by the latest reading that said so */
-    bool knows;                     /* the arrivals to come, in the place of the follower */
     FILE *file;
     bool begun, lost;               /* something could not be written */
 };
@@ -269,8 +268,7 @@ static bool attach(struct simulate *simulate, const struct simulated *outcome, s
         return true;
     if (!fits(simulate, error))
         return false;
-    *exported = (struct exported){ .arena = simulate->arena, .simulate = simulate, .outcome = outcome, .before = *watch,
-                                   .knows = by == 1 };
+    *exported = (struct exported){ .arena = simulate->arena, .simulate = simulate, .outcome = outcome, .before = *watch };
     exported->first = arena_array(simulate->arena, simulate->trace.count, sizeof *exported->first);
     exported->last = arena_array(simulate->arena, simulate->trace.count, sizeof *exported->last);
     if (!open_file(exported, command_text(command, "metrics"), error) || (by == 1 && !know(exported, error)))
