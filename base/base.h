@@ -245,6 +245,9 @@ void doc_add_bool(struct arena *arena, struct doc *object, const char *key, bool
 void error_document(struct arena *arena, const struct error *error, struct doc *object);
 void doc_put(struct doc *parent, const char *key, struct doc *kid);    /* `kid` must not have a parent */
 const struct doc *doc_get(const struct doc *object, const char *key);  /* NULL: absent */
+/* A member that is a string, that is a number; `absent` where it is not. */
+const char *doc_text(const struct doc *object, const char *key, const char *absent);
+double doc_number(const struct doc *object, const char *key, double absent);
 /* JSON text to a document; Infinity, which Python writes, reads as null. */
 bool json_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
                struct error *error);

@@ -67,6 +67,18 @@ const struct doc *doc_get(const struct doc *object, const char *key)
     return NULL;
 }
 
+const char *doc_text(const struct doc *object, const char *key, const char *absent)
+{
+    const struct doc *doc = doc_get(object, key);
+    return doc && doc->kind == DOC_STRING ? doc->string : absent;
+}
+
+double doc_number(const struct doc *object, const char *key, double absent)
+{
+    const struct doc *doc = doc_get(object, key);
+    return doc && doc->kind == DOC_NUMBER ? doc->number : absent;
+}
+
 /* ---- JSON ------------------------------------------------------------------------- */
 
 /* What is no plain text is escaped, for terminals and for readers of YAML; a byte that is no UTF-8,

@@ -88,11 +88,10 @@ static double kv_heads(struct model *model, double query)
 {
     struct config *config = model->config;
     const struct doc *attention = config_get(config, "attn_config");
-    const struct doc *type = doc_get(attention, "attn_type");
     bool grouped = config_flag(config, "new_decoder_architecture", config_get(config, "n_head_kv") != NULL);
     if (model_has(model, TRAIT_BIT(multi_query)) && !grouped)
         return config_flag(config, "multi_query", true) ? 1 : query;
-    if (type && type->kind == DOC_STRING && !strcmp(type->string, "multiquery_attention"))
+    if (!strcmp(doc_text(attention, "attn_type", ""), "multiquery_attention"))
         return 1;
     return config_count_or(config, FIELD_kv_heads, query);
 }

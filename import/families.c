@@ -166,12 +166,6 @@ static const struct family *by_class(struct arena *arena, const struct doc *list
     return longest ? row_read(arena, best) : NULL;
 }
 
-static const char *type_in(const struct doc *object)
-{
-    const struct doc *doc = doc_get(object, "model_type");
-    return doc && doc->kind == DOC_STRING ? doc->string : NULL;
-}
-
 /* The simplest family that has the fields of this configuration. */
 static const struct family *assumed(struct config *config, const char *type)
 {
@@ -215,15 +209,15 @@ static const char *type_meant(const struct config *config, const char *type)
 const struct family *family_find(struct config *config)
 {
     struct arena *arena = config->arena;
-    const struct family *family = by_type(arena, type_meant(config, type_in(config->text)));
+    const struct family *family = by_type(arena, type_meant(config, doc_text(config->text, "model_type", NULL)));
     if (!family)
-        family = by_type(arena, type_in(config->root));
+        family = by_type(arena, doc_text(config->root, "model_type", NULL));
     if (family)
         return family;
     family = by_class(arena, doc_get(config->text, "architectures"));
     if (!family)
         family = by_class(arena, doc_get(config->root, "architectures"));
-    const char *type = type_in(config->text) ? type_in(config->text) : type_in(config->root);
+    const char *type = doc_text(config->text, "model_type", doc_text(config->root, "model_type", NULL));
     config_plain(config, "model_type", type ? type : "");
     if (family && type)
         facts_note(config->facts, "model_type '%.60s' is unknown: read by its architecture, "

@@ -28,15 +28,8 @@ enum { sound_seconds = 30, voxtral_group = 4 };
 
 static double count_in(const struct doc *object, const char *key, double absent)
 {
-    const struct doc *doc = doc_get(object, key);
-    const bool good = doc && doc->kind == DOC_NUMBER && doc->number >= 1 && doc->number <= 1e5;
-    return good ? floor(doc->number) : absent;
-}
-
-static const char *type_of(const struct doc *object)
-{
-    const struct doc *doc = doc_get(object, "model_type");
-    return doc && doc->kind == DOC_STRING ? doc->string : "";
+    const double number = doc_number(object, key, absent);
+    return number >= 1 && number <= 1e5 ? floor(number) : absent;
 }
 
 static void images_fact(struct config *config, const struct image_kind *kind)
@@ -62,7 +55,7 @@ static void images_fact(struct config *config, const struct image_kind *kind)
 void images_add(struct model *model)
 {
     struct config *config = model->config;
-    const char *type = type_of(config->root);
+    const char *type = doc_text(config->root, "model_type", "");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].type, type) && doc_get(config->root, "vision_config"))
             images_fact(config, &kinds[i]);

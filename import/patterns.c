@@ -241,9 +241,7 @@ static bool read_block_attention(struct model *model, struct layer_plan *plan, c
         plan->mixer = MIXER_NONE;
         return true;
     }
-    const struct doc *group = doc_get(doc, "n_heads_in_group");
-    double heads = config_count(config, FIELD_heads);
-    double size = group && group->kind == DOC_NUMBER ? group->number : 0;
+    double heads = config_count(config, FIELD_heads), size = doc_number(doc, "n_heads_in_group", 0);
     plan->kv_heads = size >= 1 ? heads / size : 0;
     if (plan->kv_heads < 1 || plan->kv_heads != (double)(int64_t)plan->kv_heads)
         return config_fail(config, "a block of block_configs has an n_heads_in_group that does "

@@ -18,18 +18,6 @@ static bool same(const char *a, const char *b)
     return a && !strcmp(a, b);
 }
 
-static const char *string_in(const struct doc *object, const char *key)
-{
-    const struct doc *doc = doc_get(object, key);
-    return doc && doc->kind == DOC_STRING ? doc->string : NULL;
-}
-
-static double number_in(const struct doc *object, const char *key)
-{
-    const struct doc *doc = doc_get(object, key);
-    return doc && doc->kind == DOC_NUMBER ? doc->number : 0;
-}
-
 static bool set_in(const struct doc *object, const char *key)
 {
     const struct doc *doc = doc_get(object, key);
@@ -64,8 +52,8 @@ static const char *int4_format(double group, bool zeros)
 /* MLX does not name itself. */
 static bool is_mlx(const struct doc *quantization)
 {
-    return !string_in(quantization, "quant_method") && !string_in(quantization, "quant_algo") &&
-           number_in(quantization, "bits") > 0;
+    return !doc_text(quantization, "quant_method", NULL) && !doc_text(quantization, "quant_algo", NULL) &&
+           doc_number(quantization, "bits", 0) > 0;
 }
 
 /* MLX: a scale and a bias in 16 bits for each group of 64 or 32, or the formats of others. */
@@ -75,8 +63,8 @@ static const char *mlx_format(const struct doc *quantization)
         { "mxfp4", 4, 32, "mxfp4-a16" }, { "nvfp4", 4, 16, "nvfp4-a16" }, { "mxfp8", 8, 32, "mxfp8" },
         { "affine", 4, 64, "mlx-q4" }, { "affine", 8, 64, "mlx-q8" }, { "affine", 6, 64, "mlx-q6" },
         { "affine", 3, 64, "mlx-q3" }, { "affine", 4, 32, "mlx-q4-g32" }, { "affine", 8, 32, "mlx-q8-g32" } };
-    const char *mode = string_in(quantization, "mode");
-    const double bits = number_in(quantization, "bits"), group = number_in(quantization, "group_size");
+    const char *mode = doc_text(quantization, "mode", NULL);
+    const double bits = doc_number(quantization, "bits", 0), group = doc_number(quantization, "group_size", 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(rows[i].mode, mode ? mode : "affine") && bits == rows[i].bits && group == rows[i].group)
             return rows[i].format;
@@ -89,8 +77,8 @@ static const char *group_format(const struct doc *group, const char *packing)
 {
     const struct doc *weights = doc_get(group, "weights");
     bool wide = !set_in(group, "input_activations");
-    bool real = same(string_in(weights, "type"), "float");
-    double bits = number_in(weights, "num_bits"), size = number_in(weights, "group_size");
+    bool real = same(doc_text(weights, "type", NULL), "float");
+    double bits = doc_number(weights, "num_bits", 0), size = doc_number(weights, "group_size", 0);
     if (packing && strstr(packing, "mxfp4"))
         return wide ? "mxfp4-a8" : "mxfp4";     /* engines make the activations mxfp8 */
     if (bits == 8 && real)
@@ -119,8 +107,8 @@ static bool is_mixed(const struct doc *quantization)
 
 static const char *one_group(const struct doc *quantization, const struct doc *group)
 {
-    const char *packing = string_in(group, "format");
-    return group_format(group, packing ? packing : string_in(quantization, "format"));
+    const char *packing = doc_text(group, "format", NULL);
+    return group_format(group, packing ? packing : doc_text(quantization, "format", NULL));
 }
 
 static const char *groups_format(const struct doc *quantization)
@@ -146,11 +134,11 @@ static const char *bitsandbytes_format(const struct doc *quantization)
 
 static const char *method_format(const struct doc *quantization)
 {
-    const char *method = string_in(quantization, "quant_method");
-    const char *named = algorithm_format(string_in(quantization, "quant_algo"));
+    const char *method = doc_text(quantization, "quant_method", NULL);
+    const char *named = algorithm_format(doc_text(quantization, "quant_algo", NULL));
     if (named)
         return named;
-    double bits = number_in(quantization, "bits"), group = number_in(quantization, "group_size");
+    double bits = doc_number(quantization, "bits", 0), group = doc_number(quantization, "group_size", 0);
     if (same(method, "fp8") || same(method, "fbgemm_fp8"))
         return set_in(quantization, "weight_block_size") ? "fp8-block" : "fp8";
     if (same(method, "mxfp4"))
@@ -221,7 +209,7 @@ static void algorithms_add(struct config *config, const struct doc *list, const 
                            struct mixed *mixed)
 {
     for (const struct doc *item = list->first; item && !config->failed; item = item->next) {
-        const char *algorithm = string_in(item, "quant_algo"), *name = algorithm_format(algorithm);
+        const char *algorithm = doc_text(item, "quant_algo", NULL), *name = algorithm_format(algorithm);
         if (!name) {
             config_fail(config, "quantized_layers: '%.100s' has an algorithm that is not known", item->key);
             config_expected(config, "FP8, NVFP4, W4A16_NVFP4, W4A16_AWQ or another of ModelOpt's");
@@ -279,14 +267,14 @@ static bool choice_read(struct config *config, const struct doc *quantization,
     if (!choice->matrix && is_mixed(quantization))
         choice->matrix = choice->base;          /* of what no entry names */
     if (!choice->matrix) {
-        const char *method = string_in(quantization, "quant_method");
+        const char *method = doc_text(quantization, "quant_method", NULL);
         config_fail(config, "quantization_config of method '%s' is not understood",
                     method ? method : "");
         return config_expected(config, "fp8, mxfp4, modelopt, compressed-tensors, gptq, awq, "
                                 "bitsandbytes; or choose a format for the weights");
     }
     cache_scheme_note(config, quantization, options);
-    if (same(string_in(quantization, "quant_method"), "mxfp4")) {       /* gpt-oss */
+    if (same(doc_text(quantization, "quant_method", NULL), "mxfp4")) {       /* gpt-oss */
         choice->expert = choice->matrix;
         choice->matrix = choice->base;
     }

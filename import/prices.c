@@ -182,24 +182,18 @@ static bool read_field(struct price_reader *reader, struct price *price, const c
 
 static double number_of(const struct doc *object, const char *key)
 {
-    const struct doc *field = object ? doc_get(object, key) : NULL;
-    return field && field->kind == DOC_NUMBER && field->number > 0 ? field->number : NAN;
-}
-
-static const char *string_of(const struct doc *object, const char *key)
-{
-    const struct doc *field = doc_get(object, key);
-    return field && field->kind == DOC_STRING ? field->string : "";
+    const double number = doc_number(object, key, NAN);
+    return number > 0 ? number : NAN;
 }
 
 static bool read_entry(struct price_reader *reader, const struct doc *entry)
 {
-    const char *mode = string_of(entry, "mode");
+    const char *mode = doc_text(entry, "mode", "");
     if (strcmp(mode, "chat") && strcmp(mode, "responses")) {
         reader->sheet->left_out++;
         return true;
     }
-    struct price *price = add_price(reader, 0, string_of(entry, "litellm_provider"), entry->key);
+    struct price *price = add_price(reader, 0, doc_text(entry, "litellm_provider", ""), entry->key);
     if (!price)
         return false;
     for (const struct doc *field = entry->first; field; field = field->next)

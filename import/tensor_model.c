@@ -300,9 +300,9 @@ static double config_bits(const struct doc *config)
                                                                                    "weights") : NULL };
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; k < 2; k++) {
-            const struct doc *bits = doc_get(places[i], keys[k]);
-            if (bits && bits->kind == DOC_NUMBER && bits->number >= 1 && bits->number <= 8)
-                return bits->number;
+            const double bits = doc_number(places[i], keys[k], 0);
+            if (bits >= 1 && bits <= 8)
+                return bits;
         }
     return 0;
 }

@@ -98,8 +98,7 @@ static double siglip_tower(const struct tower *tower)
 static double pixtral_tower(const struct tower *tower)
 {
     double width = of(tower, "hidden_size", 1024), inner = of(tower, "intermediate_size", 4096);
-    const struct doc *merge = doc_get(tower->config->root, "spatial_merge_size");
-    double side = merge && merge->kind == DOC_NUMBER ? fmax(floor(merge->number), 1) : 2, out = tower->out;
+    double side = fmax(floor(doc_number(tower->config->root, "spatial_merge_size", 2)), 1), out = tower->out;
     return patches(tower, 14, 1, width) + width
          + of(tower, "num_hidden_layers", 24) * (4 * width * width + 3 * width * inner + 2 * width)
          + width + side * side * width * width + width * out + out * out;
@@ -133,9 +132,8 @@ static double clip_tower(const struct tower *tower)
 /* modeling_qwen.py, visual.py of Qwen-VL: 256 learned positions, and a resampler of 256 queries. */
 static double qwen_tower(const struct tower *tower)
 {
-    const struct doc *ratio = doc_get(tower->vision, "mlp_ratio");
     double width = of(tower, "width", 1664), out = of(tower, "output_dim", tower->out), spots = 256;
-    double inner = floor(width * (ratio && ratio->kind == DOC_NUMBER ? ratio->number : 4.9231));
+    double inner = floor(width * doc_number(tower->vision, "mlp_ratio", 4.9231));
     double resampler = 4 * (out * out + out) + width * out + 4 * out + 2 * spots * out;
     return patches(tower, 14, 1, width) + spots * width + 2 * width
          + of(tower, "layers", 48) * plain_layer(width, inner) + resampler + out * out + 2 * out;
@@ -149,12 +147,6 @@ static const struct tower_kind {
     { "qwen3_vl_moe", qwen3_tower }, { "gemma3", siglip_tower }, { "mistral3", pixtral_tower },
     { "mllama", mllama_tower }, { "clip", clip_tower }, { "qwen", qwen_tower },
 };
-
-static const char *type_of(const struct doc *object)
-{
-    const struct doc *doc = doc_get(object, "model_type");
-    return doc && doc->kind == DOC_STRING ? doc->string : "";
-}
 
 static void left_out(struct config *config)
 {
@@ -171,7 +163,7 @@ void towers_add(struct model *model)
     struct tower tower = { .vision = vision ? vision : config_get(config, "visual"), .config = config,
                            .out = model->hidden };
     size_t i = 0, count = sizeof kinds / sizeof *kinds;
-    while (i < count && strcmp(kinds[i].type, type_of(config->root)))
+    while (i < count && strcmp(kinds[i].type, doc_text(config->root, "model_type", "")))
         i++;
     if (i == count || !tower.vision || tower.vision->kind != DOC_OBJECT) {
         left_out(config);

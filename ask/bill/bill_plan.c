@@ -55,18 +55,6 @@ static void say_options(struct plan_words *question, const struct verb *plan, co
     }
 }
 
-static double number_at(const struct doc *record, const char *key)
-{
-    const struct doc *found = doc_get(record, key);
-    return found && found->kind == DOC_NUMBER ? found->number : NAN;
-}
-
-static const char *word_at(const struct doc *record, const char *key)
-{
-    const struct doc *found = doc_get(record, key);
-    return found && found->kind == DOC_STRING ? found->string : "";
-}
-
 /* What the words of a deployment say after an option. */
 static bool word_after(const struct doc *record, const char *option, double *value)
 {
@@ -116,20 +104,20 @@ bool bill_plan(struct bill *bill, struct scenario *scenario)
     const struct doc *best = doc_get(answer.doc, "best"), *alike = doc_get(answer.doc, "simplest");
     if (!best || best->kind != DOC_OBJECT)
         return false;
-    const bool pools = strcmp(word_at(best, "kind"), "together") != 0;
+    const bool pools = strcmp(doc_text(best, "kind", ""), "together") != 0;
     const struct doc *taken = pools ? alike : best;
     if (!taken || taken->kind != DOC_OBJECT)
         return false;
     for (int i = 0; i < LAYOUT; i++)
-        if (!isnan(number_at(taken, layout_rows[i])))
-            facts_set(&scenario->facts, layout_rows[i], number_at(taken, layout_rows[i]), ORIGIN_CHOSEN, "plan");
+        if (!isnan(doc_number(taken, layout_rows[i], NAN)))
+            facts_set(&scenario->facts, layout_rows[i], doc_number(taken, layout_rows[i], NAN), ORIGIN_CHOSEN, "plan");
     if (word_after(taken, "--batch", &batch))
         facts_set(&scenario->facts, NAME_batch, batch, ORIGIN_CHOSEN, "plan");
-    facts_note(&scenario->facts, "plan: %s, the best %sat the workload's load", word_at(taken, "deployment"),
+    facts_note(&scenario->facts, "plan: %s, the best %sat the workload's load", doc_text(taken, "deployment", ""),
                pools ? "without pools " : "");
     if (pools)
         facts_note(&scenario->facts, "plan: with pools for prefill and decode %s, on %s GPUs instead of %s",
-                   word_at(best, "deployment"), count_text(arena, number_at(best, NAME_deployment_chips), 4),
-                   count_text(arena, number_at(taken, NAME_deployment_chips), 4));
+                   doc_text(best, "deployment", ""), count_text(arena, doc_number(best, NAME_deployment_chips, NAN), 4),
+                   count_text(arena, doc_number(taken, NAME_deployment_chips, NAN), 4));
     return true;
 }

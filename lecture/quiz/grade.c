@@ -112,12 +112,6 @@ bool problem_grade(const struct quiz_problem *problem, struct arena *arena, cons
 
 /* ---- why ------------------------------------------------------------------------------------- */
 
-static const char *doc_text(const struct doc *doc, const char *key)
-{
-    const struct doc *one = doc_get(doc, key);
-    return one && one->kind == DOC_STRING ? one->string : NULL;
-}
-
 /* The row of "tier_total[flash]". */
 static const struct row *row_of(struct arena *arena, const char *name)
 {
@@ -155,8 +149,8 @@ const char *problem_why(struct quiz *quiz, const struct quiz_problem *problem)
     buffer_add(&out, "", 0);
     if (why) {
         const struct doc *value = doc_get(why, "value");
-        const char *algebra = doc_text(why, "algebra"), *numbers = doc_text(why, "numbers");
-        const char *binds = doc_text(why, "binds");
+        const char *algebra = doc_text(why, "algebra", NULL), *numbers = doc_text(why, "numbers", NULL);
+        const char *binds = doc_text(why, "binds", NULL);
         const struct row *row = row_of(quiz->arena, problem->explain);
         buffer_print(&out, "%s", problem->explain);
         if (algebra && strncmp(algebra, "select(", 7))

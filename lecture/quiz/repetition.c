@@ -15,8 +15,8 @@ enum { FIRST_WAIT = 4, FILE_MOST = 4 << 20 };
 
 static double number_in(const struct doc *doc, const char *key)
 {
-    const struct doc *one = doc_get(doc, key);
-    return one && one->kind == DOC_NUMBER && one->number >= 0 ? one->number : NAN;
+    const double number = doc_number(doc, key, NAN);
+    return number >= 0 ? number : NAN;
 }
 
 static struct item *item_of(const struct quiz *quiz, struct repetition *repetition, const char *name)

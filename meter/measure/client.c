@@ -190,11 +190,9 @@ void client_announce(struct client *client, size_t clients)
 /* The model of the list with this name; else the first. */
 static const struct doc *listed(const struct doc *data, const char *wanted)
 {
-    for (const struct doc *one = data ? data->first : NULL; one && wanted; one = one->next) {
-        const struct doc *id = doc_get(one, "id");
-        if (id && id->kind == DOC_STRING && !strcmp(id->string, wanted))
+    for (const struct doc *one = data ? data->first : NULL; one && wanted; one = one->next)
+        if (!strcmp(doc_text(one, "id", ""), wanted))
             return one;
-    }
     return data ? data->first : NULL;
 }
 
@@ -303,10 +301,8 @@ static void take_event(struct http_transfer *transfer, const char *data)
         now = at->number;
         client->simulated = fmax(client->simulated, now);
     }
-    if (failed && failed->kind == DOC_OBJECT) {
-        const struct doc *what = doc_get(failed, "message");
-        set_error(transfer, what && what->kind == DOC_STRING ? what->string : "the server reports an error");
-    }
+    if (failed && failed->kind == DOC_OBJECT)
+        set_error(transfer, doc_text(failed, "message", "the server reports an error"));
     if (usage && usage->kind == DOC_OBJECT)
         take_usage(request, usage);
     if (choices && choices->kind == DOC_ARRAY && choices->first && take_choice(transfer, choices->first)) {

@@ -204,11 +204,9 @@ static const struct doc *ask(const struct metrics_source *source, struct arena *
         no_api(source, "its answer is no JSON", error);
         return NULL;
     }
-    const struct doc *status = doc_get(doc, "status"), *why = doc_get(doc, "error"), *data = doc_get(doc, "data");
-    const struct doc *result = data ? doc_get(data, "result") : NULL;
-    if (!status || status->kind != DOC_STRING || strcmp(status->string, "success") || !result ||
-        result->kind != DOC_ARRAY) {
-        no_api(source, why && why->kind == DOC_STRING ? why->string : "its answer has no series", error);
+    const struct doc *result = doc_get(doc_get(doc, "data"), "result");
+    if (strcmp(doc_text(doc, "status", ""), "success") || !result || result->kind != DOC_ARRAY) {
+        no_api(source, doc_text(doc, "error", "its answer has no series"), error);
         return NULL;
     }
     return result;
