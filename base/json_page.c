@@ -40,8 +40,8 @@ static const char *take_string(struct bytes *bytes)
     return string;
 }
 
-static bool take(struct bytes *bytes, struct doc *parent, const char *key, struct doc **made,
-                 int depth);
+static bool take_value(struct bytes *bytes, struct doc *parent, const char *key, struct doc **made,
+                       int depth);
 
 static bool take_all(struct bytes *bytes, struct doc *doc, int depth)
 {
@@ -50,14 +50,14 @@ static bool take_all(struct bytes *bytes, struct doc *doc, int depth)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         const char *key = doc->kind == DOC_OBJECT ? take_string(bytes) : NULL;
-        if (!take(bytes, doc, key, NULL, depth + 1))
+        if (!take_value(bytes, doc, key, NULL, depth + 1))
             return false;
     }
     return true;
 }
 
-static bool take(struct bytes *bytes, struct doc *parent, const char *key, struct doc **made,
-                 int depth)
+static bool take_value(struct bytes *bytes, struct doc *parent, const char *key, struct doc **made,
+                       int depth)
 {
     char kind = (char)*bytes->at++;
     enum doc_kind kinds = kind == '{' ? DOC_OBJECT : kind == '[' ? DOC_ARRAY
@@ -86,6 +86,6 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
         error_set(error, "%s: %.300s", file, take_string(&bytes));
         return error_expected(error, "one JSON value");
     }
-    return take(&bytes, NULL, NULL, doc, 0) ||
+    return take_value(&bytes, NULL, NULL, doc, 0) ||
            error_set(error, "%s: nested more than %d levels deep", file, json_depth_limit);
 }

@@ -27,7 +27,7 @@ static struct command command_of(struct arena *arena, const struct plan_job *job
     return command;
 }
 
-static void run(const struct plan_job *job)
+static void run_job(const struct plan_job *job)
 {
     double whole[TURNS], search[TURNS];
     struct search_count count = { 0 };
@@ -80,6 +80,6 @@ int main(void)
           "500", NULL, NULL, "" } };
     printf("\nplan, CPU of all threads\n");
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
-        run(&jobs[i]);
+        run_job(&jobs[i]);
     return 0;
 }

@@ -54,7 +54,7 @@ static bool ask(const struct train_job *job, int way, struct layout_counts *coun
     return good;
 }
 
-static void run(const struct train_job *job)
+static void run_job(const struct train_job *job)
 {
     double seconds[TURNS];
     struct layout_counts counts = { 0 };
@@ -85,6 +85,6 @@ int main(void)
         { "DeepSeek-V3, 2,048 H800", "deepseek-v3", "h800-sxm", "2048", "15360", "4096", "", 1 } };
     printf("\ntrain, CPU of all threads\n");
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
-        run(&jobs[i]);
+        run_job(&jobs[i]);
     return 0;
 }

@@ -38,7 +38,7 @@ static bool parse_fault(const struct fact_parser *parser, struct error *error, c
     return error_expected(error, "[2*(3*linear_attention,full_attention)], {name:1}, \"text\", 4096");
 }
 
-static bool take(struct fact_parser *parser, char c)
+static bool take_mark(struct fact_parser *parser, char c)
 {
     while (*parser->at == ' ')
         parser->at++;
@@ -78,7 +78,7 @@ static bool parse_string(struct fact_parser *parser, struct doc *into, struct er
         buffer_add(&buffer, parser->at++, 1);
     }
     set_string(parser, into, buffer.data, buffer.size);
-    return take(parser, '"') || parse_fault(parser, error, "a closing quote");
+    return take_mark(parser, '"') || parse_fault(parser, error, "a closing quote");
 }
 
 static bool is_word(char c)
@@ -109,45 +109,45 @@ static size_t take_times(struct fact_parser *parser)
 
 static bool parse_items(struct fact_parser *parser, struct doc *array, char end, struct error *error)
 {
-    if (take(parser, end))
+    if (take_mark(parser, end))
         return true;
     if (++parser->depth > DEEPEST)
         return error_set(error, "nested deeper than %d", DEEPEST);
     do {
-        take(parser, ' ');
+        take_mark(parser, ' ');
         size_t times = take_times(parser);
         const char *start = parser->at;
         if (!times)
             return parse_fault(parser, error, "a value that comes at least once");
         for (size_t i = 0; i < times; i++) {
             parser->at = start;
-            bool group = take(parser, '(');
+            bool group = take_mark(parser, '(');
             if (group ? !parse_items(parser, array, ')', error)
                       : !parse_value(parser, doc_add(parser->arena, array, NULL, DOC_NULL), error))
                 return false;
             if (++parser->made > MOST_VALUES)
                 return error_set(error, "more than %d values", MOST_VALUES);
         }
-    } while (take(parser, ','));
+    } while (take_mark(parser, ','));
     parser->depth--;
-    return take(parser, end) || parse_fault(parser, error, end == ')' ? "')' or ','" : "']' or ','");
+    return take_mark(parser, end) || parse_fault(parser, error, end == ')' ? "')' or ','" : "']' or ','");
 }
 
 static bool parse_pairs(struct fact_parser *parser, struct doc *object, struct error *error)
 {
-    if (take(parser, '}'))
+    if (take_mark(parser, '}'))
         return true;
     do {
-        take(parser, ' ');
+        take_mark(parser, ' ');
         size_t size = word_size(parser->at);
         const char *name = arena_copy(parser->arena, parser->at, size);
         parser->at += size;
-        if (!size || !take(parser, ':'))
+        if (!size || !take_mark(parser, ':'))
             return parse_fault(parser, error, "a name and ':'");
         if (!parse_value(parser, doc_add(parser->arena, object, name, DOC_NULL), error))
             return false;
-    } while (take(parser, ','));
-    return take(parser, '}') || parse_fault(parser, error, "'}' or ','");
+    } while (take_mark(parser, ','));
+    return take_mark(parser, '}') || parse_fault(parser, error, "'}' or ','");
 }
 
 static bool parse_value(struct fact_parser *parser, struct doc *into, struct error *error)
@@ -155,13 +155,13 @@ static bool parse_value(struct fact_parser *parser, struct doc *into, struct err
     if (++parser->depth > DEEPEST)
         return error_set(error, "nested deeper than %d", DEEPEST);
     bool good = true;
-    if (take(parser, '[')) {
+    if (take_mark(parser, '[')) {
         into->kind = DOC_ARRAY;
         good = parse_items(parser, into, ']', error);
-    } else if (take(parser, '{')) {
+    } else if (take_mark(parser, '{')) {
         into->kind = DOC_OBJECT;
         good = parse_pairs(parser, into, error);
-    } else if (take(parser, '"')) {
+    } else if (take_mark(parser, '"')) {
         good = parse_string(parser, into, error);
     } else {
         size_t size = word_size(parser->at);
@@ -242,15 +242,15 @@ static const struct catalog_entry *base_find(const struct catalog *catalog,
 
 enum { LONGEST_CHAIN = 8 };          /* of same_as */
 
-static bool fill(const struct catalog *catalog, const struct catalog_entry *entry,
-                 struct doc *config, int depth, struct error *error)
+static bool fill_config(const struct catalog *catalog, const struct catalog_entry *entry,
+                        struct doc *config, int depth, struct error *error)
 {
     if (depth > LONGEST_CHAIN)
         return error_set(error, "%s: the same_as of %s goes in a circle", entry->sheet->csv.file,
                          entry->name);
     if (catalog_text(entry, "same_as")) {
         const struct catalog_entry *base = base_find(catalog, entry, error);
-        if (!base || !fill(catalog, base, config, depth + 1, error))
+        if (!base || !fill_config(catalog, base, config, depth + 1, error))
             return false;
     }
     for (size_t i = 0; i < entry->rows; i++) {
@@ -297,5 +297,5 @@ bool catalog_model(const struct catalog *catalog, const char *name, struct doc *
     if (!entry)
         return false;
     *config = doc_new(catalog->arena, DOC_OBJECT);
-    return fill(catalog, entry, *config, 0, error);
+    return fill_config(catalog, entry, *config, 0, error);
 }

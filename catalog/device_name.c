@@ -307,8 +307,8 @@ static const struct catalog_entry *alike(const struct device_match *match)
     return least;
 }
 
-static bool choose(struct arena *arena, const char *name, const struct device_match *match, double memory,
-                   struct catalog_called *called, struct error *error)
+static bool choose_device(struct arena *arena, const char *name, const struct device_match *match, double memory,
+                          struct catalog_called *called, struct error *error)
 {
     const struct catalog_entry *entry = memory > 0 ? of_size(match, memory) : NULL;
     const bool sized = entry != NULL;
@@ -420,7 +420,7 @@ static enum look look_up_as(const struct catalog *catalog, const char *name, boo
         find_matches(catalog, &asked, matches);
         for (size_t v = 0; v < VARIANTS; v++)
             if (matches[v].exact || matches[v].count)
-                return choose(catalog->arena, name, &matches[v], v < FRONTS ? 0 : asked.memory, called, error)
+                return choose_device(catalog->arena, name, &matches[v], v < FRONTS ? 0 : asked.memory, called, error)
                        ? FOUND : WRONG;
     } while (without_cpu(asked.key) + without_cpu(asked.named) + without_cpu(asked.bare));
     return NOT_THERE;

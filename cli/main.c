@@ -145,7 +145,7 @@ static void show_progress(double share)
     }
 }
 
-static int run(struct arena *arena, const struct ranks *ranks, int count, char **words)
+static int run_words(struct arena *arena, const struct ranks *ranks, int count, char **words)
 {
     struct command command = { .verbs = cli_verbs(), .ranks = ranks, .columns = terminal_columns(STDOUT_FILENO) };
     struct error error = { .what = "" };
@@ -186,7 +186,7 @@ int main(int count, char **words)
     const char *fail_after = getenv("CHALKLINE_FAIL_AFTER");    /* the harsh tests */
     if (fail_after)
         arena.fail_after = strtoul(fail_after, NULL, 10);
-    int status = run(&arena, &ranks, count, words);
+    int status = run_words(&arena, &ranks, count, words);
     arena_free(&arena);
     ranks_close(&ranks);
     return status;

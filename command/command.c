@@ -226,8 +226,8 @@ static bool plausible(const struct option *option, const struct value *value, st
     return inside && !ambiguous;
 }
 
-static bool keep(struct arena *arena, struct command *command, const struct value *value,
-                 struct error *error)
+static bool keep_value(struct arena *arena, struct command *command, const struct value *value,
+                       struct error *error)
 {
     if (!value->option->many && command_given(command, value->option->name)) {
         error_set(error, "--%s is set twice", value->option->name);
@@ -255,7 +255,7 @@ bool command_put(struct arena *arena, struct command *command, const struct opti
                  const char *text, struct error *error)
 {
     struct value value;
-    return option_parse(arena, option, text, &value, error) && keep(arena, command, &value, error);
+    return option_parse(arena, option, text, &value, error) && keep_value(arena, command, &value, error);
 }
 
 void command_put_word(struct arena *arena, struct command *command, const char *word)
@@ -290,7 +290,7 @@ void command_set_number(struct arena *arena, struct command *command, const char
     const struct value value = { .option = option, .quantity = { number, number, number, DISTRIBUTION_NONE },
         .text = arena_print(arena, "%.17g%s", number, option->bare ? unit_name(arena, option_unit(option)) : "") };
     struct error error;
-    const bool good = within(option, number) && keep(arena, command, &value, &error);
+    const bool good = within(option, number) && keep_value(arena, command, &value, &error);
     assert(good);
     (void)good;
 }

@@ -72,7 +72,7 @@ static void put_setting(struct sweepers *all, size_t at, const double *setting)
 }
 
 /* Evaluate all settings, each at its load. */
-static void run(const struct sweepers *all)
+static void run_settings(const struct sweepers *all)
 {
     graph_program_run(all->program, all->inputs, all->out, all->space.setting_count);
 }
@@ -115,7 +115,7 @@ static double chips_at(const struct choice *choice, const struct sweepers *all, 
 /* ---- bisection ----------------------------------------------------------------------------- */
 
 /* Remove the settings that are not kept; the rest stay in order. */
-static void keep(struct sweepers *all, const bool *kept)
+static void keep_settings(struct sweepers *all, const bool *kept)
 {
     size_t to = 0;
     for (size_t i = 0; i < all->space.setting_count; i++) {
@@ -162,7 +162,7 @@ static void leave_out(const struct choice *choice, struct arena *arena, struct s
         const bool worth = !(all->most[i] < best - (1 - far) * fabs(best));
         kept[i] = small && (worth || choice->loads == LOADS_REPLICAS);
     }
-    keep(all, kept);
+    keep_settings(all, kept);
 }
 
 /* Bisect the highest load of each setting at which every output is at most `most` times its limit, and
@@ -174,7 +174,7 @@ static void raise_loads(const struct choice *choice, struct arena *arena, struct
     for (size_t span = all->space.load_count; span > 1; span = (span + 1) / 2) {
         for (size_t i = 0; i < all->space.setting_count; i++)
             all->load[i] = loads[(all->low[i] + all->high[i]) / 2];
-        run(all);
+        run_settings(all);
         for (size_t i = 0; i < all->space.setting_count; i++) {
             const double worst = worst_of(choice, all, i);
             (worst <= most ? all->low : all->high)[i] = (all->low[i] + all->high[i]) / 2;
@@ -187,7 +187,7 @@ static void raise_loads(const struct choice *choice, struct arena *arena, struct
     }
     for (size_t i = 0; i < all->space.setting_count; i++)
         all->load[i] = loads[all->low[i]];
-    run(all);
+    run_settings(all);
 }
 
 /* ---- the best ------------------------------------------------------------------------------ */
@@ -235,7 +235,7 @@ static struct sweepers at_loads(struct arena *arena, const struct sweepers *all,
             put_setting(&each, at, all->settings + i * space->inputs);
             each.load[at++] = space->loads[l];
         }
-    run(&each);
+    run_settings(&each);
     return each;
 }
 
@@ -312,7 +312,7 @@ static struct sweepers open_all(struct arena *arena, const struct search_space *
         all.most[i] = INFINITY;
     }
     all.program = graph_program_make(arena, graph_run_set(), &space->graph, all.inputs);
-    run(&all);
+    run_settings(&all);
     return all;
 }
 
@@ -347,7 +347,7 @@ static bool search(struct choice *choice, struct arena *arena, struct found *fou
             all.least[i] = all.out[SERVERS_WORTH][i];
     }
     if (!choice->servers.own_rows)
-        keep(&all, kept);
+        keep_settings(&all, kept);
     leave_out(choice, arena, &all);
     raise_loads(choice, arena, &all, most);
     size_t best = all.space.setting_count;

@@ -89,7 +89,7 @@ static bool holds(const struct model *model, const char *condition, size_t size)
 }
 
 /* "q5_k:first2 q4_k": the first type whose layers include this one; NULL: none. */
-static const char *choose(const struct model *model, const char *rule)
+static const char *choose_type(const struct model *model, const char *rule)
 {
     while (*rule) {
         const size_t size = strcspn(rule, " "), name = strcspn(rule, ": ");
@@ -173,6 +173,6 @@ const char *file_type_of(const struct model *model, const struct file_type *type
         return "fp32";
     if (name_same(type->name, "MXFP4_MOE"))
         return fitting(weight->routed ? "mxfp4-a16" : base, weight->in);
-    named = column ? choose(model, cell(type, column)) : NULL;
+    named = column ? choose_type(model, cell(type, column)) : NULL;
     return fitting(column ? excepted(model, type, column, named ? named : base) : base, weight->in);
 }

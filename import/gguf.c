@@ -108,7 +108,7 @@ static bool read_string(struct gguf_reader *reader, struct text *string)
     return true;
 }
 
-static const char *keep(struct gguf_reader *reader, struct text string)
+static const char *keep_string(struct gguf_reader *reader, struct text string)
 {
     return arena_copy(reader->arena, string.data, string.size);
 }
@@ -119,7 +119,7 @@ static bool read_name(struct gguf_reader *reader, const char **name)
     struct text string;
     if (!read_string(reader, &string) || !text_check(string, reader->file, reader->error))
         return false;
-    *name = keep(reader, string);
+    *name = keep_string(reader, string);
     return true;
 }
 
@@ -132,7 +132,7 @@ static bool read_value(struct gguf_reader *reader, enum value_type type, const c
         struct text string;
         if (!read_string(reader, &string))
             return false;
-        doc_add_string(reader->arena, parent, key, keep(reader, string));
+        doc_add_string(reader->arena, parent, key, keep_string(reader, string));
         return true;
     }
     uint64_t bits;

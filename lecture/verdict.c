@@ -224,7 +224,7 @@ static bool print_mark(struct scenario *scenario, struct text mark, struct buffe
 }
 
 /* The text with its marks as values; `known`, if not NULL: whether each has one. */
-static const char *fill(struct scenario *scenario, const char *template, bool *known)
+static const char *fill_template(struct scenario *scenario, const char *template, bool *known)
 {
     bool all = true;
     struct buffer out = { .arena = scenario->arena };
@@ -282,8 +282,8 @@ void verdict_of(struct scenario *scenario, const struct statement *statement, in
         return;
     verdict->holds = holds_here(scenario, statement, sign, verdict);
     if (verdict->holds != HOLDS_UNKNOWN)
-        verdict->conclusion = fill(scenario, verdict->holds == HOLDS ? statement->holds : statement->fails,
-                                   NULL);
+        verdict->conclusion = fill_template(scenario, verdict->holds == HOLDS ? statement->holds : statement->fails,
+                                            NULL);
 }
 
 /* ---- where it turns ------------------------------------------------------------------------------ */
@@ -334,7 +334,7 @@ bool statement_lines(struct scenario *scenario, const struct command *command, s
         if (verdict.lacks)
             continue;
         const bool fails = verdict.holds == HOLDS_NOT && *one->line_fails;
-        const char *text = fill(scenario, fails ? one->line_fails : one->line, &known);
+        const char *text = fill_template(scenario, fails ? one->line_fails : one->line, &known);
         if (!known)
             continue;
         struct section *line = section_add(list, NULL, SECTION_RECORD);

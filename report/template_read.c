@@ -48,7 +48,7 @@ static size_t before(struct text text, const char *stops)
     return size;
 }
 
-static struct text take(struct text *text, size_t size)
+static struct text take_text(struct text *text, size_t size)
 {
     const struct text taken = { text->data, size };
     text->data += size;
@@ -97,7 +97,7 @@ static bool read_compare(struct template_reader *reader, struct text text, struc
         if (text.size <= size || strncmp(text.data, signs[i].sign, size))
             continue;
         condition->compare = signs[i].compare;
-        take(&text, size);
+        take_text(&text, size);
         return read_other_side(reader, text, condition);
     }
     return wrong(reader, "no comparison", text);
@@ -107,14 +107,14 @@ static bool read_condition(struct template_reader *reader, struct text text, con
 {
     struct template_condition *first = NULL, **end = &first;
     while (true) {
-        struct text one = text_trim(take(&text, before(text, "&")));
+        struct text one = text_trim(take_text(&text, before(text, "&")));
         struct template_condition *made = *end = arena_alloc(reader->arena, sizeof *made);
         end = (struct template_condition **)&made->next;
         if (one.size && one.data[0] == '!') {
             made->negated = true;
-            take(&one, 1);
+            take_text(&one, 1);
         }
-        const struct text name = text_trim(take(&one, before(one, "~-<>=!")));
+        const struct text name = text_trim(take_text(&one, before(one, "~-<>=!")));
         if (!is_name(name))
             return wrong(reader, "no name", name);
         made->name = copy_of(reader, name);
@@ -122,7 +122,7 @@ static bool read_condition(struct template_reader *reader, struct text text, con
             return false;
         if (!text.size)
             break;
-        take(&text, 1);
+        take_text(&text, 1);
     }
     *condition = first;
     return true;
@@ -132,14 +132,14 @@ static bool read_condition(struct template_reader *reader, struct text text, con
 
 static bool read_figure(struct template_reader *reader, struct text text, struct template_part *part)
 {
-    const struct text all = text, name = take(&text, before(text, ":#-~%.@=<"));
+    const struct text all = text, name = take_text(&text, before(text, ":#-~%.@=<"));
     if (!is_name(name))
         return wrong(reader, "no name", name);
     part->name = copy_of(reader, name);
-    part->format = text.size ? take(&text, 1).data[0] : ':';
+    part->format = text.size ? take_text(&text, 1).data[0] : ':';
     part->digits = strchr(":#-~", part->format) ? 4 : 0;
     part->scale = 1;
-    const struct text digits = take(&text, strspn(copy_of(reader, text), "0123456789"));
+    const struct text digits = take_text(&text, strspn(copy_of(reader, text), "0123456789"));
     if (digits.size)
         part->digits = atoi(copy_of(reader, digits));
     if (text_is(text, "-") && strchr(":#", part->format)) {
@@ -147,7 +147,7 @@ static bool read_figure(struct template_reader *reader, struct text text, struct
         return true;
     }
     if (strchr(".#", part->format) && text.size > 1 && text.data[0] == ' ') {
-        take(&text, 1);
+        take_text(&text, 1);
         return unit_scale(copy_of(reader, text), &part->scale) || wrong(reader, "no unit", text);
     }
     if (text.size || (strchr(".=<", part->format) && !digits.size))
@@ -160,23 +160,23 @@ static bool read_parts(struct template_reader *reader, struct text *rest, const 
 /* "[condition|then|else]" behind its first bracket. */
 static bool read_choice(struct template_reader *reader, struct text *rest, struct template_part *part)
 {
-    const struct text all = *rest, condition = take(rest, before(*rest, "|]"));
+    const struct text all = *rest, condition = take_text(rest, before(*rest, "|]"));
     struct template_part **then = &part->then, **other = &part->other;
     if (!read_condition(reader, condition, &part->condition))
         return false;
     if (!rest->size || rest->data[0] != '|')
         return wrong(reader, "a condition without text", all);
-    take(rest, 1);
+    take_text(rest, 1);
     if (!read_parts(reader, rest, "|]", &then))
         return false;
     if (rest->size && rest->data[0] == '|') {
-        take(rest, 1);
+        take_text(rest, 1);
         if (!read_parts(reader, rest, "]", &other))
             return false;
     }
     if (!rest->size)
         return wrong(reader, "a bracket is not closed", all);
-    take(rest, 1);
+    take_text(rest, 1);
     return true;
 }
 
@@ -187,15 +187,15 @@ static bool read_parts(struct template_reader *reader, struct text *rest, const 
         const char c = rest->data[0];
         if (c == '{') {
             const struct text all = *rest;
-            take(rest, 1);
-            const struct text inside = take(rest, before(*rest, "}"));
+            take_text(rest, 1);
+            const struct text inside = take_text(rest, before(*rest, "}"));
             if (!rest->size)
                 return wrong(reader, "a brace is not closed", all);
-            take(rest, 1);
+            take_text(rest, 1);
             if (!read_figure(reader, inside, add_part(reader, end, PART_FIGURE)))
                 return false;
         } else if (c == '[') {
-            take(rest, 1);
+            take_text(rest, 1);
             if (!read_choice(reader, rest, add_part(reader, end, PART_IF)))
                 return false;
         } else if (c == '}' || c == ']') {
@@ -204,7 +204,7 @@ static bool read_parts(struct template_reader *reader, struct text *rest, const 
             size_t size = before(*rest, "{}[]");
             const size_t stop = before(*rest, stops);
             size = size < stop ? size : stop;
-            add_part(reader, end, PART_TEXT)->text = copy_of(reader, take(rest, size));
+            add_part(reader, end, PART_TEXT)->text = copy_of(reader, take_text(rest, size));
         }
     }
     return true;
@@ -214,24 +214,24 @@ static bool read_parts(struct template_reader *reader, struct text *rest, const 
 static bool read_cells(struct template_reader *reader, struct text line, struct template_part *row)
 {
     struct template_part **end = &row->cells;
-    row->text = copy_of(reader, take(&line, before(line, "|")));
+    row->text = copy_of(reader, take_text(&line, before(line, "|")));
     while (line.size) {
-        take(&line, 1);
+        take_text(&line, 1);
         struct template_part *cell = add_part(reader, &end, PART_IF), **then = &cell->then;
-        take(&line, strspn(copy_of(reader, line), " "));
+        take_text(&line, strspn(copy_of(reader, line), " "));
         if (line.size && line.data[0] == '*') {
-            take(&line, 1);
-            const struct text name = take(&line, before(line, " |"));
+            take_text(&line, 1);
+            const struct text name = take_text(&line, before(line, " |"));
             if (!is_name(name))
                 return wrong(reader, "no name", name);
             cell->kind = PART_EACH;
             cell->name = copy_of(reader, name);
-            take(&line, strspn(copy_of(reader, line), " "));
+            take_text(&line, strspn(copy_of(reader, line), " "));
         }
         if (line.size && line.data[0] == '>') {
             cell->right = true;
-            take(&line, 1);
-            take(&line, strspn(copy_of(reader, line), " "));
+            take_text(&line, 1);
+            take_text(&line, strspn(copy_of(reader, line), " "));
         }
         if (!read_parts(reader, &line, "|", &then))
             return false;
@@ -267,7 +267,7 @@ static bool read_block(struct template_reader *reader, struct template_part *par
 
 static bool read_each(struct template_reader *reader, struct text words, struct template_part *part)
 {
-    const struct text name = take(&words, before(words, " ")), most = text_trim(words);
+    const struct text name = take_text(&words, before(words, " ")), most = text_trim(words);
     double number = 0;
     if (!is_name(name))
         return wrong(reader, "no name", name);
@@ -296,7 +296,7 @@ static struct text next_line(struct template_reader *reader)
     reader->line++;
     while (line.size && line.data[line.size - 1] == '\\' && reader->rest.size) {
         struct text more = text_line(&reader->rest);
-        take(&more, strspn(copy_of(reader, more), " "));
+        take_text(&more, strspn(copy_of(reader, more), " "));
         reader->line++;
         line = text_of(arena_print(reader->arena, "%.*s%.*s", (int)line.size - 1, line.data,
                                    (int)more.size, more.data));
@@ -312,7 +312,7 @@ static bool read_lines(struct template_reader *reader, bool inside, struct templ
         struct text words = line;
         const char first = line.size ? line.data[0] : 0;
         if (first && strchr("?*:.", first)) {
-            take(&words, 1);
+            take_text(&words, 1);
             words = text_trim(words);
         }
         bool good = true;

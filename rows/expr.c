@@ -57,7 +57,7 @@ static void skip(struct expr_parser *parser)
         parser->rest.data++, parser->rest.size--;
 }
 
-static bool take(struct expr_parser *parser, const char *token)
+static bool take_token(struct expr_parser *parser, const char *token)
 {
     skip(parser);
     size_t size = strlen(token);
@@ -70,7 +70,7 @@ static bool take(struct expr_parser *parser, const char *token)
 static bool expect(struct expr_parser *parser, const char *token)
 {
     char expected[32] = "'";
-    return take(parser, token) ||
+    return take_token(parser, token) ||
            failed(parser, "syntax error", strcat(strcat(expected, token), "'"));
 }
 
@@ -175,9 +175,9 @@ static bool parse_condition(struct expr_parser *parser, struct expr **out)
         parser->rest = before;
         if (!parse_sum(parser, &kid[0]))
             return false;
-        bool at_most = take(parser, "<="), at_least = !at_most && take(parser, ">=");
-        bool less = !at_most && !at_least && take(parser, "<");
-        bool more = !at_most && !at_least && !less && take(parser, ">");
+        bool at_most = take_token(parser, "<="), at_least = !at_most && take_token(parser, ">=");
+        bool less = !at_most && !at_least && take_token(parser, "<");
+        bool more = !at_most && !at_least && !less && take_token(parser, ">");
         if (!at_most && !at_least && !less && !more)
             return failed(parser, "a comparison is missing", "one of < <= > >=");
         if (!parse_sum(parser, &kid[1]))
@@ -222,7 +222,7 @@ static bool parse_call(struct expr_parser *parser, enum op op, int arguments, co
         return true;
     }
     int count = 1;
-    for (; take(parser, ","); count++) {
+    for (; take_token(parser, ","); count++) {
         if (!parse_sum(parser, &kid[1]))
             return false;
         struct expr *joined = expr_new(parser, op, start);
@@ -244,7 +244,7 @@ static bool parse_at(struct expr_parser *parser, const char *start, struct expr 
     struct expr *what, *value, *first = NULL, *last = NULL;
     if (!parse_sum(parser, &what))
         return false;
-    while (take(parser, ",")) {
+    while (take_token(parser, ",")) {
         struct text name = take_name(parser);
         int row;
         if (!name.size)
@@ -395,7 +395,7 @@ static bool parse_entry(struct expr_parser *parser, struct expr *expr)
 static bool parse_name(struct expr_parser *parser, struct expr **out)
 {
     struct text name = take_name(parser);
-    if (take(parser, "(")) {
+    if (take_token(parser, "(")) {
         if (++parser->depth > DEPTH)
             return failed(parser, "nested too deep", "fewer parentheses");
         bool read = parse_operator(parser, name, out);
@@ -408,7 +408,7 @@ static bool parse_name(struct expr_parser *parser, struct expr **out)
     *out = expr_new(parser, OP_ROW, name.data);
     (*out)->size = (uint16_t)name.size;
     (*out)->row = row;
-    if (!take(parser, "["))
+    if (!take_token(parser, "["))
         return true;
     bool read = parse_entry(parser, *out);
     (*out)->size = (uint16_t)(parser->rest.data - name.data);
@@ -486,7 +486,7 @@ static bool parse_atom(struct expr_parser *parser, struct expr **out)
     skip(parser);
     if (parser->rest.size && is_letter(parser->rest.data[0]))
         return parse_name(parser, out);
-    if (!take(parser, "("))
+    if (!take_token(parser, "("))
         return parse_number(parser, out);
     if (++parser->depth > DEPTH)
         return failed(parser, "nested too deep", "fewer parentheses");
@@ -499,7 +499,7 @@ static bool parse_unary(struct expr_parser *parser, struct expr **out)
 {
     skip(parser);
     const char *start = parser->rest.data;
-    if (!take(parser, "-"))
+    if (!take_token(parser, "-"))
         return parse_atom(parser, out);
     if (++parser->depth > DEPTH)
         return failed(parser, "nested too deep", "fewer signs");

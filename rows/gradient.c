@@ -17,7 +17,7 @@ struct gradient_sweep {
     bool held;                      /* a ROOT is a number */
 };
 
-static void give(struct gradient_sweep *sweep, int node, double amount)
+static void give_adjoint(struct gradient_sweep *sweep, int node, double amount)
 {
     if (node >= 0 && amount != 0)
         sweep->adjoint[node] += amount;
@@ -32,22 +32,22 @@ static void sweep_node(struct gradient_sweep *sweep, size_t i)
     if (d == 0)
         return;                                     /* a branch not taken may hold no number */
     switch (node->op) {
-    case OP_ADD:  give(sweep, a, d); give(sweep, b, d); break;
-    case OP_SUB:  give(sweep, a, d); give(sweep, b, -d); break;
-    case OP_MUL:  give(sweep, a, d * v[b]); give(sweep, b, d * v[a]); break;
-    case OP_DIV:  give(sweep, a, d / v[b]); give(sweep, b, -d * v[i] / v[b]); break;
-    case OP_NEG:  give(sweep, a, -d); break;
-    case OP_MAX:  give(sweep, v[a] > v[b] ? a : b, d); break;
-    case OP_MIN:  give(sweep, v[a] < v[b] ? a : b, d); break;
-    case OP_EXP:  give(sweep, a, d * v[i]); break;
-    case OP_LOG:  give(sweep, a, d / v[a]); break;
-    case OP_SQRT: give(sweep, a, d * 0.5 / v[i]); break;
+    case OP_ADD:  give_adjoint(sweep, a, d); give_adjoint(sweep, b, d); break;
+    case OP_SUB:  give_adjoint(sweep, a, d); give_adjoint(sweep, b, -d); break;
+    case OP_MUL:  give_adjoint(sweep, a, d * v[b]); give_adjoint(sweep, b, d * v[a]); break;
+    case OP_DIV:  give_adjoint(sweep, a, d / v[b]); give_adjoint(sweep, b, -d * v[i] / v[b]); break;
+    case OP_NEG:  give_adjoint(sweep, a, -d); break;
+    case OP_MAX:  give_adjoint(sweep, v[a] > v[b] ? a : b, d); break;
+    case OP_MIN:  give_adjoint(sweep, v[a] < v[b] ? a : b, d); break;
+    case OP_EXP:  give_adjoint(sweep, a, d * v[i]); break;
+    case OP_LOG:  give_adjoint(sweep, a, d / v[a]); break;
+    case OP_SQRT: give_adjoint(sweep, a, d * 0.5 / v[i]); break;
     case OP_POW:
-        give(sweep, a, v[a] != 0 ? d * v[b] * v[i] / v[a] : v[b] == 1 ? d : 0);
-        give(sweep, b, v[a] > 0 ? d * v[i] * scalar_log(v[a]) : 0);
+        give_adjoint(sweep, a, v[a] != 0 ? d * v[b] * v[i] / v[a] : v[b] == 1 ? d : 0);
+        give_adjoint(sweep, b, v[a] > 0 ? d * v[i] * scalar_log(v[a]) : 0);
         break;
-    case OP_ABS:    give(sweep, a, v[a] < 0 ? -d : d); break;
-    case OP_SELECT: give(sweep, v[a] != 0 ? b : node->c, d); break;
+    case OP_ABS:    give_adjoint(sweep, a, v[a] < 0 ? -d : d); break;
+    case OP_SELECT: give_adjoint(sweep, v[a] != 0 ? b : node->c, d); break;
     default: break;
     }
 }

@@ -179,7 +179,7 @@ static span root_span(const struct graph *graph, size_t root, const bool *needed
 
 /* ---- derivatives --------------------------------------------------------------------------- */
 
-static void give(span *adjoint, int node, span amount)
+static void give_adjoint(span *adjoint, int node, span amount)
 {
     if (node < 0)
         return;
@@ -193,14 +193,14 @@ static void backward_pow(const struct node *node, const span *v, span own, span 
 {
     const span a = v[node->a], b = v[node->b];
     if (a.low > 0) {
-        give(adjoint, node->a, span_mul(d, span_div(span_mul(b, own), a)));
-        give(adjoint, node->b,
-             span_mul(d, span_mul(own, (span){ scalar_log(a.low), scalar_log(a.high) })));
+        give_adjoint(adjoint, node->a, span_mul(d, span_div(span_mul(b, own), a)));
+        give_adjoint(adjoint, node->b,
+                     span_mul(d, span_mul(own, (span){ scalar_log(a.low), scalar_log(a.high) })));
     } else {
         bool grows = a.low == 0 && b.low > 0;       /* x^y grows with x when y > 0 */
-        give(adjoint, node->a, grows ? span_mul(d, (span){ 0, INFINITY }) : all);
+        give_adjoint(adjoint, node->a, grows ? span_mul(d, (span){ 0, INFINITY }) : all);
         bool below_one = a.low == 0 && a.high <= 1 && b.low > 0;
-        give(adjoint, node->b, below_one ? span_mul(d, (span){ -INFINITY, 0 }) : all);
+        give_adjoint(adjoint, node->b, below_one ? span_mul(d, (span){ -INFINITY, 0 }) : all);
     }
 }
 
@@ -213,45 +213,45 @@ static void backward_node(const struct graph *graph, size_t i, const span *v, sp
     if (d.low == 0 && d.high == 0)
         return;
     switch (node->op) {
-    case OP_ADD: give(adjoint, ia, d); give(adjoint, ib, d); break;
-    case OP_SUB: give(adjoint, ia, d); give(adjoint, ib, (span){ -d.high, -d.low }); break;
-    case OP_MUL: give(adjoint, ia, span_mul(d, b)); give(adjoint, ib, span_mul(d, a)); break;
+    case OP_ADD: give_adjoint(adjoint, ia, d); give_adjoint(adjoint, ib, d); break;
+    case OP_SUB: give_adjoint(adjoint, ia, d); give_adjoint(adjoint, ib, (span){ -d.high, -d.low }); break;
+    case OP_MUL: give_adjoint(adjoint, ia, span_mul(d, b)); give_adjoint(adjoint, ib, span_mul(d, a)); break;
     case OP_DIV:
-        give(adjoint, ia, span_div(d, b));
-        give(adjoint, ib, span_mul((span){ -d.high, -d.low }, span_div(v[i], b)));
+        give_adjoint(adjoint, ia, span_div(d, b));
+        give_adjoint(adjoint, ib, span_mul((span){ -d.high, -d.low }, span_div(v[i], b)));
         break;
-    case OP_NEG: give(adjoint, ia, (span){ -d.high, -d.low }); break;
+    case OP_NEG: give_adjoint(adjoint, ia, (span){ -d.high, -d.low }); break;
     case OP_MAX: case OP_MIN: {
         bool max = node->op == OP_MAX;
         bool first = max ? a.low > b.high : a.high < b.low;
         bool second = max ? b.low > a.high : b.high < a.low;
-        give(adjoint, ia, first ? d : second ? zero : hull(zero, d));
-        give(adjoint, ib, second ? d : first ? zero : hull(zero, d));
+        give_adjoint(adjoint, ia, first ? d : second ? zero : hull(zero, d));
+        give_adjoint(adjoint, ib, second ? d : first ? zero : hull(zero, d));
         break;
     }
-    case OP_EXP:  give(adjoint, ia, span_mul(d, v[i])); break;
-    case OP_LOG:  give(adjoint, ia, a.low > 0 ? span_div(d, a) : all); break;
-    case OP_SQRT: give(adjoint, ia, v[i].low > 0
+    case OP_EXP:  give_adjoint(adjoint, ia, span_mul(d, v[i])); break;
+    case OP_LOG:  give_adjoint(adjoint, ia, a.low > 0 ? span_div(d, a) : all); break;
+    case OP_SQRT: give_adjoint(adjoint, ia, v[i].low > 0
                                     ? span_div(d, span_mul((span){ 2, 2 }, v[i])) : all); break;
     case OP_POW:  backward_pow(node, v, v[i], d, adjoint); break;
     case OP_ABS:
-        give(adjoint, ia, a.low >= 0 ? d : a.high <= 0 ? (span){ -d.high, -d.low }
+        give_adjoint(adjoint, ia, a.low >= 0 ? d : a.high <= 0 ? (span){ -d.high, -d.low }
                                                        : span_mul(d, (span){ -1, 1 }));
         break;
     case OP_FLOOR: case OP_CEIL:                    /* steps, but never the other way */
         if (a.low != a.high)
-            give(adjoint, ia, span_mul(d, (span){ 0, INFINITY }));
+            give_adjoint(adjoint, ia, span_mul(d, (span){ 0, INFINITY }));
         break;
     case OP_SELECT:
         if (v[ia].low != v[ia].high)                /* the condition may flip: it may jump */
-            give(adjoint, ia, all);
-        give(adjoint, ib, v[ia].low == 1 ? d : v[ia].high == 0 ? zero : hull(zero, d));
-        give(adjoint, node->c, v[ia].high == 0 ? d : v[ia].low == 1 ? zero : hull(zero, d));
+            give_adjoint(adjoint, ia, all);
+        give_adjoint(adjoint, ib, v[ia].low == 1 ? d : v[ia].high == 0 ? zero : hull(zero, d));
+        give_adjoint(adjoint, node->c, v[ia].high == 0 ? d : v[ia].low == 1 ? zero : hull(zero, d));
         break;
     case OP_LESS: case OP_ATMOST: case OP_BOTH: case OP_EITHER: case OP_ROOT:
-        give(adjoint, ia, all);                     /* no claim */
-        give(adjoint, ib, all);
-        give(adjoint, node->c, node->op == OP_ROOT ? all : zero);
+        give_adjoint(adjoint, ia, all);                     /* no claim */
+        give_adjoint(adjoint, ib, all);
+        give_adjoint(adjoint, node->c, node->op == OP_ROOT ? all : zero);
         break;
     default: break;
     }

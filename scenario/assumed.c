@@ -64,8 +64,8 @@ struct gathered {
     size_t count;
 };
 
-static void gather(struct gathered *gathered, const struct scenario *scenario, const struct input *input,
-                   double pull, const char *output)
+static void gather_input(struct gathered *gathered, const struct scenario *scenario, const struct input *input,
+                         double pull, const char *output)
 {
     const struct row *row = formulas_row(&scenario->formulas, input->row);
     const struct fact *fact = facts_find(&scenario->facts, input->name);
@@ -127,7 +127,7 @@ void basis_add(struct scenario *scenario, const struct graph *graph, const doubl
         const struct fact *fact = facts_find(&scenario->facts, input->name);
         const bool fitted = fact ? fact->origin == ORIGIN_FITTED : default_origin(row) == ORIGIN_FITTED;
         if (fact || !row->input || row->low < row->high)        /* no constant of units */
-            gather(&gathered, scenario, input, pulls[i], basis->output);
+            gather_input(&gathered, scenario, input, pulls[i], basis->output);
         if (fitted)
             keep_fitted(basis, scenario->arena, input->name);
         if (!assumed_input(row, input))

@@ -154,8 +154,8 @@ static void set_calibrated(struct scenario *scenario, const char *const *names, 
 }
 
 /* Add figures for the first `count` of the `all` names. */
-static void fill(struct scenario *scenario, struct values *values, const char *const *names, size_t count,
-                 size_t all, const struct template *template, struct section *section)
+static void fill_section(struct scenario *scenario, struct values *values, const char *const *names, size_t count,
+                         size_t all, const struct template *template, struct section *section)
 {
     const bool uncertain = values_uncertain(scenario, values);
     for (size_t i = 0; i < count; i++) {
@@ -173,7 +173,7 @@ static void fill(struct scenario *scenario, struct values *values, const char *c
 void figures_of(struct scenario *scenario, struct values *values, const char *const *names,
                 size_t count, const struct template *template, struct section *section)
 {
-    fill(scenario, values, names, count, count, template, section);
+    fill_section(scenario, values, names, count, count, template, section);
 }
 
 bool figures_read(struct scenario *scenario, const char *const *names, size_t count,
@@ -191,7 +191,7 @@ bool figures_read(struct scenario *scenario, const char *const *names, size_t co
     }
     if (!values_of(scenario, all, all_count, values, error))
         return false;
-    fill(scenario, values, all, count, all_count, NULL, section);
+    fill_section(scenario, values, all, count, all_count, NULL, section);
     values->graph.output_count = count;
     return true;
 }

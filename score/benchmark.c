@@ -304,7 +304,7 @@ static bool contradicts(const struct filling *filling, const struct benchmark_fa
     return !*same;
 }
 
-static bool fill(struct filling *filling, const struct benchmark_fact *fact)
+static bool fill_column(struct filling *filling, const struct benchmark_fact *fact)
 {
     struct opening *opening = filling->opening;
     struct arena *arena = opening->arena;
@@ -357,9 +357,9 @@ static bool fill_layout(struct filling *filling)
     buffer_number(&all, share * ranks);
     buffer_number(&rank, ranks);
     return (given_text(given, NAME_chips) ||
-            fill(filling, &(struct benchmark_fact){ NAME_chips, all.data, "tp" })) &&
+            fill_column(filling, &(struct benchmark_fact){ NAME_chips, all.data, "tp" })) &&
            (given_text(given, NAME_attention_dp) ||
-            fill(filling, &(struct benchmark_fact){ NAME_attention_dp, rank.data, "tp" }));
+            fill_column(filling, &(struct benchmark_fact){ NAME_attention_dp, rank.data, "tp" }));
 }
 
 static bool fill_row(struct filling *filling)
@@ -367,7 +367,7 @@ static bool fill_row(struct filling *filling)
     const struct benchmark_facts *given = filling->opening->given;
     record_add(&filling->out, filling->csv->lines[filling->row]);
     for (size_t i = 0; given && i < given->count; i++)
-        if (strcmp(given->facts[i].column, NAME_tensor_parallel) && !fill(filling, &given->facts[i]))
+        if (strcmp(given->facts[i].column, NAME_tensor_parallel) && !fill_column(filling, &given->facts[i]))
             return false;
     if (!fill_layout(filling))
         return false;

@@ -32,7 +32,7 @@ static void skip_space(struct json *json)
         json->line += *json->at == '\n';
 }
 
-static bool take(struct json *json, char wanted)
+static bool take_character(struct json *json, char wanted)
 {
     skip_space(json);
     if (json->at == json->end || *json->at != wanted)
@@ -109,7 +109,7 @@ static bool take_string(struct json *json, const char **string)
 {
     struct buffer out = { .arena = json->arena };
     buffer_add(&out, "", 0);
-    if (!take(json, '"'))
+    if (!take_character(json, '"'))
         return wrong(json, "a name or a text in quotation marks");
     for (;;) {
         const char *from = json->at;
@@ -171,20 +171,20 @@ static bool take_kids(struct json *json, struct doc *doc, int depth)
     if (depth == DEPTH_MOST)
         return error_set(json->error, "%s:%d: nested more than %d levels deep", json->file, json->line,
                          DEPTH_MOST);
-    if (take(json, end))
+    if (take_character(json, end))
         return true;
     do {
         const char *key = NULL;
         if (object && !take_string(json, &key))
             return false;
-        if (object && !take(json, ':'))
+        if (object && !take_character(json, ':'))
             return wrong(json, "':' after a name");
         struct doc *kid = doc_new(json->arena, DOC_NULL);
         if (!take_value(json, kid, depth + 1))
             return false;
         doc_put(doc, key, kid);
-    } while (take(json, ','));
-    return take(json, end) || wrong(json, object ? "',' or '}'" : "',' or ']'");
+    } while (take_character(json, ','));
+    return take_character(json, end) || wrong(json, object ? "',' or '}'" : "',' or ']'");
 }
 
 static bool take_value(struct json *json, struct doc *doc, int depth)

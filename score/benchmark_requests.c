@@ -345,7 +345,7 @@ struct members {
     double *values;                                 /* room for `count` */
 };
 
-static size_t gather(const struct members *members, size_t offset)
+static size_t gather_times(const struct members *members, size_t offset)
 {
     size_t count = 0;
     for (size_t i = 0; i < members->count; i++) {
@@ -359,7 +359,7 @@ static size_t gather(const struct members *members, size_t offset)
 
 static double total(const struct members *members, size_t offset)
 {
-    const size_t count = gather(members, offset);
+    const size_t count = gather_times(members, offset);
     return count ? mean_of(members->values, count) * (double)count : NAN;
 }
 
@@ -415,7 +415,7 @@ static void add_figures(struct arena *arena, struct records *records, const stru
     record_number(records, "request.failed", (double)members->failed);
     record_number(records, "request.empty", (double)members->empty);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        add_figure(records, figures[i].name, members->values, gather(members, figures[i].offset));
+        add_figure(records, figures[i].name, members->values, gather_times(members, figures[i].offset));
     const double count = (double)members->count, input = total(members, offsetof(struct logged_request, input));
     record_number(records, "request.input", input / count);
     record_number(records, "request.output", total(members, offsetof(struct logged_request, output)) / count);

@@ -290,7 +290,7 @@ static size_t start_count(const struct calibration *calibration)
 }
 
 /* The values that are fitted, at the present estimate; their number. */
-static size_t gather(struct calibration *calibration, struct posterior_value *values)
+static size_t gather_values(struct calibration *calibration, struct posterior_value *values)
 {
     size_t count = gather_start(calibration, values);
     for (size_t p = 0; p < calibration->count; p++) {
@@ -331,7 +331,7 @@ static void iterate(struct calibration *calibration, struct posterior_value *val
             return;
         struct posterior_value *again = arena_array(calibration->arena, count + 1, sizeof *again);
         calibration->posterior.values = values;
-        gather(calibration, again);
+        gather_values(calibration, again);
         values = again;
     }
 }
@@ -348,7 +348,7 @@ static void fit_once(struct calibration *calibration)
                                                  MEASURED_VALUES * calibration->count + 1, sizeof *values);
     memset(calibration->x, 0, sizeof calibration->x);
     calibration->posterior = (struct factor_posterior){ .prior = &calibration->prior };
-    const size_t count = gather(calibration, values);
+    const size_t count = gather_values(calibration, values);
     iterate(calibration, values, count);
 }
 

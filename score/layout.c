@@ -338,7 +338,7 @@ static const char *place(const struct applying *applying, const char *name, char
 }
 
 /* The text with its places filled; *complete is false if one of them is empty. */
-static const char *fill(const struct applying *applying, const char *text, bool *complete)
+static const char *fill_places(const struct applying *applying, const char *text, bool *complete)
 {
     struct buffer out = { .arena = applying->arena };
     buffer_add(&out, "", 0);
@@ -372,7 +372,7 @@ static void keep_groups(struct applying *applying, const struct text *groups)
 static bool holds(struct applying *applying, const struct layout_condition *condition)
 {
     bool ignored = true;
-    const char *left = fill(applying, condition->left, &ignored);
+    const char *left = fill_places(applying, condition->left, &ignored);
     const char *relation = condition->relation;
     if (!relation || !strcmp(relation, "no"))
         return (*left != 0) == !relation;
@@ -383,7 +383,7 @@ static bool holds(struct applying *applying, const struct layout_condition *cond
             keep_groups(applying, groups);
         return found == (*relation == '~');
     }
-    const char *right = fill(applying, condition->right, &ignored);
+    const char *right = fill_places(applying, condition->right, &ignored);
     if (!strcmp(relation, "=") || !strcmp(relation, "!="))
         return !strcmp(left, right) == (*relation == '=');
     double a, b;
@@ -431,7 +431,7 @@ static bool wrong_cell(const struct applying *applying, const struct layout_rule
 static bool follow(struct applying *applying, const struct layout_rule *rule)
 {
     bool complete = true;
-    const char *text = fill(applying, rule->value, &complete);
+    const char *text = fill_places(applying, rule->value, &complete);
     if (!complete)
         return true;
     double value;

@@ -62,7 +62,7 @@ static struct text write_part(struct arena *arena, const struct part *part, cons
 }
 
 /* The next `size` bytes of a part. */
-static void take(struct text *from, void *to, size_t size)
+static void take_bytes(struct text *from, void *to, size_t size)
 {
     if (size)
         memcpy(to, from->data, size);
@@ -73,10 +73,10 @@ static void read_part(struct arena *arena, struct text bytes, struct part *part,
 {
     struct part one;
     struct search_point point;
-    take(&bytes, &one, sizeof one);
+    take_bytes(&bytes, &one, sizeof one);
     part_add(part, &one);
     for (size_t i = 0; i < one.points; i++) {
-        take(&bytes, &point, sizeof point);
+        take_bytes(&bytes, &point, sizeof point);
         front_offer(front, arena, &point);
     }
 }

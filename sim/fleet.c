@@ -76,7 +76,7 @@ static void add_due(struct fleet_run *run, size_t from, struct event event)
 
 /* What is due in one moment, whatever its last bits: transfers by request, and then what was
  * planned, in that order. */
-static void gather(struct fleet_run *run, double until)
+static void gather_due(struct fleet_run *run, double until)
 {
     struct tiers *tiers = run->simulation.tiers;
     struct event event = { .kind = EVENT_MOVED };
@@ -103,7 +103,7 @@ bool fleet_due(struct fleet_run *run, double until, struct event *event)
     if (run->due_at == run->due_count) {
         if (fleet_next(run) > until)
             return false;
-        gather(run, until);
+        gather_due(run, until);
         if (!run->due_count)
             return false;
     }
@@ -177,7 +177,7 @@ static struct replica *by_prefix(struct fleet_run *run, struct replica_pool *poo
 }
 
 /* The replica that takes a request, or NULL if none is up. */
-static struct replica *choose(struct fleet_run *run, struct replica_pool *pool, uint32_t id, double now)
+static struct replica *choose_replica(struct fleet_run *run, struct replica_pool *pool, uint32_t id, double now)
 {
     const enum router router = run->simulation.options->router;
     struct replica *chosen = NULL;
@@ -202,7 +202,7 @@ static struct replica *choose(struct fleet_run *run, struct replica_pool *pool, 
 
 static void send(struct fleet_run *run, struct replica_pool *pool, uint32_t id, double now)
 {
-    struct replica *replica = choose(run, pool, id, now);
+    struct replica *replica = choose_replica(run, pool, id, now);
     run->where[id] = NOWHERE;
     if (!replica) {
         queue_last(&run->simulation, &run->homeless, id);

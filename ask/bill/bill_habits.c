@@ -132,8 +132,8 @@ static const double GAP_LEAST = 1, GAP_MOST = 3e6;
 
 /* The cheapest scheme at each point of a grid of mean gaps from low to high: of all schemes where
  * `one` is no caching, else of that one and no caching. */
-static void choose(const struct habits *habits, enum scheme one, double low, double high, double *mean,
-                   enum scheme *chosen)
+static void choose_scheme(const struct habits *habits, enum scheme one, double low, double high, double *mean,
+                          enum scheme *chosen)
 {
     struct bill_point points[GRID];
     struct bill_cost costs[GRID];
@@ -156,7 +156,7 @@ static double change_between(const struct habits *habits, enum scheme one, doubl
         double mean[GRID];
         enum scheme chosen[GRID];
         size_t i = 0;
-        choose(habits, one, low, high, mean, chosen);
+        choose_scheme(habits, one, low, high, mean, chosen);
         while (i + 2 < GRID && chosen[i + 1] == chosen[0])
             i++;
         low = mean[i], high = mean[i + 1];
@@ -172,7 +172,7 @@ static void add_changes(const struct habits *habits, enum scheme one, struct sec
     struct buffer then = { .arena = habits->bill->arena };
     double mean[GRID];
     enum scheme chosen[GRID];
-    choose(habits, one, GAP_LEAST, GAP_MOST, mean, chosen);
+    choose_scheme(habits, one, GAP_LEAST, GAP_MOST, mean, chosen);
     buffer_print(&then, "%s", schemes[chosen[0]].name);
     for (size_t i = 0; i + 1 < GRID; i++) {
         if (chosen[i] == chosen[i + 1])

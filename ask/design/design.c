@@ -72,7 +72,7 @@ static void set_input(const struct graph *graph, double *inputs, const char *nam
         inputs[at] = value;
 }
 
-static void run(struct design *design, const struct values *values, struct design_point *point, double *outputs)
+static void run_point(struct design *design, const struct values *values, struct design_point *point, double *outputs)
 {
     const struct graph *graph = &values->graph;
     struct arena scratch = arena_beside(design->arena);
@@ -104,8 +104,8 @@ static double most_flops(struct design *design, double stacks)
     double most = INFINITY;
     const double limit[] = { design->limits.power, design->limits.rent, design->limits.area };
     one.flops = 1e15;
-    run(design, &design->values, &none, none.at);
-    run(design, &design->values, &one, one.at);
+    run_point(design, &design->values, &none, none.at);
+    run_point(design, &design->values, &one, one.at);
     for (int i = 0; i < 3; i++) {
         const double slope = (one.at[POWER + i] - none.at[POWER + i]) / one.flops;
         if (isfinite(limit[i]))
@@ -125,10 +125,10 @@ static bool better(const struct design *design, const struct design_point *a, co
 static void best_batch(struct design *design, struct design_point point, struct design_point *best, bool *found)
 {
     double fits;
-    run(design, &design->room, &point, &fits);
+    run_point(design, &design->room, &point, &fits);
     for (int i = 0; i < BATCHES && fits >= 1; i++) {
         point.batch = floor(pow(fits, (double)(BATCHES - i) / BATCHES));
-        run(design, &design->values, &point, point.at);
+        run_point(design, &design->values, &point, point.at);
         design->points++;
         if (within(&design->limits, &point) && (!*found || better(design, &point, best))) {
             *best = point;

@@ -214,7 +214,7 @@ static struct picture *draw(const struct recorder *recorder, const struct simula
 
 /* ---- while it runs -------------------------------------------------------------------------- */
 
-static void keep(void *context, double now, const struct sim_sample *sample)
+static void keep_sample(void *context, double now, const struct sim_sample *sample)
 {
     struct recorder *recorder = context;
     const struct command *command = recorder->simulate->command;
@@ -267,7 +267,7 @@ bool simulate_record(struct simulate *simulate, struct recorder **out, struct si
     watch->context = recorder;
     watch->every = recorder->every;
     if (recorder->series_path || command_draws(command) || recorder->events_path || command->progress)
-        watch->sample = keep;
+        watch->sample = keep_sample;
     if (!recorder->events_path)
         return true;
     watch->ran = write_steps;

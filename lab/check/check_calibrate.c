@@ -56,7 +56,7 @@ static const char *refuse_point(const struct check *check, struct calibration *c
 }
 
 /* Give N points, as far as physics lets them. */
-static size_t give(struct calibration *calibration, size_t wanted)
+static size_t give_points(struct calibration *calibration, size_t wanted)
 {
     size_t given = 0;
     double gain;
@@ -111,7 +111,7 @@ static void calibrate_series(struct check *check, struct calibration *calibratio
         return;
     }
     check->calibrated.series++;
-    const size_t given = give(calibration, wanted);
+    const size_t given = give_points(calibration, wanted);
     check->calibrated.given += given;
     for (size_t p = 0; p < calibration->count; p++) {
         const char *refused = score(check, calibration, &calibration->points[p], at[p], given > 0);
@@ -190,7 +190,7 @@ static void carry_series(struct carrying *carrying, const struct server_series *
     for (size_t i = 0; i < count; i++) {
         if (&all[i] == series || !differ(server, &points[all[i].members[0].at], to))
             continue;
-        given = given ? given : give(&carrying->from, carrying->wanted);
+        given = given ? given : give_points(&carrying->from, carrying->wanted);
         score_other(carrying, &all[i]);
     }
     check->calibrated.series += given > 0;

@@ -99,7 +99,7 @@ static bool posed(const struct quiz_problem *problems, size_t count, const struc
     return false;
 }
 
-static bool choose(struct quiz *quiz, size_t count, struct quiz_problem *problems, struct error *error)
+static bool choose_problems(struct quiz *quiz, size_t count, struct quiz_problem *problems, struct error *error)
 {
     enum { TRIES = 200 };
     const struct command *command = quiz->command;
@@ -256,7 +256,7 @@ static bool ask_quiz(struct arena *arena, const struct command *command, struct 
     struct quiz_problem *problems = arena_array(arena, count + 1, sizeof *problems);
     if (graded && !grade_all(&quiz, texts, graded, section, error))
         return false;
-    if (!graded && !choose(&quiz, count, problems, error))
+    if (!graded && !choose_problems(&quiz, count, problems, error))
         return false;
     struct section *list = graded ? NULL : section_add(section, "problems", SECTION_LIST);
     for (size_t i = 0; i < count && list; i++)

@@ -52,7 +52,7 @@ static bool matches(const struct statement *statement, const char *word)
 }
 
 /* Mark the statements that are asked for: all, a chapter's, one, or those with the words. */
-static bool choose(const struct telling *telling, bool *wanted, struct error *error)
+static bool choose_statements(const struct telling *telling, bool *wanted, struct error *error)
 {
     const struct command *command = telling->command;
     const struct lecture *lecture = &telling->lecture;
@@ -297,7 +297,7 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
     const size_t count = telling->lecture.count;
     bool *wanted = arena_array(arena, count + 1, sizeof *wanted);
     struct statement_tally *tallies = arena_array(arena, (size_t)chapter_count(telling) + 1, sizeof *tallies);
-    if (!run_belongs(telling) || !open_here(telling) || !choose(telling, wanted, error))
+    if (!run_belongs(telling) || !open_here(telling) || !choose_statements(telling, wanted, error))
         return false;
     struct section *section = section_new(arena);
     struct section *list = section_add(section, "statements", SECTION_LIST);

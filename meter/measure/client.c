@@ -143,7 +143,7 @@ void client_set(struct client *client, const char *model, struct endpoint_way wa
 
 /* ---- short questions -------------------------------------------------------------------------- */
 
-static size_t keep(char *data, size_t one, size_t size, void *context)
+static size_t keep_body(char *data, size_t one, size_t size, void *context)
 {
     struct buffer *buffer = context;
     (void)one;
@@ -164,7 +164,7 @@ static const char *ask_aside(struct client *client, const char *path, bool post,
     curl_easy_reset(client->aside);
     curl_easy_setopt(client->aside, CURLOPT_URL, arena_print(client->arena, "%s%s", client->base, path));
     curl_easy_setopt(client->aside, CURLOPT_HTTPHEADER, client->headers);
-    curl_easy_setopt(client->aside, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(client->aside, CURLOPT_WRITEFUNCTION, keep_body);
     curl_easy_setopt(client->aside, CURLOPT_WRITEDATA, &body);
     curl_easy_setopt(client->aside, CURLOPT_ERRORBUFFER, reason);
     curl_easy_setopt(client->aside, CURLOPT_NOSIGNAL, 1L);

@@ -4,7 +4,7 @@
 
 enum { PAGE_MOST = 64 << 20 };
 
-static size_t keep(char *data, size_t one, size_t size, void *context)
+static size_t keep_page(char *data, size_t one, size_t size, void *context)
 {
     struct buffer *buffer = context;
     (void)one;
@@ -31,7 +31,7 @@ bool fetch_text(struct arena *arena, const char *url, double seconds, struct tex
     buffer_add(&body, "", 0);
     curl_easy_setopt(easy, CURLOPT_URL, url);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep_page);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &body);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, reason);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);

@@ -132,7 +132,7 @@ static struct sent_request *send_one(struct measure *measure, const struct load_
     return request;
 }
 
-static void take(struct measure *measure, const struct sent_request *request)
+static void take_request(struct measure *measure, const struct sent_request *request)
 {
     measure->planned -= (double)request->prompt_asked + request->output_asked;
     measure->spent += (double)request->prompt_tokens * (request->status == 200) + request->output_tokens;
@@ -154,7 +154,7 @@ static struct sent_request *next_one(struct measure *measure)
     if (!request)
         request = client_wait(measure->client, 0);
     if (request)
-        take(measure, request);
+        take_request(measure, request);
     return request;
 }
 
@@ -238,7 +238,7 @@ static void run_open_loop(struct measure *measure, struct load_point *point, dou
         const double left = at - client_now(measure->client);
         struct sent_request *request = client_wait(measure->client, fmin(fmax(left, 0), 0.2));
         if (request) {
-            take(measure, request);
+            take_request(measure, request);
             count_failures(measure, request, &failures);
         } else if (left <= 0) {
             if (client_in_flight(measure->client) >= CLIENTS_MOST) {

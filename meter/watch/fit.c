@@ -204,7 +204,7 @@ static void start_from(struct calibration *calibration, struct scenario *scenari
 }
 
 /* Why a point tells nothing, or NULL. */
-static const char *give(struct calibration *calibration, const struct measured *point)
+static const char *give_point(struct calibration *calibration, const struct measured *point)
 {
     const char *why = calibration_add(calibration, point);
     return why ? why : calibration_give(calibration, calibration->count - 1);
@@ -227,9 +227,9 @@ void fit_make(struct arena *arena, const struct watch_fit *fit, struct scenario 
     const double rate_most = value_or_nan(scenario, NAME_own_rate_most), light = 0.7;
     for (size_t i = 0; i < fit->count; i++) {
         const struct fit_point *of = &fit->points[i];
-        const char *why = give(calibration, tpot_point(arena, of, &server, (int)i + 1));
+        const char *why = give_point(calibration, tpot_point(arena, of, &server, (int)i + 1));
         if (!why && !of->unqueued && of->arrivals / of->seconds < light * rate_most)
-            give(calibration, ttft_point(arena, of, &server, (int)i + 1));
+            give_point(calibration, ttft_point(arena, of, &server, (int)i + 1));
         fitted->points += !why;
         fitted->left_out += why != NULL;
         fitted->left_out_why = why ? why : fitted->left_out_why;

@@ -62,8 +62,8 @@ static bool learn(struct follower *follower, struct arena *arena, const struct e
     return true;
 }
 
-static enum outcome take(struct follower *follower, struct arena *arena, const struct scrape *scrape, bool answers,
-                         struct answer *answer, struct watch **watched, struct error *error)
+static enum outcome take_scrape(struct follower *follower, struct arena *arena, const struct scrape *scrape, bool answers,
+                                struct answer *answer, struct watch **watched, struct error *error)
 {
     struct watch *watch = arena_alloc(arena, sizeof *watch);
     struct exposition now;
@@ -144,7 +144,7 @@ static void show(const struct follower *follower, struct arena *arena, double at
     fflush(stdout);
 }
 
-static bool keep(struct follower *follower, struct arena *arena, const struct scrape *scrape, struct error *error)
+static bool keep_scrape(struct follower *follower, struct arena *arena, const struct scrape *scrape, struct error *error)
 {
     struct buffer out = { .arena = arena };
     if (!follower->record)
@@ -166,10 +166,10 @@ static bool turn(struct follower *follower, const struct scrape *scrape, struct 
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
     struct watch *watch = NULL;
     const char *away = scrape->away;
-    if (!keep(follower, arena, scrape, error))
+    if (!keep_scrape(follower, arena, scrape, error))
         return false;
     if (!away) {
-        const enum outcome outcome = take(follower, arena, scrape, true, &answer, &watch, error);
+        const enum outcome outcome = take_scrape(follower, arena, scrape, true, &answer, &watch, error);
         if (outcome == WRONG)
             return false;
         if (outcome == AWAY)
@@ -271,7 +271,7 @@ static bool open_record(struct follower *follower, struct error *error)
     return error_expected(error, "a file that can be written");
 }
 
-static bool run(struct follower *follower, void (*ready)(const char *url), struct error *error)
+static bool run_follower(struct follower *follower, void (*ready)(const char *url), struct error *error)
 {
     struct sigaction ending = { .sa_handler = stop }, before[2];
     const sigset_t both = ends();
@@ -319,7 +319,7 @@ bool watch_follow(struct arena *arena, const struct command *command, void (*rea
     if (!source_open(arena, command, &source, error))
         return false;
     history_open(history, arena, command_number(command, "window"));
-    const bool good = run(&follower, ready, error);
+    const bool good = run_follower(&follower, ready, error);
     for (int i = 0; i < 2; i++)
         arena_free(&follower.turns[i]);
     history_close(history);
@@ -346,7 +346,7 @@ bool follower_read(struct follower *follower, double at, struct text page, struc
     const struct scrape scrape = { .at = at, .text = { arena_copy(arena, page.data, page.size), page.size } };
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
     struct watch *watch;
-    if (take(follower, arena, &scrape, true, &answer, &watch, error) != READ)
+    if (take_scrape(follower, arena, &scrape, true, &answer, &watch, error) != READ)
         return false;
     *followed = (struct followed){ watch->now.replicas.value, watch->replica_rate,
                                    watch->predicted ? value_or_nan(&watch->scenario, NAME_wanted_share) : NAN,
@@ -378,7 +378,7 @@ static bool last_of(struct follower *follower, const struct scrape *scrapes, siz
         struct arena *arena = i + 1 == count ? follower->arena : next_turn(follower);
         const bool last = i + 1 == count;
         scrape.past = false;
-        const enum outcome outcome = scrape.away ? AWAY : take(follower, arena, &scrape, last, answer, &watch, error);
+        const enum outcome outcome = scrape.away ? AWAY : take_scrape(follower, arena, &scrape, last, answer, &watch, error);
         if (outcome == WRONG || (last && outcome != READ))
             return false;
     }

@@ -152,7 +152,7 @@ static void set_layout(struct watch *watch)
 }
 
 /* A server has one layout: what was chosen for the first reading stays, a setting like those that are given. */
-static bool choose(struct watch *watch, struct error *error)
+static bool choose_layout(struct watch *watch, struct error *error)
 {
     struct history *history = watch->history;
     assume_settings(watch);
@@ -300,7 +300,7 @@ bool watch_predict(struct watch *watch, struct error *error)
     if (!scenario_read(&watch->scenario, watch->arena, watch->command, subject, error))
         return false;
     set_load(watch, &watch->scenario.facts);
-    if (!choose(watch, error) || !calibrate(watch, error) ||
+    if (!choose_layout(watch, error) || !calibrate(watch, error) ||
         !outlook_open(&watch->scenario, &outlook, error))
         return false;
     outlook_read(&outlook, NULL, 0, figures);

@@ -100,7 +100,7 @@ static void print_page(struct exported *exported, const struct sim_sample *sampl
     counts_print(page, arena_print(page->arena, "\"%s\"", model ? model : "sim"), server, counts, now, replicas, 1);
 }
 
-static void keep(struct exported *exported, double at, const struct buffer *page)
+static void keep_page(struct exported *exported, double at, const struct buffer *page)
 {
     struct buffer out = { .arena = page->arena };
     follower_record(&out, at, (struct text){ page->data, page->size });
@@ -123,7 +123,7 @@ static void sample(void *context, double now, const struct sim_sample *sample)
     count_requests(exported, now);
     print_page(exported, sample, &page);
     if (exported->file)
-        keep(exported, day + now, &page);
+        keep_page(exported, day + now, &page);
     if (exported->follower &&
         follower_read(exported->follower, day + now, (struct text){ page.data, page.size }, &followed, &error) &&
         isfinite(followed.wanted))

@@ -159,7 +159,7 @@ static void grow(struct tier *tier, struct arena *arena)
         slot_add(tier, at);
 }
 
-static uint32_t take(struct tier *tier, struct arena *arena)
+static uint32_t take_block(struct tier *tier, struct arena *arena)
 {
     uint32_t at = tier->spare;
     if (at != NONE) {
@@ -321,7 +321,7 @@ static bool put(struct tiers *tiers, struct tier *tier, uint64_t *name, double n
         drop(tier, tier->first);
         tier->use.evicted++;
     }
-    at = take(tier, tiers->arena);
+    at = take_block(tier, tiers->arena);
     tier->all[at] = (struct held){ .name = *name, .used = now };
     slot_add(tier, at);
     order_add(tier, at, NONE);

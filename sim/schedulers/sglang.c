@@ -369,7 +369,7 @@ static void grow(struct radix_batch *core, uint64_t turns)
 
 /* ---- what the simulation asks --------------------------------------------------------------- */
 
-static void fill(struct sglang *sglang, double now)
+static void fill_ahead(struct sglang *sglang, double now)
 {
     while (sglang->core.ahead.count < sglang->core.ahead.depth && form(sglang, now))
         ;
@@ -378,10 +378,10 @@ static void fill(struct sglang *sglang, double now)
 static void sglang_start(struct replica *replica, double now)
 {
     struct sglang *sglang = (struct sglang *)replica;
-    fill(sglang, now);
+    fill_ahead(sglang, now);
     if (!sglang->core.ahead.count) {
         set_ratio(sglang, first_ratio(sglang));
-        fill(sglang, now);                          /* who ended is out of the batch only now */
+        fill_ahead(sglang, now);                          /* who ended is out of the batch only now */
     }
     radix_batch_wait(&sglang->core);
     try_fast_forward(sglang);

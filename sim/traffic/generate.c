@@ -203,7 +203,7 @@ static int in_order(const void *a, const void *b)
     return (x->turn > y->turn) - (x->turn < y->turn);
 }
 
-static void fill(const struct maker *maker, struct trace *trace)
+static void fill_trace(const struct maker *maker, struct trace *trace)
 {
     struct arena *arena = maker->arena;
     const size_t count = trace->count = maker->count;
@@ -244,6 +244,6 @@ bool generate_trace(struct arena *arena, const char *words, struct trace *trace,
     if (!draw_all(&maker))
         return false;
     qsort(maker.turns, maker.count, sizeof *maker.turns, in_order);
-    fill(&maker, trace);
+    fill_trace(&maker, trace);
     return true;
 }
