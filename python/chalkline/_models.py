@@ -10,10 +10,6 @@ from ._answers import body_of
 _call = _library.functions
 
 
-def _doubles(count):
-    return array.array("d", bytes(8 * count))
-
-
 class Compiled:
     """Rows as a function of arrays: `function(batch=..., context=...)`, or by position in the order of `over`.
 
@@ -41,34 +37,34 @@ class Compiled:
         return given
 
     def __call__(self, *given, **named):
-        columns, shape, make = _filled(self._columns(given, named))
-        count = len(columns[0]) if columns else 1
-        values = [_doubles(count) for _ in self.rows]
-        slopes = [_doubles(count) for _ in self.rows for _ in self.over] if self.gradient else []
+        columns, room, make = _filled(self._columns(given, named))
+        count = len(columns[0])
+        values = [room(count) for _ in self.rows]
+        slopes = [room(count) for _ in self.rows for _ in self.over] if self.gradient else []
         said = _library.Said()
         _library.ended(_call.chalkline_run(self._at, _addresses(columns), count, _addresses(values),
                                            _addresses(slopes) if slopes else None, ctypes.byref(said)), said)
-        out = [make(one, shape) for one in values]
+        out = [make(one) for one in values]
         answer = out if self._several else out[0]
         if not self.gradient:
             return answer
         width = len(self.over)
-        rows = [[make(slopes[j * width + i], shape) for i in range(width)] for j in range(len(self.rows))]
+        rows = [[make(slopes[j * width + i]) for i in range(width)] for j in range(len(self.rows))]
         return answer, rows if self._several else rows[0]
 
     def interval(self, low, high):
         """Bounds of the rows where each input lies between its `low` and `high`, two lists of arrays in the order of
         `over`: (low, high), each as a call answers."""
-        both, shape, make = _filled([*low, *high])
+        both, room, make = _filled([*low, *high])
         lows, highs = both[:len(low)], both[len(low):]
         if len(lows) != len(self.over) or len(highs) != len(self.over):
             raise TypeError(f"bounds of: {', '.join(self.over)}")
         count = len(both[0])
-        ends = [[_doubles(count) for _ in self.rows] for _ in range(2)]
+        ends = [[room(count) for _ in self.rows] for _ in range(2)]
         said = _library.Said()
         _library.ended(_call.chalkline_intervals(self._at, _addresses(lows), _addresses(highs), count, _addresses(ends[0]),
                                                  _addresses(ends[1]), ctypes.byref(said)), said)
-        made = [[make(one, shape) for one in end] for end in ends]
+        made = [[make(one) for one in end] for end in ends]
         return tuple(made) if self._several else (made[0][0], made[1][0])
 
 
@@ -79,12 +75,13 @@ def _addresses(columns):
 
 
 def _filled(given):
-    """Columns of one length from numbers, lists and arrays; the shape of the answer, and what makes it from doubles."""
+    """Columns of one length from numbers, lists and arrays, what makes room for as many doubles, and what makes the answer
+    of them."""
     if any(hasattr(one, "__array__") for one in given):
         import numpy
         whole = numpy.broadcast_arrays(*(numpy.asarray(one, dtype=float) for one in given))
         columns = [numpy.ascontiguousarray(one).reshape(-1) for one in whole]
-        return columns, whole[0].shape, lambda values, shape: numpy.frombuffer(values).reshape(shape)
+        return columns, numpy.empty, lambda values: values.reshape(whole[0].shape)
     lists = [list(one) if hasattr(one, "__len__") else None for one in given]
     lengths = {len(one) for one in lists if one is not None}
     if len(lengths) > 1:
@@ -92,7 +89,7 @@ def _filled(given):
     count = lengths.pop() if lengths else 1
     columns = [array.array("d", one if one is not None else [value] * count) for one, value in zip(lists, given)]
     alone = all(one is None for one in lists)
-    return columns, None, lambda values, _: values[0] if alone else values
+    return columns, lambda size: array.array("d", [0.0]) * size, lambda values: values[0] if alone else values
 
 
 def compile(rows, over, *, gradient=False, **options):
