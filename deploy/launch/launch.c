@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define ENGINE(word) word,
-#define DOCUMENT(word, pods, writer, bars) word,
+#define DOCUMENT(word, ...) word,
 const char *const launch_targets[] = {
 #include "deploy/launch/targets.def"
     NULL };
@@ -374,6 +374,7 @@ static const char *broken_in(struct launch *launch)
 bool launch_take(struct launch *launch, struct deployment *deployment, struct error *error)
 {
     launch->reason = launch->way_out = launch->broken = NULL;
+    launch->who = launch->title;
     launch->deployment = deployment;
     launch->pools = deployment->count[LAUNCH_DECODE] > 0;
     if (launch->pools && !launch_about(launch, "router", NULL)) {
@@ -386,7 +387,7 @@ bool launch_take(struct launch *launch, struct deployment *deployment, struct er
             return false;
     }
     if (!launch->reason && launch->target)
-        launch->reason = launch_target_bars(launch, &launch->way_out);
+        launch_target_bars(launch);
     if (launch->reason || launch->own)
         return true;
     launch->broken = broken_in(launch);
@@ -402,7 +403,7 @@ bool launch_runs(const struct launch *launch, const char *first, struct error *e
 {
     if (!launch->reason)
         return true;
-    error_set(error, "%s%s cannot run %s: %s", asked(launch), launch->title, launch->deployment->title, launch->reason);
+    error_set(error, "%s%s cannot run %s: %s", asked(launch), launch->who, launch->deployment->title, launch->reason);
     return error_expected(error, "%s%s", first, launch->way_out);
 }
 

@@ -63,7 +63,8 @@ struct launch {
     bool pods;                      /* a cluster places the parts, and names them */
     bool pools;
     const char *broken;             /* the rule that a layout of --any-layout breaks, or NULL */
-    const char *reason, *way_out;   /* why the engine cannot run the deployment, and what to change; or NULL */
+    const char *reason, *way_out;   /* why the deployment cannot run, and what to change; or NULL */
+    const char *who;                /* the engine or target that cannot run it: a title */
     bool own;                       /* an engine of one's own machine: one server, with no hosts to fill */
     double host_chips;
     struct launch_pool pool[LAUNCH_ROLES];  /* count 0: there is none */
@@ -150,8 +151,8 @@ void launch_shell(const struct launch *launch, struct buffer *out, struct doc *d
 bool launch_target_open(struct launch *launch, struct error *error);
 /* The fact of the target; NULL: none. */
 const struct flag *launch_target_about(const struct launch *launch, const char *name);
-/* Why the target cannot start the deployment, with a way out; NULL: it can. */
-const char *launch_target_bars(const struct launch *launch, const char **way_out);
+/* Give the launch a reason where the target cannot start the deployment. */
+void launch_target_bars(struct launch *launch);
 bool launch_manifest(const struct launch *launch, struct buffer *out, struct doc *doc, struct error *error);
 enum { LAUNCH_PORT = 8000 };
 

@@ -7,10 +7,9 @@ bool launch_target_open(struct launch *launch, struct error *error)
     return error_expected(error, "the command line");
 }
 
-const char *launch_target_bars(const struct launch *launch, const char **way_out)
+void launch_target_bars(struct launch *launch)
 {
-    (void)launch, (void)way_out;
-    return NULL;
+    (void)launch;
 }
 
 bool launch_manifest(const struct launch *launch, struct buffer *out, struct doc *doc, struct error *error)

@@ -65,8 +65,7 @@ static void add_config(struct manifest *manifest, struct doc *config, enum launc
 
 const char *ray_bars(const struct launch *launch, const struct launch_pool *pool)
 {
-    return launch->pools && pool->ranks > 1 ? "Ray Serve's application of two pools has no documented attention ranks"
-                                            : NULL;
+    return launch->pools && pool->ranks > 1 ? "its application of two pools has no documented attention ranks" : NULL;
 }
 
 void manifest_ray(struct manifest *manifest)

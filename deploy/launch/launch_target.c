@@ -80,7 +80,8 @@ static const struct target *find_document(const char *word)
 {
     static const struct target targets[] = {
 #define ENGINE(word)
-#define DOCUMENT(word, pods, writer, bars) { word, pods, writer, bars },
+#define DOCUMENT(target, as_pods, writer, ...) \
+        { .word = target, .pods = as_pods, .write = writer, __VA_OPT__(.bars = __VA_ARGS__) },
 #include "deploy/launch/targets.def"
     };
     size_t at = 0;
@@ -114,14 +115,12 @@ bool launch_target_open(struct launch *launch, struct error *error)
 
 /* ---- what a target cannot start ---------------------------------------------------------- */
 
-const char *launch_target_bars(const struct launch *launch, const char **way_out)
+void launch_target_bars(struct launch *launch)
 {
     const struct target *target = launch->document;
-    *way_out = "--emit k8s";
-    for (int role = 0; role < LAUNCH_ROUTER && target->bars; role++) {
-        const char *why = launch->pool[role].count > 0 ? target->bars(launch, &launch->pool[role]) : NULL;
-        if (why)
-            return why;
-    }
-    return NULL;
+    for (int role = 0; role < LAUNCH_ROUTER && target->bars && !launch->reason; role++)
+        if (launch->pool[role].count > 0)
+            launch->reason = target->bars(launch, &launch->pool[role]);
+    if (launch->reason)
+        launch->who = launch_target_about(launch, "title")->value, launch->way_out = "--emit k8s";
 }

@@ -9,9 +9,9 @@ struct manifest {
     struct arena *arena;
     struct buffer *out;             /* what a script is written to */
     struct doc *doc;                /* of the answer */
-    struct doc *list;               /* of the objects of pods */
+    struct doc *list;               /* documents, written as YAML. NULL unless pods, as the next three */
     const char *base;               /* what all names begin with */
-    const char *image, *resource;
+    const char *image, *resource;   /* of a container, and the resource that its GPUs are */
 };
 
 /* Members of an object, or with NULL for a key, of an array. */
@@ -39,15 +39,14 @@ struct target {
     const char *word;               /* of --emit */
     bool pods;                      /* a cluster places the parts, and names them; else it is a script */
     void (*write)(struct manifest *manifest);
-    /* Why it cannot start the servers of a pool, or NULL. */
+    /* Why it cannot start the servers of a pool, or NULL. Called before hosts are known: a pool has no parts yet. */
     const char *(*bars)(const struct launch *launch, const struct launch_pool *pool);
 };
 #define ENGINE(word)
-#define DOCUMENT(word, pods, writer, bars) void writer(struct manifest *manifest);
+#define DOCUMENT(word, pods, writer, ...) void writer(struct manifest *manifest); \
+    __VA_OPT__(const char *__VA_ARGS__(const struct launch *launch, const struct launch_pool *pool);)
 #include "deploy/launch/targets.def"
 #undef ENGINE
 #undef DOCUMENT
-const char *kserve_bars(const struct launch *launch, const struct launch_pool *pool);
-const char *ray_bars(const struct launch *launch, const struct launch_pool *pool);
 
 #endif
