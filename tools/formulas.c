@@ -183,9 +183,23 @@ static bool same_names(const struct formulas *a, const struct formulas *b)
     return a->count == b->count && a->alias_count == b->alias_count;
 }
 
-static int report(const struct error *error)
+enum { LIMIT = 1 << 20 };
+
+/* A formula uses rows above it: also says where the row that it misses follows, in the first of the files or in another. */
+static int report(struct arena *arena, const struct error *error, char **files, int count)
 {
+    static const char before[] = "unknown row '";
+    const char *name = strstr(error->what, before);
+    struct error unread;
+    struct text text;
     fprintf(stderr, "formulas: %s\n  %s: %s\n", error->what, error_label(error), error->hint);
+    if (!name)
+        return 1;
+    name = arena_copy(arena, name + sizeof before - 1, strcspn(name + sizeof before - 1, "'"));
+    for (int i = 0; i < count && file_read(arena, files[i], LIMIT, &text, &unread); i++)
+        for (int line = 1; text.size; line++)
+            if (text_starts_with(text_line(&text), arena_print(arena, "%s : ", name)))
+                fprintf(stderr, "  '%s' is defined later, in %s:%d\n", name, files[i], line);
     return 1;
 }
 
@@ -195,14 +209,13 @@ int main(int count, char **words)
     static struct formulas sets[FORMULAS_ALL + 1];
     struct error error;
     struct text text;
-    enum { LIMIT = 1 << 20 };
     for (unsigned conditions = 0; conditions <= FORMULAS_ALL; conditions++) {
         struct formulas *formulas = &sets[conditions];
         formulas_open(formulas, &arena, conditions);
         for (int i = 1; i < count; i++)
             if (!file_read(&arena, words[i], LIMIT, &text, &error) ||
                 !formulas_read(formulas, words[i], text, &error))
-                return report(&error);
+                return report(&arena, &error, words + i, count - i);
         if (!same_names(&sets[0], formulas)) {
             fprintf(stderr, "formulas: a row has its first place in a WITH chapter\n");
             return 1;
