@@ -292,6 +292,10 @@ int main(int count, char **words)
 {
     if (count == 2 && !strcmp(words[1], "--write"))
         return write_cases();
+    if (count > 1) {
+        printf("bad_test: unknown words; expected: nothing, or --write alone\n");
+        return 2;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages),
         cmocka_unit_test(memory_ends),
