@@ -27,7 +27,7 @@ bad=0 count=0
 for patch in tests/fixtures/additions/*.patch; do
     sed -n '/^--- /q; /^> /p' "$patch" | while IFS= read -r line; do
         echo "$line"
-        (cd "$tree" && sh -c "${line#> }") 2>&1
+        (cd "$tree" && sh -c "${line#> }") 2>&1 || true     # a refusal is an answer, too
     done >"$tree/got"
     sed '/^--- /,$d' "$patch" >"$tree/want"
     if [ "${1:-}" = --write ]; then

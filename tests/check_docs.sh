@@ -70,5 +70,8 @@ for doc in README.md CHANGELOG.md CONTRIBUTING.md docs/*.md; do
     fi
     rm -f "$here"/*.cmd "$here"/*.want "$here"/*.got
 done
+for target in $(sed -n 's/^[A-Z]*("\([^"]*\)".*/\1/p' deploy/launch/targets.def); do
+    grep -q "\`$target\`\|--emit $target" docs/emit.md || { echo "docs/emit.md does not name --emit $target"; bad=$((bad + 1)); }
+done
 echo "      $count examples of the docs run, $bad differ"
 [ "$bad" = 0 ]
