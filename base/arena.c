@@ -192,7 +192,7 @@ void *arena_room(struct arena *arena, size_t size)
         return arena_alloc(arena, size);
     arena_take(arena, size);
     struct chunk *chunk = chunk_new(arena, size, false);
-    chunk->used = size;
+    chunk->used = chunk->size;      /* none of it was cleared */
     return chunk->data;
 }
 

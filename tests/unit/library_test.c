@@ -2,6 +2,7 @@
  * allocation, progress; rows over arrays beside `eval`, slopes and bounds; the time of a step beside its row.
  *
  * The program is linked with malloc, calloc and free wrapped: they count, and fail where a test says. */
+#include "base/guard.h"
 #include "library/chalkline.h"
 #include "lines.h"
 #include "served.h"
@@ -394,6 +395,32 @@ static void memory_may_run_out_anywhere(void **state)
     json_set_alloc_funcs(malloc, free);
 }
 
+/* Three arenas use one chunk by turns: all of it, uncleared room within it, zeros up to its end. */
+static void fill_by_turns(void *context)
+{
+    enum { ALL = 500000, ROOM = 300000 };
+    size_t *const wrong = context;
+    struct arena arenas[3] = { 0 };
+    for (int i = 0; i < 3; i++) {
+        arena_alloc(&arenas[i], 1);
+        char *memory = i == 1 ? arena_room(&arenas[i], ROOM) : arena_alloc(&arenas[i], ALL);
+        for (size_t k = 0; i == 2 && k < ALL; k++)
+            *wrong += memory[k] != 0;
+        memset(memory, 0x55, i == 1 ? ROOM : ALL);
+        arena_free(&arenas[i]);
+    }
+}
+
+static void spare_memory_is_zeroed(void **state)
+{
+    (void)state;
+    struct chunks *chunks = chunks_new();
+    size_t wrong = 0;
+    assert_int_equal(guarded(fill_by_turns, &wrong, chunks, NULL, NULL), ENDED);
+    assert_int_equal(wrong, 0);
+    chunks_free(chunks);
+}
+
 /* ---- progress ----------------------------------------------------------------------------------- */
 
 struct watched {
@@ -635,6 +662,7 @@ int main(void)
         cmocka_unit_test(figures_have_a_point_in_any_locale),
         cmocka_unit_test(eight_threads_need_no_lock),
         cmocka_unit_test(memory_may_run_out_anywhere),
+        cmocka_unit_test(spare_memory_is_zeroed),
         cmocka_unit_test(progress_is_told_and_cancels),
         cmocka_unit_test(compiled_rows_have_the_bits_of_eval),
         cmocka_unit_test(bodies_of_rows),
