@@ -212,7 +212,7 @@ tests/emit/node_modules/.package-lock.json: tests/emit/package-lock.json
 FITS     := $(if $(wildcard /usr/include/cminpack-1/cminpack.h),$(B)/fit $(B)/fit-mpi)
 RANKED   := $(if $(shell command -v mpicc),$(B)/chalkline-mpi $(FITS))
 # Scripts whose head says "Long:" run in tests-long alone.
-tests: $(B)/chalkline $(B)/tools/convert.o $(SHARE) $(TESTS) $(RANKED) $(if $(shell command -v python3),python)  ## build and run the tests, without setting up
+tests: $(B)/chalkline $(B)/tools/convert.o $(SHARE) $(TESTS) $(RANKED) $(if $(and $(filter build/gcc,$(B)),$(shell command -v python3)),python)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
 tests-long: $(B)/chalkline $(ENGINE) $(SCHEMAS)
 	@CHALKLINE=$(B)/chalkline SCRIPTS="$$(grep -l '^# Long:' tests/check_*.sh | tr '\n' ' ')" tests/run.sh

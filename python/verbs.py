@@ -11,6 +11,15 @@ import textwrap
 TYPES = {"string": "str", "number": "float", "integer": "int", "boolean": "bool", "array": "builtins.list", "object": "dict"}
 
 
+# Members that are arguments of their own, and options that write files, which the library never does.
+LEFT_OUT = ("words", "config", "files", "plot", "report", "report-page")
+
+
+def name_of(option):
+    name = option.replace("-", "_")
+    return name + "_" * keyword.iskeyword(name)
+
+
 def schema_of(document, member):
     return document["components"]["schemas"][member["$ref"].rsplit("/", 1)[1]]
 
@@ -37,17 +46,16 @@ def verbs_of(document):
 def doc_of(asked, options):
     lines = [asked["summary"], "", asked["description"], ""]
     for name, schema in options.items():
-        if name not in ("words", "config", "files"):
+        if name not in LEFT_OUT:
             unit = f", {schema['x-unit']}" if schema.get("x-unit", "1") != "1" else ""
-            lines += textwrap.wrap(f"{name.replace('-', '_')}: {schema['description']}{unit}", 100, subsequent_indent="    ")
+            lines += textwrap.wrap(f"{name_of(name)}: {schema['description']}{unit}", 100, subsequent_indent="    ")
     return "\n".join(lines)
 
 
 def stub_of(verb, asked, options):
-    verb += "_" * keyword.iskeyword(verb)
-    names = [(name.replace("-", "_"), type_of(schema)) for name, schema in options.items() if name not in ("words", "config", "files")]
-    given = "".join(f",\n    {name}: {'dict | ' if name == 'model' else ''}{kind} | None = ..." for name, kind in names if name.isidentifier())
-    return (f"def {verb}(*words: str | float | dict | os.PathLike{given},\n    config: dict | None = ..., files: dict | None = ...\n) -> Answer:\n"
+    names = [(name_of(name), type_of(schema)) for name, schema in options.items() if name not in LEFT_OUT]
+    given = "".join(f",\n    {name}: {'dict | ' if name == 'model' else ''}{kind} | None = ..." for name, kind in names)
+    return (f"def {name_of(verb)}(*words: str | float | dict | os.PathLike{given},\n    config: dict | None = ..., files: dict | None = ...\n) -> Answer:\n"
             f'    """{asked["summary"]}"""\n')
 
 

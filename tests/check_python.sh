@@ -2,7 +2,7 @@
 # check_python.sh -- the Python package beside the command line (tests/python/test_package.py), as `make python` leaves it.
 set -u
 cd "$(dirname "$0")/.." || exit 2
-build=build/python
+build=$(dirname "${CHALKLINE:-build/gcc/chalkline}")/python
 . tests/needs.sh
 command -v python3 >/dev/null || missing python3
 [ -f $build/chalkline/_verbs.py ] || missing 'python3 when it is built'

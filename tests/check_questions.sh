@@ -10,11 +10,13 @@ new=$(mktemp) && XDG_STATE_HOME=$(mktemp -d) || exit 2
 trap 'rm -rf "$new" "$XDG_STATE_HOME"' EXIT
 export XDG_STATE_HOME
 unset COLUMNS
-write=${1:-} asked=0 lines=0 failed=0
+write=${1:-}
+case $write in '' | --write) ;; *) echo "usage: $0 [--write]" >&2; exit 2 ;; esac
+asked=0 lines=0 failed=0
 
 # digest_of WORDS...: of what the program prints, and of its exit status.
 digest_of() {
-    { "$program" "$@"; echo "exit $?"; } 2>&1 | sha256sum | cut -c 1-8
+    { "$program" "$@" </dev/null; echo "exit $?"; } 2>&1 | sha256sum | cut -c 1-8
 }
 
 while IFS= read -r line; do
@@ -23,7 +25,7 @@ while IFS= read -r line; do
     '#'* | '') ;;
     *)  question=${line#*: } known=${line%%:*} digests=
         lines=$((lines + 1))
-        [ -n "${CHALKLINE_SHORT:-}" ] && [ $((lines % 7)) != 0 ] && continue
+        [ -z "$write" ] && [ -n "${CHALKLINE_SHORT:-}" ] && [ $((lines % 7)) != 0 ] && continue
         rest="$ways |"
         while [ -n "$rest" ]; do
             way=${rest%% |*} rest=${rest#*|}

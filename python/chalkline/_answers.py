@@ -112,7 +112,7 @@ def body_of(words, options):
     """The body of a request."""
     body, files = {}, {}
     for name, value in options.items():
-        name = name.replace("_", "-")
+        name = name.rstrip("_").replace("_", "-")             # for_ is the option `for`
         if name == "model" and isinstance(value, dict):
             name = "config"
         if value is None or value is False:
@@ -137,7 +137,8 @@ def body_of(words, options):
 
 def _ask(verb, words, options):
     body = body_of(words, options)
-    status, document, text, table = _library.ask(verb, json.dumps(body))
+    table_too = {"csv": True} if "csv" in VERBS[verb]["options"] else {}
+    status, document, text, table = _library.ask(verb, json.dumps({**body, **table_too}))
     answer = json.loads(document, object_hook=Record)
     if status == _library.REFUSED:
         error = answer["error"]

@@ -77,7 +77,7 @@ def ended(status, said=None):
     if status == OUT_OF_MEMORY:
         raise MemoryError("chalkline: out of memory")
     if status == CANCELLED:
-        raise KeyboardInterrupt("chalkline: cancelled")
+        raise _watch.raised.pop() if _watch.raised else KeyboardInterrupt("chalkline: cancelled")
     if status == REFUSED and said is not None:
         raise Error(said.what.decode(), said.hint.decode(), said.similar.decode().splitlines())
 
@@ -87,13 +87,28 @@ def strings(names):
     return (_text * (len(names) + 1))(*[name.encode() for name in names], None)
 
 
+class _Watch:
+    """A function that is called during long answers, kept as long as the library may call it, and what it raised."""
+
+    def __init__(self, function=None):
+        self.function, self.raised = function, []
+        self.called = _function(self.ask) if function else _function()
+
+    def ask(self, _, share):
+        try:
+            return bool(self.function(share))
+        except BaseException as error:                          # raised again where the question was asked
+            self.raised.append(error)
+            return True
+
+
+_watch = _Watch()
+
+
 def progress(function):
-    """Have `function(share)` called during long answers, from 0 to 1; an answer that is true cancels the question. None: no
-    more."""
-    global _watched
-    watched = _function(lambda _, share: bool(function(share))) if function else _function()
-    functions.chalkline_progress(handle, watched, None)
-    _watched = watched                          # kept as long as the library may call it
-
-
-_watched = None
+    """Have `function(share)` called during long answers, from 0 to 1; an answer that is true cancels the question, which
+    then ends with KeyboardInterrupt, or with what the function raised. None: no more."""
+    global _watch
+    watch = _Watch(function)
+    functions.chalkline_progress(handle, watch.called, None)
+    _watch = watch

@@ -14,14 +14,17 @@ class Compiled:
     """Rows as a function of arrays: `function(batch=..., context=...)`, or by position in the order of `over`.
 
     Arguments are arrays of doubles of one shape, numpy's or any with the buffer protocol, lists, or numbers, which are
-    repeated. The answer is an array, or a list of arrays where several rows were compiled; with `gradient=True`, a pair of
+    repeated; numpy's arrays of doubles are read where they lie. The answer is an array, or a list of arrays where several rows were compiled; with `gradient=True`, a pair of
     it and the derivatives, [row][input]. Arrays are numpy's where an argument is. An instance may be called from several
     threads."""
 
     def __init__(self, rows, over, gradient, options):
-        self._several = not isinstance(rows, str)
-        self.rows, self.over, self.gradient = [rows] if isinstance(rows, str) else list(rows), list(over), gradient
         self._at = ctypes.c_void_p()
+        self._several = not isinstance(rows, str)
+        over = [over] if isinstance(over, str) else over
+        if not over:
+            raise TypeError("over: the names of the inputs")
+        self.rows, self.over, self.gradient = [rows] if isinstance(rows, str) else list(rows), list(over), gradient
         said = _library.Said()
         body = json.dumps(body_of([], options))
         _library.ended(_call.chalkline_compile(_library.handle, body.encode(), _library.strings(self.rows),
@@ -93,7 +96,8 @@ def _filled(given):
 
 
 def compile(rows, over, *, gradient=False, **options):
-    """Rows, or one row, as a function of the inputs `over`, all else fixed by the options, which are those of `eval`."""
+    """Rows, or one row, as a function of the inputs `over`, all else fixed by the options, which are those of `eval`, and by
+    what is chosen once where they leave it open, such as a layout."""
     return Compiled(rows, over, gradient, options)
 
 

@@ -1,5 +1,6 @@
 """The package beside the command line: python3 test_package.py PROGRAM BUILD, from the root of the tree."""
 
+import ast
 import json
 import os
 import pathlib
@@ -117,6 +118,20 @@ class Answers(unittest.TestCase):
         page = chalkline.tiers("qwen3-8b", on="h100-sxm")._repr_html_()
         self.assertTrue("&lt;svg" in page and "&gt;tiers&lt;" in page)
         self.assertIsNone(chalkline.eval("1 + 1")._repr_html_())
+
+    def test_the_stub_is_python(self):
+        stub = ast.parse(pathlib.Path(BUILD, "chalkline/__init__.pyi").read_text())
+        named = {one.name for one in stub.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
+        self.assertEqual(named, set(chalkline.__all__))
+        self.assertEqual(chalkline.design(power="1000W", for_="cost"), chalkline.design(power="1000W", **{"for": "cost"}))
+
+    def test_progress_raises(self):
+        chalkline.progress(lambda share: 1 / 0)
+        try:
+            with self.assertRaises(ZeroDivisionError):
+                chalkline.simulate("poisson:rate=20,count=50000", model="llama-3.1-8b", on="h100-sxm", gpus=1)
+        finally:
+            chalkline.progress(None)
 
     def test_progress_cancels(self):
         chalkline.progress(lambda share: True)
