@@ -13,7 +13,7 @@
 struct place {
     struct guard guard;
     jmp_buf left;
-    enum ending why;
+    volatile enum ending why;        /* written before longjmp, read after */
 };
 
 static void leave(struct guard *guard, enum ending why)

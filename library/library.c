@@ -23,10 +23,23 @@ void chalkline_progress(struct chalkline_library *library, int (*function)(void 
     library->context = context;
 }
 
-static bool enough(void *context, double share)
+struct watched_call {
+    const struct chalkline_library *library;
+    locale_t locale;                /* of the thread that made the call */
+};
+
+/* The function runs as the program's own code: with its locale, and what it keeps is not freed with the call. */
+static bool cancel_asked(void *context, double share)
 {
-    const struct chalkline_library *library = context;
-    return library->progress(library->context, share) != 0;
+    struct watched_call *watched = context;
+    const struct chalkline_library *library = watched->library;
+    struct guard *const guard = guard_here;
+    guard_here = NULL;
+    uselocale(watched->locale);
+    const bool cancelled = library->progress(library->context, share) != 0;
+    watched->locale = uselocale(library->plain);
+    guard_here = guard;
+    return cancelled;
 }
 
 int library_call(const struct chalkline_library *library, void (*call)(void *context), void *context,
@@ -36,10 +49,10 @@ int library_call(const struct chalkline_library *library, void (*call)(void *con
     struct chunks *chunks = library ? spares_take(&library->memory) : NULL;
     if (library && !chunks)
         chunks = chunks_new();
-    const locale_t before = library ? uselocale(library->plain) : (locale_t)0;
-    const enum ending how = guarded(call, context, chunks, told ? enough : NULL, (void *)(uintptr_t)library);
+    struct watched_call watched = { library, library ? uselocale(library->plain) : (locale_t)0 };
+    const enum ending how = guarded(call, context, chunks, told ? cancel_asked : NULL, &watched);
     if (library)
-        uselocale(before);
+        uselocale(watched.locale);
     if (chunks && !spares_give(&library->memory, chunks))
         chunks_free(chunks);
     return how == ENDED ? CHALKLINE_ANSWERED : ended(how == ENDED_CANCELLED ? CHALKLINE_CANCELLED : CHALKLINE_NO_MEMORY, error);

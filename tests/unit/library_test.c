@@ -428,6 +428,7 @@ struct watched {
     int calls, until;               /* cancel at this call; 0: never */
     double most;                    /* share */
     bool inner;
+    struct chalkline_answer *kept;  /* of the question that `watch` asked */
 };
 
 static int watch(void *context, double share)
@@ -436,11 +437,10 @@ static int watch(void *context, double share)
     if (watched->inner)
         return 0;
     watched->most = fmax(watched->most, share);
+    assert_true(uselocale((locale_t)0) == LC_GLOBAL_LOCALE);
     if (watched->calls == 3) {                          /* a question of its own */
-        struct chalkline_answer *answer;
         watched->inner = true;
-        assert_int_equal(chalkline_ask(watched->library, "eval", "{\"words\": \"1+1\"}", &answer), 0);
-        chalkline_free(answer);
+        assert_int_equal(chalkline_ask(watched->library, "eval", "{\"words\": \"1+1\"}", &watched->kept), 0);
         watched->inner = false;
     }
     return ++watched->calls == watched->until;
@@ -464,6 +464,7 @@ static void progress_is_told_and_cancels(void **state)
         assert_true(watched.calls > 10 && watched.most > 0.5 && watched.most <= 1);
         chalkline_free(answer);
         chalkline_free(quiet);
+        chalkline_free(watched.kept);
         const int calls = watched.calls;
         for (int until = 1; until <= calls; until += 1 + calls / 7) {
             const long before = taken;
@@ -471,6 +472,9 @@ static void progress_is_told_and_cancels(void **state)
             assert_int_equal(chalkline_ask(watched.library, list[i].verb, list[i].json, &answer), CHALKLINE_CANCELLED);
             assert_non_null(strstr(chalkline_json(answer), "cancelled"));
             chalkline_free(answer);
+            if (until > 3)
+                assert_non_null(strstr(chalkline_json(watched.kept), "\"value\": 2"));
+            chalkline_free(watched.kept);
             assert_true(taken - before < 100);          /* memory for the next question is kept */
         }
     }
