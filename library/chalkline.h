@@ -90,7 +90,7 @@ void chalkline_free(struct chalkline_answer *answer);
  * `eval`, and by defaults and choices as `curve` makes them. Units are those of the rows (`chalkline why ROW`). */
 struct chalkline_compiled;
 
-/* `rows` and `inputs` are names that NULL ends; an input is any row that the body does not set. Returns a status:
+/* `rows` and `inputs` are names that NULL ends; an input is any row that the body does not set, named once. Returns a status:
  * CHALKLINE_ANSWERED, or *compiled is NULL and `error` says why. */
 int chalkline_compile(struct chalkline_library *library, const char *json, const char *const *rows,
                       const char *const *inputs, struct chalkline_compiled **compiled, struct chalkline_error *error);
@@ -101,7 +101,9 @@ int chalkline_compile(struct chalkline_library *library, const char *json, const
 int chalkline_run(const struct chalkline_compiled *compiled, const double *const *columns, size_t count,
                   double *const *values, double *const *gradients, struct chalkline_error *error);
 
-/* Bounds of the rows where input i lies anywhere in low[i][k] to high[i][k], and what the body sets to a range in that. */
+/* Bounds of the rows where input i lies anywhere in low[i][k] to high[i][k], and each input that the body sets to a range
+ * lies anywhere in that range. CHALKLINE_REFUSED: an end is outside the range of its row, or a low end is above its high
+ * end; nothing was written. */
 int chalkline_intervals(const struct chalkline_compiled *compiled, const double *const *low, const double *const *high,
                         size_t count, double *const *values_low, double *const *values_high, struct chalkline_error *error);
 

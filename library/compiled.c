@@ -73,6 +73,11 @@ static bool read_axes(struct scenario *scenario, struct chalkline_compiled *comp
             error_set(error, "'%s' is both an input and set by %s", names[i], given->source);
             return error_expected(error, "one of them");
         }
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(compiled->axes[j].name, row_name(row))) {
+                error_set(error, "'%s' is an input twice", names[i]);
+                return error_expected(error, "each input once");
+            }
         compiled->axes[i] = (struct compiled_input){ row_name(row), row->input ? row->low : -INFINITY,
                                            row->input ? row->high : INFINITY,
                                            row->input && !row_expr(row) ? row->value : 1, -1, -1 };
@@ -191,23 +196,49 @@ struct running {
     struct program *program;
 };
 
+/* Refuse an input at a point. The program's locale may have a decimal comma. */
+static int refuse_point(struct chalkline_error *to, const struct compiled_input *axis, size_t k, double low, const double *high)
+{
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(plain);
+    struct error error;
+    if (high) {
+        error_set(&error, "%s = %.17g to %.17g of point %zu has its low end above its high end", axis->name, low, *high, k);
+        error_expected(&error, "the low end first");
+    } else {
+        error_set(&error, "%s = %.17g of point %zu is out of range", axis->name, low, k);
+        error_expected(&error, "%.17g to %.17g", axis->low, axis->high);
+    }
+    uselocale(before);
+    if (plain)
+        freelocale(plain);
+    library_error(to, &error);
+    return CHALKLINE_REFUSED;
+}
+
 /* Is every value within the range of its row? */
 static int within(const struct chalkline_compiled *compiled, const double *const *columns, size_t count,
-                  struct chalkline_error *to)
+                  struct chalkline_error *error)
 {
     for (size_t i = 0; i < compiled->count; i++) {
         const struct compiled_input *axis = &compiled->axes[i];
-        struct error error;
         size_t k = 0;
         if (column_within(columns[i], count, axis->low, axis->high))
             continue;
         while (columns[i][k] >= axis->low && columns[i][k] <= axis->high)
             k++;
-        error_set(&error, "%s = %.17g of point %zu is out of range", axis->name, columns[i][k], k);
-        error_expected(&error, "%.17g to %.17g", axis->low, axis->high);
-        library_error(to, &error);
-        return CHALKLINE_REFUSED;
+        return refuse_point(error, axis, k, columns[i][k], NULL);
     }
+    return CHALKLINE_ANSWERED;
+}
+
+/* Is no low end above its high end? */
+static int ordered(const struct chalkline_compiled *compiled, const double *const *low, const double *const *high,
+                   size_t count, struct chalkline_error *error)
+{
+    for (size_t i = 0; i < compiled->count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (low[i][k] > high[i][k])
+                return refuse_point(error, &compiled->axes[i], k, low[i][k], &high[i][k]);
     return CHALKLINE_ANSWERED;
 }
 
@@ -314,5 +345,6 @@ int chalkline_intervals(const struct chalkline_compiled *compiled, const double 
                                .values_high = values_high };
     int status = within(compiled, low, count, error);
     status = status ? status : within(compiled, high, count, error);
+    status = status ? status : ordered(compiled, low, high, count, error);
     return status ? status : library_call(NULL, run_intervals, &running, error);
 }

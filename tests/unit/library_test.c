@@ -255,6 +255,16 @@ static void figures_have_a_point_in_any_locale(void **state)
     assert_int_equal(chalkline_ask(library, "eval", body, &answer), 0);
     assert_string_equal(chalkline_json(answer), chalkline_json(plain));
     assert_string_equal(chalkline_text(answer), chalkline_text(plain));
+    struct chalkline_compiled *compiled;
+    struct chalkline_error error;
+    const double half = 0.5;
+    double value;
+    assert_int_equal(chalkline_compile(library, NULL, (const char *const[]){ "bound_step", NULL },
+                                       (const char *const[]){ "batch", NULL }, &compiled, &error), 0);
+    assert_int_equal(chalkline_run(compiled, (const double *const[]){ &half }, 1, (double *const[]){ &value }, NULL, &error),
+                     CHALKLINE_REFUSED);
+    assert_string_equal(error.what, "batch = 0.5 of point 0 is out of range");
+    chalkline_compiled_free(compiled);
     snprintf(text, sizeof text, "%.1f", 1.5);
     assert_string_equal(text, comma ? "1,5" : "1.5");       /* the program's is as it was */
     setlocale(LC_ALL, "C");
@@ -595,7 +605,7 @@ static void bodies_of_rows(void **state)
     struct arena arena = { 0 };
     const double context = 3000;
     double low, high;
-    const char *rows[] = { "bound_step", NULL }, *inputs[] = { "context", NULL };
+    const char *rows[] = { "bound_step", NULL }, *inputs[] = { "context", NULL, NULL };
     assert_int_equal(chalkline_compile(library, body, rows, inputs, &compiled, &error), 0);
     assert_int_equal(chalkline_intervals(compiled, (const double *const[]){ &context }, (const double *const[]){ &context }, 1,
                                          (double *const[]){ &low }, (double *const[]){ &high }, NULL), 0);
@@ -607,7 +617,17 @@ static void bodies_of_rows(void **state)
     const struct doc *range = doc_get(doc_get(doc, "bound_step"), "range");
     assert_true(low < high && range->first->number == low && range->last->number == high);
     chalkline_free(answer);
+    const double less = 2999.5;
+    low = high = 0;
+    assert_int_equal(chalkline_intervals(compiled, (const double *const[]){ &context }, (const double *const[]){ &less }, 1,
+                                         (double *const[]){ &low }, (double *const[]){ &high }, &error), CHALKLINE_REFUSED);
+    assert_string_equal(error.what, "context = 3000 to 2999.5 of point 0 has its low end above its high end");
+    assert_true(low == 0 && high == 0);
     chalkline_compiled_free(compiled);
+    inputs[1] = inputs[0];
+    assert_int_equal(chalkline_compile(library, NULL, rows, inputs, &compiled, &error), CHALKLINE_REFUSED);
+    assert_string_equal(error.what, "'context' is an input twice");
+    inputs[1] = NULL;
     for (size_t i = 0; i < COUNT(refused); i++) {
         rows[0] = refused[i].row, inputs[0] = refused[i].input;
         assert_int_equal(chalkline_compile(library, refused[i].json, rows, inputs, &compiled, &error), CHALKLINE_REFUSED);
