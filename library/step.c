@@ -97,14 +97,14 @@ double chalkline_step(const struct chalkline_server *server, const struct chalkl
         .prompt = batch->prompt, .prompt_cached = batch->prompt_cached, .prompt_pairs = batch->prompt_pairs,
         .sequences = batch->sequences, .begun = batch->begun, .imbalance = batch->imbalance };
     struct stepping stepping = { server, spares_take(&server->steppers) };
-    double times[TIMES];
-    if (!stepping.stepper && library_call(NULL, make_stepper, &stepping, NULL))
-        return NAN;
-    for (int i = 0; i < (interval ? TIMES : 1); i++)
+    double times[TIMES] = { NAN, NAN, NAN };
+    const bool sums = column_within((const double *)batch, sizeof *batch / sizeof(double), 0, INFINITY);
+    const bool ready = sums && (stepping.stepper || !library_call(NULL, make_stepper, &stepping, NULL));
+    for (int i = 0; ready && i < (interval ? TIMES : 1); i++)
         times[i] = stepping.stepper->times[i].seconds(stepping.stepper->times[i].context, &step);
     for (int i = 0; interval && i < 2; i++)
         interval[i] = times[LOW + i];
-    if (!spares_give(&server->steppers, stepping.stepper))
+    if (stepping.stepper && !spares_give(&server->steppers, stepping.stepper))
         arena_end(stepping.stepper->arena);
     return times[VALUE];
 }

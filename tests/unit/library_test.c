@@ -669,6 +669,8 @@ static void steps_have_the_time_of_their_row(void **state)
         if (seconds != figure(&arena, chalkline_json(answer), "simulated_step", "value"))
             fail_msg("%.17g, by eval %.17g: %s", seconds, figure(&arena, chalkline_json(answer), "simulated_step", "value"), ask);
         assert_true(interval[0] < seconds && seconds < interval[1]);
+        batch.prompt_pairs = i % 2 ? NAN : -1;
+        assert_true(isnan(chalkline_step(server, &batch, interval)) && isnan(interval[0]) && isnan(interval[1]));
         chalkline_free(answer);
     }
     chalkline_step_close(server);
