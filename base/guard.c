@@ -25,7 +25,7 @@ static void leave(struct guard *guard, enum ending why)
 
 static void look(struct guard *guard)
 {
-    if (guard->enough(guard->context, guard->share))
+    if (guard->cancel_asked(guard->context, guard->share))
         leave(guard, ENDED_CANCELLED);
 }
 
@@ -61,11 +61,11 @@ static void join(struct holding *list, struct holding *to)
 }
 
 enum ending guarded(void (*call)(void *context), void *context, struct chunks *chunks,
-                    bool (*enough)(void *context, double share), void *enough_context)
+                    bool (*cancel_asked)(void *context, double share), void *cancel_context)
 {
     struct guard *const outer = guard_here;
-    struct place place = { .guard = { .leave = leave, .watch = enough ? look : NULL, .enough = enough,
-                                      .context = enough_context, .chunks = chunks }, .why = ENDED };
+    struct place place = { .guard = { .leave = leave, .watch = cancel_asked ? look : NULL, .cancel_asked = cancel_asked,
+                                      .context = cancel_context, .chunks = chunks }, .why = ENDED };
     place.guard.held.before = place.guard.held.next = &place.guard.held;
     guard_here = &place.guard;
     if (!setjmp(place.left))
@@ -101,7 +101,7 @@ static enum ending guarded_body(struct each *each)
     guard_here = &holder;
     const bool first = before == each->outer;       /* this thread answers the question */
     const locale_t own = uselocale(each->locale);
-    const enum ending why = guarded(call_body, each, NULL, first ? each->outer->enough : NULL, each->outer->context);
+    const enum ending why = guarded(call_body, each, NULL, first ? each->outer->cancel_asked : NULL, each->outer->context);
     uselocale(own);
     guard_here = before;
     while (__atomic_exchange_n(each->joining, true, __ATOMIC_ACQUIRE))

@@ -1,13 +1,13 @@
-/* guard -- a call that may be left in its middle: memory runs out, or who waits for the answer cancels it.
+/* guard -- a call that may be left early: memory runs out, or the caller cancels it.
  *
- *     guarded(call) -> call -> ... -> an arena without memory, or `watch` says enough
+ *     guarded(call) -> call -> ... -> an arena without memory, or `watch` is told to cancel
  *          |                                   |
  *          +---- all is freed, the reason <----+  (longjmp)
  *
  * While a call runs, the list of its guard has the memory of every arena that this thread fills, those on the stack
- * too, and what arena_hold says. Where it returns, its arenas live on; where it is left, all that is in the list is
- * released. Guarded calls may be nested. The guard is the only variable of the program that is neither constant nor
- * somebody's own: small functions that have an arena on their stack are not handed one. */
+ * too, and what arena_hold registered. Where it returns, its arenas live on; where it is left, all that is in the list is
+ * released. Guarded calls may be nested. The guard is the only mutable global variable (one per thread): small functions
+ * that have an arena on their stack are not handed one. */
 #ifndef BASE_GUARD_H
 #define BASE_GUARD_H
 
@@ -19,7 +19,7 @@ struct guard {
     struct holding held;               /* both ends of the list, a circle */
     void (*leave)(struct guard *guard, enum ending why);        /* does not return */
     void (*watch)(struct guard *guard);     /* called whenever a chunk of memory is taken; or NULL */
-    bool (*enough)(void *context, double share);
+    bool (*cancel_asked)(void *context, double share);
     void *context;
     struct chunks *chunks;          /* from which memory is taken, and to which it goes back; NULL: the system's */
     double share;                   /* of the answer that is done, as the verb says; 0: it does not say */
@@ -27,9 +27,9 @@ struct guard {
 
 extern _Thread_local struct guard *guard_here;      /* NULL: this thread's arenas are not guarded */
 
-/* `enough`, which may be NULL, is asked now and then, and true cancels the call. `chunks` may be NULL. */
+/* `cancel_asked`, which may be NULL, is asked now and then, and true cancels the call. `chunks` may be NULL. */
 enum ending guarded(void (*call)(void *context), void *context, struct chunks *chunks,
-                    bool (*enough)(void *context, double share), void *enough_context);
+                    bool (*cancel_asked)(void *context, double share), void *cancel_context);
 /* Memory for one guarded call after another: what the system clears and takes back costs a third of a question. */
 struct chunks *chunks_new(void);    /* NULL: there is none */
 void chunks_free(struct chunks *chunks);

@@ -54,9 +54,9 @@ struct chalkline_library *chalkline_open(struct chalkline_error *error);
 void chalkline_close(struct chalkline_library *library);
 
 /* Watch and cancel calls. From now on calls of this library call `function` again and again, on the thread that made
- * them, with the share of the simulation or search in progress that is done, 0 to 1. An answer may take several, or none,
- * and then the share is 0. `function` returns 0 to go on, and may make calls of its own; any other number cancels the
- * call. NULL: nothing is called. Set it before other threads use the library. */
+ * them, with the share of the simulation or search in progress that is done. A call may run several searches or
+ * simulations, each from 0 to 1. If it runs none, the share is 0. `function` returns 0 to go on, and may make calls of its
+ * own; any other number cancels the call. NULL: nothing is called. Set it before other threads use the library. */
 void chalkline_progress(struct chalkline_library *library, int (*function)(void *context, double share), void *context);
 
 /* ---- questions ----------------------------------------------------------------------------- */
@@ -64,9 +64,9 @@ void chalkline_progress(struct chalkline_library *library, int (*function)(void 
 /* An answer with its texts, which live until it is freed. */
 struct chalkline_answer;
 
-/* Ask a verb of `chalkline help`. `json` is the body that `chalkline serve` takes: options by name, "words" for words
- * beside them, "files" for files, of which no others are read; NULL: "{}". Returns a status. *answer is NULL where
- * memory ran out, which the functions below accept. */
+/* Ask a verb of `chalkline help`. `json` is the body that `chalkline serve` takes: options by name; "words": positional
+ * words; "files": contents by name (no other file is read); NULL means "{}". Returns a status. *answer is NULL if memory
+ * ran out; the functions below accept NULL. */
 int chalkline_ask(struct chalkline_library *library, const char *verb, const char *json, struct chalkline_answer **answer);
 
 /* The same question, answered as a document: chalkline_text is one HTML file with the answer's pictures, as --report writes

@@ -8,7 +8,7 @@
 #include <locale.h>
 
 /* What one thread at a time may use, such as a program with its blocks: a call takes one that is spare, or makes one, and
- * gives it back. There are as many as calls ran at once. */
+ * gives it back. There are as many as calls ran at once, at most SPARES. */
 enum { SPARES = 64 };
 struct spares {
     void *at[SPARES];
