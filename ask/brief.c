@@ -357,4 +357,4 @@ const struct verb verb_brief = {
     { "chalkline deepseek-v3 --on gb200-nvl72",
       "chalkline brief llama-3.3-70b --on h100-sxm --gpus 8 --precision fp8",
       "chalkline brief ./config.json --on gb200-nvl72" },
-    { SERVING_OPTIONS, &plot_options, &report_options, &output_options }, .answers = &answer_brief, .ask = ask_brief };
+    { SERVING_OPTIONS, &plot_options, &report_options, &output_options }, ANSWERS(answer_brief), .ask = ask_brief };

@@ -116,4 +116,4 @@ const struct verb verb_eval = {
     { "chalkline eval inference_tokens",
       "chalkline eval predicted_tpot throughput_per_chip --model llama-3.3-70b --on h100-sxm",
       "chalkline eval 'bound_step * 2' --set batch=64 --set hbm_bandwidth=3TB/s..5TB/s" },
-    { ANSWER_OPTIONS, &table_options, &output_options }, .answers = &answer_eval, .ask = ask_eval };
+    { ANSWER_OPTIONS, &table_options, &output_options }, ANSWERS(answer_eval), .ask = ask_eval };

@@ -163,4 +163,4 @@ const struct verb verb_find = {
     "find", "WORDS...", "Find rows by what people call them, by meaning, symbol or unit.",
     { "chalkline find arithmetic intensity", "chalkline find cost of a cache hit --most 3",
       "chalkline find memory wall --model deepseek-v3 --on gb200-nvl72" },
-    { &find_options, ANSWER_OPTIONS, &output_options }, .answers = &answer_find, .ask = ask_find };
+    { &find_options, ANSWER_OPTIONS, &output_options }, ANSWERS(answer_find), .ask = ask_find };

@@ -473,4 +473,4 @@ const struct verb verb_solve = {
     "solve", "INPUT --where A=B", "Solve an equation or inequality over rows for one input.",
     { "chalkline solve batch --where bound_compute=bound_weights",
       "chalkline solve context --where bound_kv=bound_weights --model deepseek-v3 --on gb200-nvl72" },
-    { &solve_options, ANSWER_OPTIONS, &output_options }, .answers = &answer_solve, .ask = ask_solve };
+    { &solve_options, ANSWER_OPTIONS, &output_options }, ANSWERS(answer_solve), .ask = ask_solve };

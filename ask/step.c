@@ -261,4 +261,4 @@ const struct verb verb_step = {
       "chalkline step deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --engine sglang",
       "chalkline step qwen3-32b --on h200-sxm --gpus 8 --precision fp8 --json" },
     { SERVING_OPTIONS, &launch_options, &plot_options, &report_options, &output_options },
-    .answers = &answer_step, .ask = ask_step };
+    ANSWERS(answer_step), .ask = ask_step };

@@ -61,6 +61,13 @@ struct instead {
     const char *option, *hint;
 };
 
+/* The member `answers` of a verb. The page has no API, and does without the keys and what they mean. */
+#ifdef __wasm__
+#define ANSWERS(record) .answers = 0 ? &record : NULL
+#else
+#define ANSWERS(record) .answers = &record
+#endif
+
 struct verb {
     const char *name, *words, *summary;
     const char *examples[VERB_EXAMPLES];

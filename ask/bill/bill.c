@@ -369,4 +369,4 @@ const struct verb verb_bill = {
       "chalkline bill my.workload --prices litellm.json --seller anthropic,openai" },
     { &bill_options, &own_options, &machine_options, &chip_options, &weight_options,
       &cache_options, &engine_options, &calibration_options, &assume_options, &price_options, &row_options, &table_options,
-      &plot_options, &report_options, &output_options }, .answers = &answer_bill, .ask = ask_bill };
+      &plot_options, &report_options, &output_options }, ANSWERS(answer_bill), .ask = ask_bill };

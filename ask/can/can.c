@@ -258,4 +258,4 @@ const struct verb verb_can = {
       &calibration_options, &assume_options, &conversation_options, &image_options, &limit_options,
       &row_options, &emit_options, &output_options },
     .instead = instead,
-    .answers = &answer_can, .ask = ask_can };
+    ANSWERS(answer_can), .ask = ask_can };

@@ -692,4 +692,4 @@ const struct verb verb_curve = {
       "chalkline curve predicted_tpot on=h100-sxm,h200-sxm,b200 --model llama-3.3-70b --gpus 8",
       "chalkline curve bound_cost_per_token context=1k..1M --plot cost.svg" },
     { &curve_options, ANSWER_OPTIONS, &table_options, &plot_options, &report_options, &output_options },
-    .answers = &answer_curve, .ask = ask_curve, .also = "sweep" };
+    ANSWERS(answer_curve), .ask = ask_curve, .also = "sweep" };

@@ -347,4 +347,4 @@ const struct verb verb_design = {
       "chalkline design --power 700W --model deepseek-v3 --tpot 20ms",
       "chalkline design --power 200W --domain 256 --set stack_bandwidth=0.41TB/s --set stack_capacity=8GB" },
     { &design_options, &model_options, &weight_options, &cache_options, &assume_options, &row_options,
-      &deck_options, &output_options }, .answers = &answer_design, .ask = ask_design, .instead = instead };
+      &deck_options, &output_options }, ANSWERS(answer_design), .ask = ask_design, .instead = instead };

@@ -394,5 +394,5 @@ const struct verb verb_plan = {
       &search_options, &launch_options, &pick_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,
       &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
-    .answers = &answer_plan, .ask = ask_plan, .divided = true,
+    ANSWERS(answer_plan), .ask = ask_plan, .divided = true,
     .instead = instead };

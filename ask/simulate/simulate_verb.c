@@ -173,6 +173,6 @@ const struct verb verb_simulate = {
       &listen_options, &metrics_options,
       &model_options, &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options,
       &assume_options, &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
-    .answers = &answer_simulate, .ask = ask_simulate, .divided = true,
+    ANSWERS(answer_simulate), .ask = ask_simulate, .divided = true,
     .key_title = "Requests by description: poisson:KEY=VALUE,... (also gamma and constant)",
       .key = description_key, .instead = instead };

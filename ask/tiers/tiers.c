@@ -248,4 +248,4 @@ const struct verb verb_tiers = {
     { "chalkline tiers deepseek-v3 --on gb200-nvl72 --context 32768",
       "chalkline tiers llama-3.3-70b --on h100-sxm --plot tiers.svg" },
     { SERVING_OPTIONS, &table_options, &plot_options, &report_options, &output_options },
-    .answers = &answer_tiers, .ask = ask_tiers };
+    ANSWERS(answer_tiers), .ask = ask_tiers };

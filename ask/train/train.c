@@ -157,4 +157,4 @@ const struct verb verb_train = {
       "chalkline train deepseek-v3 --on h800-sxm --gpus 2048 --plan --csv" },
     { &train_options, &run_options, &layout_options, &model_options, &machine_options, &weight_options,
       &assume_options, &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
-          .answers = &answer_train, .ask = ask_train, .divided = true };
+          ANSWERS(answer_train), .ask = ask_train, .divided = true };

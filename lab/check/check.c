@@ -194,4 +194,4 @@ const struct verb verb_check = {
     { &check_options, &calibration_options, &model_options, &machine_options, &said_options, &cache_options,
       &engine_options, &chip_options, &layout_options, &rank_options, &length_options, &assume_options,
       &row_options, &table_options, &plot_options, &report_options, &output_options },
-    .words_are = "measured", .answers = &answer_check, .ask = ask_check };
+    .words_are = "measured", ANSWERS(answer_check), .ask = ask_check };

@@ -335,4 +335,4 @@ const struct verb verb_quiz = {
     "quiz", "", "Pose problems about the lecture with drawn numbers, grade the answers and explain them.",
     { "chalkline quiz --chapter 1 --count 5", "chalkline quiz --kind inverse --seed 3",
       "chalkline quiz --grade value:problem.2:0=4800" },
-    { &quiz_options, &output_options }, .answers = &answer_quiz, .ask = ask_quiz };
+    { &quiz_options, &output_options }, ANSWERS(answer_quiz), .ask = ask_quiz };

@@ -416,4 +416,4 @@ const struct verb verb_calibrate = {
       "chalkline calibrate runs.csv --model qwen3-32b --on h100-sxm --engine vllm --gpus 2 --next" },
     { &calibrate_options, &model_options, &machine_options, &chip_options, &layout_options, &rank_options,
       &weight_options, &cache_options, &engine_options, &assume_options, &row_options, &output_options },
-    .instead = instead, .answers = &answer_calibrate, .ask = ask_calibrate };
+    .instead = instead, ANSWERS(answer_calibrate), .ask = ask_calibrate };
