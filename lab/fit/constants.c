@@ -34,7 +34,8 @@ static bool read_line(struct arena *arena, const char *line, const char *group,
         constant->entry = arena_copy(arena, word, strlen(word));
         line += used;
     }
-    if (sscanf(line, "%63s ~ %31s", range, prior) != 2 || !(dots = strstr(range, "..")))
+    dots = sscanf(line, "%63s ~ %31s", range, prior) == 2 ? strstr(range, "..") : NULL;
+    if (!dots)
         fit_give_up(arena_print(arena, "%s: '%s' (fit: GROUP [of ENTRY] LOW..HIGH ~ PRIOR)",
                                 constant->name, line));
     *dots = 0;
