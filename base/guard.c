@@ -37,7 +37,7 @@ void guard_tell(double share)
     guard_here->watch(guard_here);
 }
 
-/* The newest first: what is held lies in chunks that are older. */
+/* Let go of the newest arena first: an arena that is held lies in memory of older ones. */
 static void release_all(struct holding *list)
 {
     while (list->next != list)

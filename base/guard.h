@@ -30,7 +30,8 @@ extern _Thread_local struct guard *guard_here;      /* NULL: this thread's arena
 /* `cancel_asked`, which may be NULL, is asked now and then, and true cancels the call. `chunks` may be NULL. */
 enum ending guarded(void (*call)(void *context), void *context, struct chunks *chunks,
                     bool (*cancel_asked)(void *context, double share), void *cancel_context);
-/* Memory for one guarded call after another: what the system clears and takes back costs a third of a question. */
+/* Memory that guarded calls use one after another. Without it, the system clears new pages for each call and takes them back,
+ * which costs a third of a question. */
 struct chunks *chunks_new(void);    /* NULL: there is none */
 void chunks_free(struct chunks *chunks);
 /* The verb tells which share is done. */

@@ -40,8 +40,8 @@ void quiz_keep(struct arena *arena, struct command *command);
 bool quiz_talks(const struct command *command);
 bool quiz_talk(struct arena *arena, const struct command *command, struct error *error);
 
-/* Do the words ask for what the program prints of itself: `reference`, every row with its algebra, unit and source;
- * `reference openapi`; `page [-o FILE]`? */
+/* Do the words ask for the reference of all rows (`reference`), the OpenAPI document (`reference openapi`) or the page
+ * (`page [-o FILE]`)? True with `error` filled: they do, and were refused. */
 bool reference_answers(struct arena *arena, int count, char **words, struct buffer *out, struct error *error);
 
 #endif

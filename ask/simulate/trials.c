@@ -114,7 +114,7 @@ static bool add_rent(const struct simulate *simulate, struct trial *runs, size_t
     return true;
 }
 
-/* Of what the runs read: facts, requests, and what is varied. */
+/* A hash of everything that the runs read: the facts, the requests and the variations. */
 static uint64_t question_of(const struct simulate *simulate, const struct trial *runs, size_t count)
 {
     const struct trace *trace = &simulate->trace;
