@@ -31,3 +31,14 @@ double sizes_quantile(double *sizes, size_t count, double share)
     numbers_sort(sizes, count);
     return quantile_of(sizes, count, share);
 }
+
+/* Beyond the table: Cornish-Fisher's first terms. */
+double student(size_t freedom)
+{
+    static const double table[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262 };
+    const double normal = 1.959964, n = (double)freedom;
+    if (freedom <= sizeof table / sizeof *table)
+        return table[freedom - 1];
+    return normal + (pow(normal, 3) + normal) / (4 * n) +
+           (5 * pow(normal, 5) + 16 * pow(normal, 3) + 3 * normal) / (96 * n * n);
+}

@@ -9,5 +9,7 @@ void numbers_sort(double *values, size_t count);
 /* The value below which `share` (0 to 1) of a sorted sample lies, by linear interpolation between order
  * statistics; NAN of no values. */
 double quantile_of(const double *sorted, size_t count, double share);
+/* The 97.5 % quantile of Student's t with `freedom` degrees of freedom: half of a 95 % interval, in standard errors. */
+double student(size_t freedom);
 
 #endif

@@ -95,6 +95,11 @@ bool run_open(struct arena *arena, const struct trace *trace, const struct sim_o
               struct sim_result *result, struct fleet_run *run, struct error *error);
 double run_next(const struct fleet_run *run);             /* the next moment, s; INFINITY: nothing is planned */
 void run_moment(struct fleet_run *run, double next);
+/* A run of a whole trace in parts: begun, with its users if it has any, then one moment after the other while
+ * run->left; false: a request fits nowhere, or requests restart for ever. */
+bool run_begin(struct arena *arena, const struct trace *trace, const struct sim_options *options,
+               struct sim_result *result, struct fleet_run *run, struct error *error);
+bool run_go_on(struct fleet_run *run, struct error *error);
 /* Can the request, of `tokens` tokens in all, run on an empty replica? */
 bool run_fits(const struct sim_server *server, size_t id, uint64_t tokens, struct error *error);
 

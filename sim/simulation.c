@@ -344,26 +344,41 @@ void run_moment(struct fleet_run *run, double next)
     moment(run, moment_end(run->now));
 }
 
-bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
-             struct sim_result *result, struct error *error)
+bool run_begin(struct arena *arena, const struct trace *trace, const struct sim_options *options,
+               struct sim_result *result, struct fleet_run *run, struct error *error)
 {
-    struct fleet_run *run = arena_alloc(arena, sizeof *run);
     if (!all_fit(trace, options, error) || !run_open(arena, trace, options, result, run, error))
         return false;
     for (; run->arrived < options->users && run->arrived < trace->count; run->arrived++)
         fleet_plan(run, options->stagger * (double)run->arrived / (double)options->users, EVENT_ASK,
                    (uint32_t)run->arrived);
-    while (run->left) {
-        const double next = run_next(run);
-        if (stuck(run, trace_or_engines_next(run) < INFINITY || fleet_expects(run), next, error))
+    return true;
+}
+
+bool run_go_on(struct fleet_run *run, struct error *error)
+{
+    struct sim_result *result = run->simulation.result;
+    const double next = run_next(run);
+    if (stuck(run, trace_or_engines_next(run) < INFINITY || fleet_expects(run), next, error))
+        return false;
+    run_moment(run, next);
+    if (run->last_came)
+        for (size_t i = 0; i < run->replica_count; i++)
+            result->waiting_at_last += (double)run->replicas[i]->waiting;
+    run->last_came = false;
+    result->makespan = run->now;
+    return true;
+}
+
+bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
+             struct sim_result *result, struct error *error)
+{
+    struct fleet_run *run = arena_alloc(arena, sizeof *run);
+    if (!run_begin(arena, trace, options, result, run, error))
+        return false;
+    while (run->left)
+        if (!run_go_on(run, error))
             return false;
-        run_moment(run, next);
-        if (run->last_came)
-            for (size_t i = 0; i < run->replica_count; i++)
-                result->waiting_at_last += (double)run->replicas[i]->waiting;
-        run->last_came = false;
-        result->makespan = run->now;
-    }
     fleet_close(run);
     return true;
 }

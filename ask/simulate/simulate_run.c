@@ -5,6 +5,7 @@
  * the statistics. The verdict says whether requests queue for most of the time, in which case TTFT
  * is sensitive to small errors of the step time, or whether the load exceeds the capacity. */
 #include "ask/simulate/trials.h"
+#include "sim/steady.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -118,37 +119,17 @@ static size_t either(size_t varied, size_t asked)
 
 /* ---- users ---------------------------------------------------------------------------------- */
 
-/* Let users start spread over the time of one turn, as they would be in the steady state. That time,
- * from one question of a user to the next, is Little's: of a short run, whose users come over the time
- * that the first request takes alone. *turn 0: there are no users, or they all come at once. */
+/* Let users start spread over the time of one turn. *turn 0: there are no users, or they all come at once. */
 static bool stagger_users(const struct simulate *simulate, struct simulated *outcome,
                           double *turn, struct error *error)
 {
-    enum { TURNS = 3 };
-    const size_t users = outcome->options.users;
     *turn = 0;
-    if (!users || simulate->warm_up == 0)
+    if (!outcome->options.users || simulate->warm_up == 0)
         return true;
-    struct arena arena = { 0 };
-    struct trace some = outcome->trace;
-    struct sim_options pilot = outcome->options;
-    struct sim_result *result = arena_alloc(&arena, sizeof *result);
-    pilot.watch = (struct sim_watch){ 0 };
-    some.count = 1;
-    bool ran = sim_run(&arena, &some, &pilot, result, error);
-    *turn = ran ? result->makespan + pilot.think : 0;
-    some.count = TURNS * users < outcome->trace.count ? TURNS * users : outcome->trace.count;
-    if (ran && some.count > 2 * users) {
-        const size_t last = some.count - 1;
-        pilot.stagger = *turn;
-        ran = sim_run(&arena, &some, &pilot, result, error);
-        if (ran && result->arrival[last] > result->arrival[users])
-            *turn = (result->arrival[last] - result->arrival[users]) / (double)(last - users) *
-                    (double)users;
-    }
-    arena_free(&arena);
+    if (!sim_round(&outcome->trace, &outcome->options, turn, error))
+        return false;
     outcome->options.stagger = *turn;
-    return ran;
+    return true;
 }
 
 /* Choose which requests count: at least half of them in a short run. */

@@ -8,6 +8,7 @@
  * with one thing varied, so that a single run with the same words gives the same numbers. */
 #include "ask/simulate/trials.h"
 #include "scenario/values.h"
+#include "base/quantile.h"
 
 #include "build/row_names.h"
 
@@ -91,17 +92,6 @@ static bool sweep(const struct simulate *simulate, struct section *section, int 
 }
 
 /* ---- repeats -------------------------------------------------------------------------------- */
-
-/* 97.5 % of Student's t, by degrees of freedom; beyond: Cornish-Fisher's first terms. */
-static double student(size_t freedom)
-{
-    static const double table[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262 };
-    const double normal = 1.959964, n = (double)freedom;
-    if (freedom <= sizeof table / sizeof *table)
-        return table[freedom - 1];
-    return normal + (pow(normal, 3) + normal) / (4 * n) +
-           (5 * pow(normal, 5) + 16 * pow(normal, 3) + 3 * normal) / (96 * n * n);
-}
 
 /* The mean of each number over runs with other seeds, and half of its 95 % interval: in the document
  * under the number's name, for the table and the CSV as a list. */
