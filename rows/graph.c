@@ -674,15 +674,55 @@ static const struct fact *model_cell(const struct graph_builder *builder, const 
     return cell && cell->origin == ORIGIN_MODEL && !cell->expression ? cell : NULL;
 }
 
-/* The branch, 1 or 2, of a select that asks what kind of operator or layer the model's file names,
- * as in operator_head > 0; or 0. The other branch gets no nodes. */
-static int branch_settled(const struct graph_builder *builder, const struct expr *select)
+/* Is the row a switch, 0 or 1, that an engine's sheet sets or that has its default? What was given, chosen or varies
+ * is none, nor is a share that may lie between. */
+static bool is_switch(const struct row *row, const struct fact *fact)
 {
-    const struct expr *condition = expr_kid(select, 0);
-    if (condition->op != OP_LESS || expr_kid(condition, 0)->op != OP_NUMBER)
-        return 0;
-    const struct fact *cell = model_cell(builder, expr_kid(condition, 1));
-    return !cell ? 0 : expr_kid(condition, 0)->number < cell->value ? 1 : 2;
+    const double value = fact ? fact->value : row->value;
+    return row->input && row->low == 0 && row->high == 1 && (value == 0 || value == 1) && !row_expr(row) &&
+           (!fact || (!fact->expression && fact->origin == ORIGIN_FITTED && fact->distribution == DISTRIBUTION_NONE &&
+                      fact->low == fact->high));
+}
+
+/* The number of an operand that no input of this graph varies: a number, a row that AT set to one, a cell of the
+ * model's file, or a switch. */
+static bool settled_number(const struct graph_builder *builder, const struct expr *expr, double *number)
+{
+    if (expr->op == OP_NUMBER) {
+        *number = expr->number;
+        return true;
+    }
+    if (expr->op != OP_ROW)
+        return false;
+    const struct builder_row *place = &builder->places[expr->row];
+    const struct row *row = formulas_row(builder->formulas, expr->row);
+    if (place->bit >= 0 && bit_get(builder->changed, place->bit)) {
+        const struct node *set = &builder->set.nodes[builder->value[place->bit]];
+        *number = set->value;
+        return set->op == OP_NUMBER;
+    }
+    const struct fact *fact = row_table(row) ? model_cell(builder, expr) : place->fact;
+    *number = fact ? fact->value : row->value;
+    return row_table(row) ? fact != NULL : is_switch(row, fact);
+}
+
+/* 1: the condition holds whatever the inputs are, 0: it does not, -1: not known yet. */
+static int holds_settled(const struct graph_builder *builder, const struct expr *condition)
+{
+    double a, b;
+    switch (condition->op) {
+    case OP_LESS: case OP_ATMOST:
+        if (!settled_number(builder, expr_kid(condition, 0), &a) || !settled_number(builder, expr_kid(condition, 1), &b))
+            return -1;
+        return condition->op == OP_LESS ? a < b : a <= b;
+    case OP_BOTH: case OP_EITHER: {
+        const int left = holds_settled(builder, expr_kid(condition, 0)), decides = condition->op == OP_EITHER;
+        const int right = left == decides ? decides : holds_settled(builder, expr_kid(condition, 1));
+        return right == decides ? decides : left < 0 || right < 0 ? -1 : !decides;
+    }
+    case OP_GIVEN: return is_given(builder, expr_name(condition));
+    default: return -1;
+    }
 }
 
 static bool build_kids(struct graph_builder *builder, const struct expr *expr, int *node)
@@ -696,11 +736,11 @@ static bool build_kids(struct graph_builder *builder, const struct expr *expr, i
     return true;
 }
 
+/* The other branch of a select whose condition is settled gets no nodes. */
 static bool build_select(struct graph_builder *builder, const struct expr *expr, int *node)
 {
-    const int branch = branch_settled(builder, expr);
-    return branch ? build_expr(builder, expr_kid(expr, branch), node)
-                  : build_kids(builder, expr, node);
+    const int holds = holds_settled(builder, expr_kid(expr, 0));
+    return holds < 0 ? build_kids(builder, expr, node) : build_expr(builder, expr_kid(expr, holds ? 1 : 2), node);
 }
 
 static bool build_kind(struct graph_builder *builder, const struct expr *expr, int *node)

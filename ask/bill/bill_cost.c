@@ -88,12 +88,14 @@ static bool is_given(const struct bill *bill, const char *row)
 
 bool bill_open_rows(struct bill *bill)
 {
-    struct scenario *scenario = &bill->scenario;
+    struct scenario varied = bill->scenario, *scenario = &varied;
     const char *texts[OUTPUTS] = { [PROMPT] = NAME_turn_prompt, [REPLY] = NAME_turn_reply,
                                    [READ] = NAME_automatic_read };
     struct values values;
     for (int i = 0; i < SCHEMES; i++)
         texts[i] = schemes[i].row;
+    varied.facts = facts_copy(&varied.facts);
+    facts_set(&varied.facts, NAME_turn_summary, 0, ORIGIN_AXIS, "bill");
     if (!values_of(scenario, texts, OUTPUTS, &values, bill->error))
         return false;
     bill->graph = values.graph;
