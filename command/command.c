@@ -240,6 +240,29 @@ static bool keep_value(struct arena *arena, struct command *command, const struc
     return true;
 }
 
+/* A word for a value of the row, or the root of its value. */
+static bool parse_named(struct arena *arena, const struct option *option, struct value *value, struct error *error)
+{
+    const struct row *row = option_row(option);
+    struct quantity root;
+    struct error ignored;
+    struct buffer all = { .arena = arena };
+    for (size_t i = 0; option->named[i]; i += 2) {
+        if (!strcmp(option->named[i], value->text))
+            value->row_text = option->named[i + 1];
+        buffer_print(&all, "%s, ", option->named[i]);
+    }
+    if (value->row_text)
+        return true;
+    if (quantity_parse(text_of(value->text), row->unit, &root, &ignored) && root.distribution == DISTRIBUTION_NONE &&
+        root.value >= 0 && root.value * root.value <= row->high) {
+        value->row_text = arena_print(arena, "%.17g", root.value * root.value);
+        return true;
+    }
+    error_set(error, "--%s: unknown value '%.60s'", option->name, value->text);
+    return error_expected(error, "%sor a number up to %.9g: %s", all.data, sqrt(row->high), option->help);
+}
+
 bool option_parse(struct arena *arena, const struct option *option, const char *text, struct value *value,
                   struct error *error)
 {
@@ -247,15 +270,30 @@ bool option_parse(struct arena *arena, const struct option *option, const char *
     *value = (struct value){ .option = option, .text = whole ? whole : text, .bare = whole ? text : NULL };
     if (option->kind == OPTION_CHOICE)
         return parse_choice(option, value, error);
+    if (option->named)
+        return parse_named(arena, option, value, error);
     return plausible(option, value, error) &&
            ((option->kind != OPTION_COUNT && option->kind != OPTION_QUANTITY) || parse_number(option, value, error));
+}
+
+static const struct option *known_option(const struct command *command, const char *name)
+{
+    const struct option *option = verb_option(command->verb, name);
+    assert(option);
+    return option;
 }
 
 bool command_put(struct arena *arena, struct command *command, const struct option *option,
                  const char *text, struct error *error)
 {
     struct value value;
-    return option_parse(arena, option, text, &value, error) && keep_value(arena, command, &value, error);
+    if (!option_parse(arena, option, text, &value, error))
+        return false;
+    if (option->now) {
+        value.was = option->name;
+        value.option = known_option(command, option->now);
+    }
+    return keep_value(arena, command, &value, error);
 }
 
 void command_put_word(struct arena *arena, struct command *command, const char *word)
@@ -266,13 +304,6 @@ void command_put_word(struct arena *arena, struct command *command, const char *
     }
     *(const char **)arena_push(arena, &command->words, &command->word_count, &command->word_room,
                                sizeof *command->words) = word;
-}
-
-static const struct option *known_option(const struct command *command, const char *name)
-{
-    const struct option *option = verb_option(command->verb, name);
-    assert(option);
-    return option;
 }
 
 void command_set(struct arena *arena, struct command *command, const char *name, const char *text)

@@ -39,6 +39,8 @@ struct option {
     const char *otherwise;          /* the default in words, or the case that comes before `fallback` */
     const char *const *choices;     /* OPTION_CHOICE, ended by NULL */
     const char *help;               /* one line, without its default and range */
+    const char *const *named;       /* OPTION_ROW: a word, the row's value, ..., NULL; a number otherwise is set squared */
+    const char *now;                /* an old name: the option that it sets; or NULL */
     bool many;                      /* may be given more than once */
     char letter;                    /* 'o' of -o; 0: none */
     const char *twice;              /* what to do where it is given twice; NULL: give it once */
@@ -55,7 +57,7 @@ struct answer;
 typedef bool ask_function(struct arena *arena, const struct command *command,
                           struct answer *answer, struct error *error);
 
-enum { VERB_GROUPS = 28, VERB_EXAMPLES = 3 };
+enum { VERB_GROUPS = 32, VERB_EXAMPLES = 3 };
 /* What a verb takes in place of an option that it lacks; a list ends with a NULL. */
 struct instead {
     const char *option, *hint;
@@ -116,6 +118,8 @@ struct value {
     const struct option *option;
     const char *text;               /* as it was given; a bare number with the unit that it is read in */
     const char *bare;               /* the number as it was given, if it got a unit; otherwise NULL */
+    const char *row_text;           /* what the row is set to, if that is not `text`; otherwise NULL */
+    const char *was;                /* the old name under which it was given; otherwise NULL */
     struct quantity quantity;       /* COUNT, QUANTITY */
     int choice;                     /* CHOICE: its place in the list */
 };

@@ -35,6 +35,15 @@ GROUP(rank_options, layout_title,
 GROUP(replica_options, layout_title,
     { "replicas", "N", OPTION_ROW, .row = NAME_replicas, .otherwise = "1, or what --rate needs",
       .help = "number of replicas" })
+GROUP(budget_options, layout_title,
+    { "max-batched-tokens", "N", OPTION_ROW, .row = NAME_step_tokens, .otherwise = "as --chunked-prefill-size",
+      .help = "budget: most tokens of one step of one rank" },
+    { "chunked-prefill-size", "N", OPTION_ROW, .row = NAME_chunked_prefill_size, .otherwise = "chosen",
+      .help = "most prompt tokens of one step" },
+    { "max-seqs", "N", OPTION_ROW, .row = NAME_max_num_seqs,
+      .help = "most requests that one rank runs" },
+    { "link", "RATE", OPTION_ROW, .row = NAME_kv_transfer_bandwidth, .bare = "GB/s", .otherwise = "the machine's",
+      .help = "bandwidth of a chip's link between pools" })
 GROUP(weight_options, model_title,
     { "precision", "FORMAT", OPTION_TEXT, .otherwise = "the checkpoint's",
       .help = "format of the weights: bf16, fp8, fp4, int4, ..." },
@@ -81,6 +90,13 @@ GROUP(demand_options, point_title,
       .help = "requests per second to all replicas" },
     { "tokens-per-day", "N", OPTION_ROW, .row = NAME_tokens_per_day, .otherwise = "from --rate",
       .help = "output tokens per day of all replicas" })
+static const char *const arrival_words[] = { "even", "0", "random", "1", NULL };
+GROUP(arrival_options, point_title,
+    { "arrivals", "even|random|CV", OPTION_ROW, .row = NAME_arrivals_cv2, .named = arrival_words, .otherwise = "random",
+      .help = "deviation of the gaps between requests over their mean" })
+GROUP(think_options, point_title,
+    { "think", "TIME", OPTION_ROW, .row = NAME_think_time,
+      .help = "time from an answer to its user's next request" })
 GROUP(limit_options, limit_title,
     { "speed", "SPEED", OPTION_ROW, .row = NAME_speed_wanted, .otherwise = "20 token/s",
       .help = "wanted token/s per user" },

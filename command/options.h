@@ -25,6 +25,9 @@ extern const struct option_group
     rank_options,                   /* --dp */
     replica_options,                /* --replicas */
     length_options,                 /* --isl, --osl, --prefix-hit */
+    budget_options,                 /* --max-batched-tokens, --chunked-prefill-size, --max-seqs, --link */
+    arrival_options,                /* --arrivals */
+    think_options,                  /* --think */
     image_options,                  /* --images */
     users_options,                  /* --users, --concurrency */
     demand_options,                 /* --rate, --tokens-per-day */
@@ -43,7 +46,7 @@ extern const struct option_group
 /* What every verb takes that answers from rows of one scenario. */
 #define SERVING_OPTIONS                                                                        \
     &model_options, &machine_options, &chip_options, &layout_options, &rank_options,           \
-    &replica_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,  \
+    &replica_options, &budget_options, &arrival_options, &think_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,  \
     &point_options, &length_options, &image_options, &users_options, &demand_options, &limit_options,          \
     &tier_options, &price_options, &row_options
 /* The same, and the training run: verbs that take any row. */

@@ -505,7 +505,8 @@ static bool set_options(struct scenario *scenario, struct error *error)
         if (command->values[i].bare)
             scenario_note_bare(scenario, arena_print(scenario->arena, "--%s ", option->name), command->values[i].bare, option->bare);
         if (option->kind == OPTION_ROW &&
-            !scenario_set_row(scenario, option->row, command->values[i].text, ORIGIN_GIVEN,
+            !scenario_set_row(scenario, option->row,
+                              command->values[i].row_text ? command->values[i].row_text : command->values[i].text, ORIGIN_GIVEN,
                               arena_print(scenario->arena, "--%s", option->name), error))
             return false;
     }
@@ -517,6 +518,17 @@ static bool set_options(struct scenario *scenario, struct error *error)
         if (!scenario_set(scenario, sets[i], error))
             return false;
     return true;
+}
+
+void scenario_one_budget(struct scenario *scenario)
+{
+    const struct fact *budget = facts_find(&scenario->facts, NAME_step_tokens);
+    if (!fact_given(budget) || fact_given(facts_find(&scenario->facts, NAME_chunked_prefill_size)))
+        return;
+    if (budget->expression || budget->distribution != DISTRIBUTION_NONE)
+        facts_bind(&scenario->facts, NAME_chunked_prefill_size, NAME_step_tokens, ORIGIN_GIVEN, budget->source);
+    else
+        facts_set(&scenario->facts, NAME_chunked_prefill_size, budget->value, ORIGIN_GIVEN, budget->source);
 }
 
 static bool read_more_rows(struct scenario *scenario, struct error *error)
@@ -674,6 +686,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     if (!read_more_rows(scenario, error) || (deck && !deck_set(scenario, deck, error)) ||
         !set_options(scenario, error) || !scenario_linked(scenario, error) || !scenario_paid_once(scenario, error))
         return false;
+    scenario_one_budget(scenario);
     price_unknown(scenario);
     return true;
 }

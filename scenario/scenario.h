@@ -91,6 +91,9 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
                    struct subject subject, struct error *error);
 /* A hash of the options and facts, which all ranks of mpirun must have alike. */
 uint64_t scenario_hash(const struct scenario *scenario);
+/* A step has no more tokens of prompts than tokens: a given `step_tokens` limits prompts too, so that no limit of theirs
+ * is chosen. */
+void scenario_one_budget(struct scenario *scenario);
 bool scenario_assume(struct scenario *scenario, struct error *error);
 bool scenario_open(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct subject subject, struct error *error);

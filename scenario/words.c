@@ -74,7 +74,7 @@ static void add_value(struct word_list *words, const struct facts *facts, const 
         (option->row && !still_given(facts, option->row)))
         return;
     if (!same)
-        add_named(words, "set", arena_print(words->arena, "%s=%s", option->row, value->text));
+        add_named(words, "set", arena_print(words->arena, "%s=%s", option->row, value->row_text ? value->row_text : value->text));
     else if (option->kind == OPTION_SWITCH)
         add(words, arena_print(words->arena, "--%s", option->name));
     else
@@ -87,7 +87,7 @@ static void add_fact(struct word_list *words, const struct fact *fact)
     struct buffer number = { .arena = words->arena };
     buffer_number(&number, fact->value);
     const char *text = fact->expression ? fact->expression : number.data;
-    if (option && !option->bare && !option->plausible)   /* else the number is in another unit, or may be implausible */
+    if (option && !option->bare && !option->plausible && !option->named)    /* else the number means another one there */
         add_named(words, option->name, text);
     else
         add_named(words, "set", arena_print(words->arena, "%s=%s", fact->name, text));

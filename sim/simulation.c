@@ -206,7 +206,7 @@ bool run_fits(const struct sim_server *server, size_t id, uint64_t tokens, struc
         tokens > server->batch_tokens_most) {
         error_set(error, "request %zu has %llu tokens, a batch takes %zu at most", id,
                   (unsigned long long)tokens, server->batch_tokens_most);
-        return error_expected(error, "--max-batch-tokens %llu or more", (unsigned long long)tokens);
+        return error_expected(error, "--max-batched-tokens %llu or more", (unsigned long long)tokens);
     }
     return true;
 }

@@ -391,7 +391,7 @@ const struct verb verb_plan = {
       "chalkline plan deepseek-v3 --on gb200-nvl72,h200-sxm --precision fp8,fp4 --rate 50",
       "chalkline plan llama-3.3-70b --on h100-sxm --gpus 8 --emit vllm" },
     { &gpus_options, &room_options, &limit_options, &length_options, &image_options, &demand_options, &layout_options, &rank_options,
-      &search_options, &launch_options, &pick_options, &model_options,
+      &budget_options, &arrival_options, &think_options,      &search_options, &launch_options, &pick_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,
       &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
     ANSWERS(answer_plan), .ask = ask_plan, .divided = true,

@@ -81,9 +81,10 @@ static bool trial_question(struct plan *plan, const struct plan_point *point, co
         { "prefill-replicas",
           pools ? copies * plan_input(plan, at, NAME_prefill_workers) : NAN },
         { "prefill-gpus", pools ? plan_input(plan, at, NAME_prefill_chips) : NAN },
-        { "chunk", pools ? NAN : plan_input(plan, at, NAME_chunked_prefill_size) },
+        { "chunked-prefill-size", pools ? NAN : plan_input(plan, at, NAME_chunked_prefill_size) },
         { "draft", plan_input(plan, at, NAME_draft_tokens) },
         { "ttft", plan->ttft }, { "tpot", plan->tpot } };
+    static const char *const limits[] = { "max-batched-tokens", "max-seqs", "link" };
     static const char *const same[] = { "set", "rows", "experts-precision", "assume" };
     static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel,
                                           NAME_pipeline_parallel };
@@ -93,6 +94,13 @@ static bool trial_question(struct plan *plan, const struct plan_point *point, co
         for (size_t i = 0; i < plan->command->value_count; i++)
             if (!strcmp(plan->command->values[i].option->name, same[k]))
                 command_set(plan->arena, command, same[k], plan->command->values[i].text);
+    for (size_t i = 0; i < plan->command->value_count; i++) {   /* the engine's limits, the link, the arrivals */
+        const struct value *value = &plan->command->values[i];
+        if (name_listed(limits, sizeof limits / sizeof *limits, value->option->name))
+            command_set(plan->arena, command, "set", arena_print(plan->arena, "%s=%s", value->option->row, value->text));
+        else if (!trace && !strcmp(value->option->name, "arrivals"))
+            command_set(plan->arena, command, "arrivals", value->text);
+    }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].text)
             command_set(plan->arena, command, names[i].option, names[i].text);

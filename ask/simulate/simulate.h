@@ -23,7 +23,7 @@ struct simulate {
     bool predicted;                         /* step times are predicted, so the scenarios are open */
     struct sim_options options;
     struct trace trace;
-    bool drawn;                             /* the trace is drawn from a description, by a seed */
+    const char *drawn;                      /* the description that the trace is drawn from, by a seed; NULL: a file */
     double api_time;                        /* time per request outside the engine, s */
     double scale;                           /* factor on the arrival rate */
     double ttft_most, tpot_most;            /* limits, s; INFINITY: none */

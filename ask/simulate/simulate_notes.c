@@ -47,7 +47,7 @@ enum { SHOWN = 4, SHOWN_OF_RUN = 6 };
 static const char *const rows[] = {
     NAME_server_step, NAME_kv_blocks_per_rank, NAME_max_num_seqs, NAME_kv_block_tokens,
     NAME_run_cost_per_token, NAME_run_energy_per_token,
-    NAME_api_time, NAME_chunked_prefill_size, NAME_attention_dp, NAME_pipeline_parallel, NAME_draft_tokens,
+    NAME_api_time, NAME_chunked_prefill_size, NAME_step_tokens, NAME_think_time, NAME_arrivals_cv2, NAME_attention_dp, NAME_pipeline_parallel, NAME_draft_tokens,
     NAME_acceptance_rate, NAME_steps_ahead, NAME_kv_per_token, NAME_tensor_parallel,
     NAME_server_price, NAME_simulated_step };
 static const char *const tier_rows[] = {
@@ -61,8 +61,14 @@ void simulate_notes(struct simulate *simulate, const struct simulated *outcome,
     struct scenario *scenario = &simulate->scenario;
     const char *texts[ROWS + TIER_ROWS];
     size_t count = ROWS;
-    if (!simulate->predicted)
+    const struct value *budget = command_value(simulate->command, "max-batched-tokens");
+    if (budget && budget->was)
+        facts_note(&scenario->facts, "--%s is an old name of --%s", budget->was, budget->option->name);
+    if (!simulate->predicted) {
+        if (scenario->facts.note_count)
+            figures_notes(scenario, section);
         return;
+    }
     memcpy(texts, rows, sizeof rows);
     for (size_t i = 0; i < TIER_ROWS && simulate->options.tiers; i++)
         texts[count++] = arena_print(simulate->arena, "SUM(tier, %s)", tier_rows[i]);

@@ -49,8 +49,8 @@ static bool options_fit_scheduler(const struct command *command,
     static const struct { const char *option; unsigned needs; } only[] = {
         { "dp", SCHEDULER_RANKS },           { "draft", SCHEDULER_DRAFTS },
         { "acceptance", SCHEDULER_DRAFTS },       { "watermark", SCHEDULER_WATERMARK },
-        { "chunk", SCHEDULER_CHUNK },           { "no-async-scheduling", SCHEDULER_AHEAD },
-        { "max-batch-tokens", SCHEDULER_BATCH_TOKENS },
+        { "chunked-prefill-size", SCHEDULER_CHUNK }, { "no-async-scheduling", SCHEDULER_AHEAD },
+        { "max-batched-tokens", SCHEDULER_CHUNK | SCHEDULER_BATCH_TOKENS },
         { "prefill-replicas", SCHEDULER_POOLS }, { "model", SCHEDULER_STEP_TIME },
     };
     const struct scheduler *scheduler = server->scheduler;
@@ -106,6 +106,7 @@ static void tell_load(const struct simulate *simulate, struct facts *facts, bool
               "the trace");
     facts_set(facts, NAME_output_tokens_cv, variation(count, outputs, output_squares), ORIGIN_AXIS,
               "the trace");
+    facts_set(facts, NAME_arrivals_cv2, trace->arrivals_cv2, ORIGIN_AXIS, "the trace");
     if (command_given(command, "ttft"))
         facts_set(facts, NAME_ttft_limit, command_number(command, "ttft"), ORIGIN_AXIS, "--ttft");
     if (command_given(command, "tpot"))
@@ -166,7 +167,9 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario,
     static const struct { const char *option, *source, *row; } shared[] = {
         { "dp", "--dp", NAME_attention_dp }, { "draft", "--draft", NAME_draft_tokens },
         { "acceptance", "--acceptance", NAME_acceptance_rate },
-        { "chunk", "--chunk", NAME_chunked_prefill_size }, { "max-seqs", "--max-seqs", NAME_max_num_seqs },
+        { "max-batched-tokens", "--max-batched-tokens", NAME_step_tokens },
+        { "chunked-prefill-size", "--chunked-prefill-size", NAME_chunked_prefill_size },
+        { "max-seqs", "--max-seqs", NAME_max_num_seqs }, { "think", "--think", NAME_think_time },
         { "blocks", "--blocks", NAME_kv_blocks_reported } };
     static const struct { const char *from, *to; } of_prompts[] = {
         { NAME_prefill_attention_dp, NAME_attention_dp },
@@ -194,6 +197,7 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario,
             !scenario_set_number(scenario, shared[i].row, command_number(command, shared[i].option),
                                  ORIGIN_GIVEN, shared[i].source, error))
             return false;
+    scenario_one_budget(scenario);
     if (command_given(command, "no-async-scheduling") &&
         !scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--no-async-scheduling", error))
         return false;
@@ -216,6 +220,7 @@ static bool read_model(struct simulate *simulate, struct error *error)
 {
     static const struct { const char *row, *instead; } said[] = {
         { NAME_arrival_rate, "the trace's own arrival times, scaled by --time-scale" },
+        { NAME_arrivals_cv2, "--arrivals" },
         { NAME_concurrency, "--users, or --max-seqs for the most running sequences" } };
     const struct command *command = simulate->command;
     if (!command_given(command, "model") || !command_given(command, "on")) {
@@ -230,21 +235,27 @@ static bool read_model(struct simulate *simulate, struct error *error)
         return false;
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         const struct fact *fact = facts_find(&simulate->scenario.facts, said[i].row);
-        if (!fact_given(fact))
+        if (!fact_given(fact) || !strcmp(fact->source, said[i].instead))
             continue;
         error_set(error, "%s: simulate cannot follow %s", fact->source, said[i].row);
         return error_expected(error, "%s", said[i].instead);
     }
-    return value_of(&simulate->scenario, NAME_api_time, &simulate->api_time, error);
+    return value_of(&simulate->scenario, NAME_think_time, &simulate->options.think, error) &&
+           value_of(&simulate->scenario, NAME_api_time, &simulate->api_time, error);
 }
 
 /* What the command says of a server, over what the prediction or the scheduler have. */
 static bool read_server(const struct command *command, struct sim_server *server,
                         struct error *error)
 {
-    command_take_count(command, "chunk", &server->chunk);
+    command_take_count(command, "chunked-prefill-size", &server->chunk);
+    if (command_given(command, "max-batched-tokens")) {
+        server->batch_tokens_most = command_count(command, "max-batched-tokens");
+        if (!(server->scheduler->can & SCHEDULER_BATCH_TOKENS) || server->batch_tokens_most < server->chunk ||
+            !command_given(command, "chunked-prefill-size"))
+            server->chunk = server->batch_tokens_most;
+    }
     command_take_count(command, "max-seqs", &server->max_num_seqs);
-    command_take_count(command, "max-batch-tokens", &server->batch_tokens_most);
     command_take_count(command, "blocks", &server->blocks);
     command_take_count(command, "dp", &server->ranks);
     command_take_count(command, "draft", &server->draft);
@@ -361,7 +372,7 @@ static bool read_world(struct simulate *simulate, struct error *error)
     sim->replicas = replicas && replicas->origin == ORIGIN_CHOSEN ? (size_t)replicas->value
                                                                   : command_count(command, "replicas");
     sim->users = command_count(command, "users");
-    sim->think = command_number(command, "think");
+    command_take(command, "think", &sim->think);
     sim->waiting_most = command_count(command, "max-waiting");
     sim->restart = command_number(command, "restart");
     sim->scaling = (struct sim_scaling){ .most = command_count(command, "scale-to"),
@@ -387,14 +398,34 @@ static bool read_world(struct simulate *simulate, struct error *error)
     return error_expected(error, "more than --replicas");
 }
 
+/* The description with arrivals of another kind: poisson:rate=5 as constant:rate=5. */
+static const char *with_arrivals(struct arena *arena, const char *source, double cv2)
+{
+    const char *rest = strchr(source, ':');
+    const char *kind = cv2 == 0 ? "constant" : cv2 == 1 ? "poisson" : arena_print(arena, "gamma:cv=%.17g", sqrt(cv2));
+    return !rest ? kind : arena_print(arena, "%s%c%s", kind, strchr(kind, ':') ? ',' : ':', rest + 1);
+}
+
 /* "possion:rate=5", a description of a kind that is not known, is not looked for as a file. */
 static bool read_trace(struct simulate *simulate, struct error *error)
 {
+    const struct value *arrivals = command_value(simulate->command, "arrivals");
     const char *source = simulate->command->words[0], *colon = strchr(source, ':');
-    simulate->drawn = generate_is(source) ||
-                      (colon && strchr(colon, '=') && !file_there(simulate->arena, source));
-    return simulate->drawn ? generate_trace(simulate->arena, source, &simulate->trace, error)
-                           : trace_read(simulate->arena, source, 1, &simulate->trace, error);
+    struct trace *trace = &simulate->trace;
+    double cv2;
+    if (generate_is(source) || (colon && strchr(colon, '=') && !file_there(simulate->arena, source))) {
+        if (arrivals && generate_is(source) && text_number(text_of(arrivals->row_text), &cv2))
+            source = with_arrivals(simulate->arena, source, cv2);
+        simulate->drawn = source;
+        return generate_trace(simulate->arena, source, trace, error);
+    }
+    if (arrivals) {
+        error_set(error, "--arrivals: %.100s has arrival times of its own", source);
+        return error_expected(error, "a description of requests: poisson:rate=5,count=1000");
+    }
+    const bool read = trace_read(simulate->arena, source, 1, trace, error);
+    trace->arrivals_cv2 = 1;
+    return read;
 }
 
 bool simulate_read(struct arena *arena, const struct command *command,
@@ -408,7 +439,8 @@ bool simulate_read(struct arena *arena, const struct command *command,
                                  command_text(command, "trace"));
         return error_expected(error, "a file, or a description of requests: poisson:rate=5,count=1000");
     }
-    *simulate = (struct simulate){ .arena = arena, .command = command };
+    *simulate = (struct simulate){ .arena = arena, .command = command,
+                                   .scenario = { .command = command, .facts.arena = arena } };
     if (command_given(command, "hit-rates"))                  /* of the trace alone */
         return read_trace(simulate, error);
     if (!read_scheduler(simulate, error) || !read_trace(simulate, error) ||

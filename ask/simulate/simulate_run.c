@@ -82,7 +82,7 @@ static bool vary_trace(struct arena *arena, const struct simulate *simulate,
     const double scale = simulate->scale * variation->scale;
     *trace = simulate->trace;
     if (simulate->drawn && variation->seed) {
-        const char *words = simulate->command->words[0], *seed = strstr(words, ",seed=");
+        const char *words = simulate->drawn, *seed = strstr(words, ",seed=");
         double number = 1;
         seed = seed ? seed : strstr(words, ":seed=");
         const char *digits = seed ? seed + strlen(",seed=") : words + strlen(words);

@@ -18,8 +18,8 @@
 
 /* ---- a sweep -------------------------------------------------------------------------------- */
 
-static const char *const sweep_names[] = { "time-scale", "replicas", "chunk", "max-seqs", "blocks",
-                                           "users", "max-waiting" };
+static const char *const sweep_names[] = { "time-scale", "replicas", "max-batched-tokens", "max-seqs", "blocks",
+                                           "users", "max-waiting", "chunked-prefill-size", "chunk" };
 enum { SWEEP_TIME_SCALE, SWEEP_REPLICAS, SWEEP_USERS = 5,
        SWEEPS = sizeof sweep_names / sizeof *sweep_names };
 
@@ -34,7 +34,8 @@ static void vary(struct variation *variation, int what, double value)
     case 3: variation->max_num_seqs = count; break;
     case 4: variation->blocks = count; break;
     case 5: variation->users = count; break;
-    default: variation->waiting_most = count; break;
+    case 6: variation->waiting_most = count; break;
+    default: variation->chunk = count; break;
     }
 }
 
@@ -49,8 +50,8 @@ static bool read_sweep(const char *text, int *what, double *low, double *high,
             break;
     if (!equals || *what == SWEEPS) {
         error_set(error, "--sweep: unknown quantity '%.60s'", text);
-        return error_expected(error, "time-scale, replicas, chunk, max-seqs, blocks, users, "
-                                 "max-waiting: --sweep replicas=1..8");
+        return error_expected(error, "time-scale, replicas, max-batched-tokens, chunked-prefill-size, max-seqs, blocks, "
+                                 "users, max-waiting: --sweep replicas=1..8");
     }
     if (!dots || !text_number((struct text){ equals + 1, (size_t)(dots - equals - 1) }, low) ||
         !text_number(text_of(dots + 2), high) || !(*low > 0) || !(*high >= *low) ||

@@ -246,12 +246,12 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
                         struct error *error)
 {
     enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, STAGES, DRAFT, ACCEPTED, AHEAD, BYTES, TENSOR, ROOM,
-           ROWS };
+           PROMPT, ROWS };
     static const char *const texts[ROWS] = {
-        NAME_kv_blocks_per_rank, NAME_max_num_seqs, NAME_chunked_prefill_size, NAME_kv_block_tokens, NAME_attention_dp,
+        NAME_kv_blocks_per_rank, NAME_max_num_seqs, NAME_step_tokens, NAME_kv_block_tokens, NAME_attention_dp,
         NAME_pipeline_parallel, NAME_draft_tokens, NAME_acceptance_rate, NAME_steps_ahead,
         NAME_kv_per_token, NAME_tensor_parallel,
-        NAME_rank_blocks_room };
+        NAME_rank_blocks_room, NAME_chunked_prefill_size };
     struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
     struct values values;
     const unsigned can = server->scheduler->can;
@@ -279,6 +279,11 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
     server->blocks = (size_t)values.at[BLOCKS];
     server->max_num_seqs = (size_t)values.at[SEATS];
     server->chunk = (size_t)values.at[BUDGET];
+    if (can & SCHEDULER_BATCH_TOKENS) {             /* prompts have a limit of their own */
+        server->chunk = (size_t)fmin(values.at[PROMPT], values.at[BUDGET]);
+        if (fact_given(facts_find(&scenario->facts, NAME_step_tokens)))
+            server->batch_tokens_most = (size_t)values.at[BUDGET];
+    }
     server->block = (size_t)values.at[BLOCK];
     server->draft = (size_t)values.at[DRAFT];
     server->accepted = values.at[ACCEPTED];

@@ -245,5 +245,6 @@ bool generate_trace(struct arena *arena, const char *words, struct trace *trace,
         return false;
     qsort(maker.turns, maker.count, sizeof *maker.turns, in_order);
     fill_trace(&maker, trace);
+    trace->arrivals_cv2 = maker.plan.kind == KIND_CONSTANT ? 0 : maker.plan.kind == KIND_GAMMA ? pow(maker.plan.cv, 2) : 1;
     return true;
 }

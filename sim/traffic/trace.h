@@ -32,6 +32,8 @@ struct trace {
      * no request has a turn before. */
     uint32_t *before;               /* the turn before, by number, always lower; UINT32_MAX: none */
     double *wait;                   /* s */
+
+    double arrivals_cv2;            /* squared coefficient of variation of the gaps, as described; of a file 1 */
 };
 
 enum { LENGTH_MOST = 100000000, TIME_MOST = 1000000000 };

@@ -221,7 +221,7 @@ static void examples_are_commands(void **state)
             assert_ptr_equal(command.verb, *verb);
             for (size_t k = 0; k < command.value_count; k++)
                 if (command.values[k].option->row &&
-                    !row_value_reads(command.values[k].option, command.values[k].text, &error))
+                    !command.values[k].row_text && !row_value_reads(command.values[k].option, command.values[k].text, &error))
                     fail_msg("%s: %s (%s)", (*verb)->examples[i], error.what, error.hint);
             arena_free(&arena);
         }
@@ -235,11 +235,19 @@ static const char *some_value(struct arena *arena, const struct option *option)
 {
     if (option->kind == OPTION_CHOICE)
         return option->choices[0];
+    if (option->named)
+        return option->named[0];
     if (option->plausible)
         return strstr(option->plausible, "..") + 2;
     if (!is_number(option))
         return "x=1";
     return arena_print(arena, "%.17g", option->high > 0 ? option->high : option->low + 2);
+}
+
+/* The option itself, or the one that it is an old name of. */
+static const struct option *set_by(const struct verb *verb, const struct option *option)
+{
+    return option->now ? verb_option(verb, option->now) : option;
 }
 
 static const char no_word[] = "";       /* left out of the words that are read */
@@ -310,7 +318,7 @@ static void all_ways_to_write_an_option_agree(void **state)
         if (!good || !READ(&arena, &joined, &error, verb->name, whole, word))
             fail_msg("%s %s: %s (%s)", verb->name, whole, error.what, error.hint);
         assert_ptr_equal(after.verb, verb);
-        assert_true(after.value_count == 1 && after.values[0].option == option);
+        assert_true(after.value_count == 1 && after.values[0].option == set_by(verb, option));
         assert_true(after.word_count == (word != no_word) && (!after.word_count || !strcmp(after.words[0], word)));
         if (!same_values(&after, &before) || !same_values(&after, &joined))
             fail_msg("%s %s: the ways to write it differ", verb->name, whole);
@@ -341,7 +349,7 @@ static void twice_is_refused_or_both_kept(void **state)
         if (good)
             assert_int_equal(command_texts(&arena, &command, option->name, &texts), 2);
         else
-            assert_string_equal(error.what, arena_print(&arena, "--%s is set twice", option->name));
+            assert_string_equal(error.what, arena_print(&arena, "--%s is set twice", set_by(verb, option)->name));
         arena_free(&arena);
     }
 }
@@ -482,9 +490,9 @@ static void numbers_are_read_in_the_unit_of_their_option(void **state)
             const double number = some_number(&seed, option);
             const char *text = arena_print(&arena, "%.17g", number);
             const bool good = command_put(&arena, &command, option, text, &error);
-            if (good != in_bounds(option, number * scale) || (good && command_number(&command, option->name) != number * scale))
+            if (good != in_bounds(option, number * scale) || (good && command_number(&command, set_by(verb, option)->name) != number * scale))
                 fail_msg("%s --%s %s reads %.17g: %s", verb->name, option->name, text,
-                         good ? command_number(&command, option->name) : NAN, error.what);
+                         good ? command_number(&command, set_by(verb, option)->name) : NAN, error.what);
             good ? taken++ : refused++;
             arena_free(&arena);
         }

@@ -102,7 +102,7 @@ static const struct traffic {
     { STEP, "", 32, 600, 60, 0.5, 0.03 },       /* TTFT depends on how users bunch */
     { STEP " --no-async-scheduling", "", 4, 200, 40, 0.02, 0.01 },
     { STEP " --scheduler sarathi", "", 8, 300, 40, 0.05, 0.02 },
-    { STEP " --scheduler sglang --max-batch-tokens 8192", "", 8, 300, 40, 0.05, 0.02 },
+    { STEP " --scheduler sglang --max-batched-tokens 8192", "", 8, 300, 40, 0.05, 0.02 },
     { STEP " --scheduler trtllm", "", 8, 300, 40, 0.05, 0.02 },
     { "--model llama-3.1-8b --on h100-sxm --gpus 1 --api-time 0s", "", 8, 1000, 100, 0.03, 0.02 },
     { STEP, " --replicas 2 --router round-robin", 8, 200, 40, 0.05, 0.02 },

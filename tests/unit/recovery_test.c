@@ -190,7 +190,7 @@ static void settings(struct arena *arena, const struct server *server, const cha
     for (int i = 0; i < 20; i++) {
         const struct doc *doc = json_of(arena, run(
             arena, "%s simulate poisson:rate=1,count=288,input=800,output=120 --model %s %s --users 72 --think 1us "
-            "--max-seqs %d --chunk %d %s --json", program(), server->model, server->what,
+            "--max-seqs %d --max-batched-tokens %d %s --json", program(), server->model, server->what,
             slots[i / 4], tokens[i % 4], more));
         tpot[i] = number_at(doc_get(doc, "tpot"), "mean");
         rate[i] = tpot[i] <= limit ? number_at(doc, "output_rate") : 0;
