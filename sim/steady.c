@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <math.h>
 
-enum { BATCHES = 20, BATCHES_LEAST = 5, BATCH_LEAST = 200, FIRST_RUN = 1000, ALONE = 64 };
+enum { BATCHES = 20, BATCH_LEAST = 200, FIRST_RUN = 1000, ALONE = 64 };
 
 static const double narrow[STEADY_TIMES] = { 0.05, 0.02 };      /* half-widths of TTFT and TPOT, of the value */
 
@@ -108,19 +108,28 @@ static double half_of(const double *values, size_t count)
     return student(count - 1) * sqrt(square / (double)(count - 1) / (double)count);
 }
 
+/* How much wider the interval is than that of independent batches, where each lasts `length` < 2 time constants: means
+ * of adjacent parts of a process that forgets as exp(-t) correlate by r, and those further apart by less in proportion. */
+static double wider_by(double length)
+{
+    const double lost = 1 - exp(-length), r = lost * lost / (2 * (length - lost));
+    return length < 2 ? sqrt((1 + r) / (1 - r)) : 1;
+}
+
 /* All figures of the counted requests; true: each is narrow enough. */
 static bool measure(struct steady_run *run)
 {
     struct steady *steady = run->steady;
-    const size_t size = (steady->end - steady->first) / steady->batches;
+    const size_t size = (steady->end - steady->first) / BATCHES;
+    const double wider = wider_by((double)size / rate_of(&steady->result, steady->first, steady->end) / steady->tau);
     bool enough = true;
     for (size_t k = 0; k < run->count; k++) {
         double each[BATCHES];
-        for (size_t b = 0; b < steady->batches; b++)
+        for (size_t b = 0; b < BATCHES; b++)
             each[b] = figure_of(run, &run->figures[k], steady->first + b * size, steady->first + (b + 1) * size);
         steady->at[k] = (struct steady_value){ figure_of(run, &run->figures[k], steady->first, steady->end),
-                                               half_of(each, steady->batches) };
-        enough = enough && steady->at[k].half <= narrow[run->figures[k].time] * steady->at[k].value;
+                                               wider * half_of(each, BATCHES) };
+        enough = enough && (run->figures[k].idle || steady->at[k].half <= narrow[run->figures[k].time] * steady->at[k].value);
     }
     return enough;
 }
@@ -185,7 +194,7 @@ static double batch_least(const struct steady_run *run)
 {
     double least = BATCH_LEAST;
     for (size_t k = 0; k < run->count; k++)
-        least = fmax(least, 5 / (1 - run->figures[k].share));
+        least = run->figures[k].idle ? least : fmax(least, 5 / (1 - run->figures[k].share));
     return least;
 }
 
@@ -194,7 +203,7 @@ static void look(struct steady_run *run, double *warm_up, double *batch)
 {
     struct steady *steady = run->steady;
     const size_t end = steady->end, from = end / 2;
-    const double rate = rate_of(&steady->result, from, end);
+    const double rate = steady->rate = rate_of(&steady->result, from, end);
     steady->e2e = mean_e2e(&steady->result, from, end);
     steady->tau = steady->e2e * fmax(steady->e2e / steady->alone, 1);
     *warm_up = ceil(rate * fmax(3 * steady->tau, 2 * steady->e2e));
@@ -229,7 +238,9 @@ static void give_up(struct steady *steady, const char *why, bool open)
         steady->at[k] = (struct steady_value){ NAN, NAN };
 }
 
-/* Go on until there are enough batches, and then until they are narrow. */
+/* Go on until there are enough batches, and then until they are narrow. Where the trace has no room for 20 batches of
+ * two time constants, shorter ones will do, which last two of them together. The second half of the trace is for loads
+ * whose warm-up is that long, and for queues that seem to grow. */
 static bool run_all(struct steady_run *run, struct fleet_run *fleet, struct error *error)
 {
     struct steady *steady = run->steady;
@@ -244,13 +255,13 @@ static bool run_all(struct steady_run *run, struct fleet_run *fleet, struct erro
         if (steady->end < BATCH_LEAST)
             return give_up(steady, "fewer than 200 requests are answered before the last one arrives", open), true;
         look(run, &warm_up, &batch);
-        const double counted = (double)steady->end - warm_up, batches = fmin(floor(counted / batch), BATCHES);
-        if (batches >= (last ? BATCHES_LEAST : BATCHES)) {
+        const double all = warm_up + BATCHES * batch, some = warm_up + fmax(batch, BATCHES * batch_least(run));
+        const double needed = all > (double)most ? some : all;
+        if ((double)steady->end >= (last ? some : needed)) {
             steady->first = (size_t)warm_up;
-            steady->batches = (size_t)batches;
             steady->verdict = open ? steady_verdict(&steady->result, steady->first, steady->end) : NULL;
             const bool grows = steady->verdict && *steady->verdict != 's';
-            if ((measure(run) && !grows) || last || (grows && *steady->verdict == 'o')) {
+            if (((measure(run) || steady->end >= most / 2) && !grows) || last || (grows && *steady->verdict == 'o')) {
                 steady->rate = rate_of(&steady->result, steady->first, steady->end);
                 steady->why = grows ? "its queue grows" : NULL;
                 return true;
@@ -260,7 +271,7 @@ static bool run_all(struct steady_run *run, struct fleet_run *fleet, struct erro
             give_up(steady, "the warm-up and its batches are longer than the trace", open);
             if (last || (steady->verdict && *steady->verdict == 'o' && steady->end >= 4 * FIRST_RUN))
                 return true;
-            wanted = (size_t)fmin(warm_up + BATCHES * batch, 2 * (double)wanted);
+            wanted = (size_t)fmin(needed, 2 * (double)wanted);
         }
         wanted = wanted < most ? wanted : most;
     }

@@ -7,7 +7,7 @@
  * warm-up (3 tau, never less than two E2E) requests are counted in batches, in the order of their arrival. A batch
  * lasts at least 2 tau, so that the means of batches are nearly independent, and their scatter gives the half-width of
  * the 95 % interval (batch means; Law, Simulation Modeling and Analysis, chapter 9). The number of requests is doubled
- * until every half-width is narrow, or the trace ends. No request is counted that was answered after the last arrival.
+ * until every half-width is narrow, or half of the trace has come. No request is counted that was answered after the last arrival.
  *
  * All limits are counts of requests, so that the same input gives the same bits. */
 #ifndef SIM_STEADY_H
@@ -22,6 +22,7 @@ enum { STEADY_FIGURES = 8 };
 struct steady_figure {
     enum steady_time time;
     double share;                   /* 0.95: the 95th percentile */
+    bool idle;                      /* the run does not go on for its sake, however wide its interval is */
 };
 
 /* Its value, s; half the width of its 95 % interval, NAN where none is known. */
@@ -35,8 +36,8 @@ struct steady {
     const char *verdict;            /* stable, backlogged or overloaded, by the growth of the queue; NULL: a closed
                                        loop, or too short a run to tell */
     double alone, e2e, tau;         /* s: E2E of a request alone; under the load; the time constant */
-    double rate;                    /* requests/s that arrived while requests were counted */
-    size_t first, end, batches;     /* the counted requests: first <= request < end, in equal batches */
+    double rate;                    /* requests/s that arrived while requests were counted; lately, where none were */
+    size_t first, end;              /* the counted requests: first <= request < end; none: the run was too short */
     size_t came;                    /* all requests that arrived */
     struct steady_value at[STEADY_FIGURES];     /* of the figures, in their order */
     struct sim_result result;

@@ -112,12 +112,15 @@ struct plan {
     bool by_cost, by_demand;        /* as in struct servers */
     bool alone;                     /* neither GPUs nor a rate are given: plan a single replica */
     double gpus, ttft, tpot;        /* limits; times in s */
+    double ttft_share, tpot_share;  /* 0.95: the limit is one of the 95th percentile; 0: of the mean */
     double tensor;                  /* required tensor parallelism; 0: any */
     struct search_result result;
     struct judged *judged;          /* settings whose rules were looked at */
     size_t judged_count, judged_room;
     const char *scope;              /* "32 x H200 SXM" */
     struct plan_point *front;       /* [result.front.count] the front with its figures */
+    const struct plan_point *best;  /* the first of the front, or the best that the simulator can hold; NULL: none */
+    const char *best_binds;         /* the limit that it met at no higher load in the simulator; NULL: plan_binds */
 };
 
 enum { PLAN_READ_MOST = 16 };
@@ -193,13 +196,12 @@ void plan_note_question(struct plan *plan);
 void plan_note_idle(struct plan *plan);
 void plan_basis(struct plan *plan, const struct plan_point *point, struct scenario *noted,
                 struct basis *basis);
-/* Simulate a point's deployment. `trace` NULL: `count` requests of Poisson traffic at its predicted
- * rate. */
+/* Read what `simulate` runs for a point's deployment. `trace` NULL: `count` requests of Poisson traffic at its predicted
+ * rate. All of it is in `arena`. */
 struct simulate;
-struct simulated;
-bool plan_trial(struct plan *plan, const struct plan_point *point, const char *trace, size_t count,
-                struct simulate *simulate, struct simulated *outcome);
-/* --validate: simulate the best layouts and add the list "validated". */
+bool plan_simulation(struct plan *plan, struct arena *arena, const struct plan_point *point, const char *trace,
+                     size_t count, struct simulate *simulate);
+/* --validate: simulate the best layouts, add the list "validated", and make the one that holds most the best. */
 bool plan_validate(struct plan *plan, struct section *section);
 extern const struct record plan_validated;
 /* --sweep: find the best deployment at each value of a row. */

@@ -125,14 +125,14 @@ static void add_shown(struct plan *plan, struct section *section, const char *na
     struct section *shown = section_add(section, name, SECTION_LIST);
     shown->text_only = true;
     section_share(shown, record);
-    section_word(record, "alike", within_interval(&plan->front[0], point) ? "~" : "")->text_only = true;
+    section_word(record, "alike", within_interval(plan->best, point) ? "~" : "")->text_only = true;
 }
 
 /* The simplest deployment: the best of aggregated replicas without pipeline stages. */
 static bool add_simplest(struct plan *plan, struct section *section)
 {
     const struct search_front *tops = &plan->result.tops;
-    const struct plan_point *best = &plan->front[0];
+    const struct plan_point *best = plan->best;
     struct plan_point point;
     size_t i = 0;
     while (i < tops->count && (plan->variants[tops->points[i].space].kind != PLAN_TOGETHER ||
@@ -169,7 +169,7 @@ static bool add_known(struct plan *plan, struct section *section)
     }
     struct section *known = section_add(section, "measured", SECTION_RECORD);
     plan_record(plan, &point, known);
-    if (plan_input(plan, &plan->front[0].at, NAME_layout_distance) > PUBLISHED_ELSEWHERE)
+    if (plan_input(plan, &plan->best->at, NAME_layout_distance) > PUBLISHED_ELSEWHERE)
         add_shown(plan, section, "known", known, &point);
     return true;
 }
@@ -342,11 +342,14 @@ bool plan_answer(struct plan *plan)
         return false;
     add_counts(plan, section);
     add_limits(plan, section);
-    if (front->count) {
-        shown = plan->front[0];
+    plan->best = plan->front;
+    if (front->count && command_given(plan->command, "validate") && !plan_validate(plan, section))
+        return false;
+    if (front->count && plan->best) {
+        shown = *plan->best;
         struct section *best = section_add(section, "best", SECTION_RECORD);
         plan_record(plan, &shown, best);
-        section_word(best, "binds", plan_binds(plan, &shown));
+        section_word(best, "binds", plan->best_binds ? plan->best_binds : plan_binds(plan, &shown));
         add_hosts(plan, &shown, best);
         section_word(best, "sentence", plan_sentence(plan, &shown))->text_only = true;
         section_number(best, "users_at_once",
@@ -361,12 +364,11 @@ bool plan_answer(struct plan *plan)
         section_word(section, "measured_reason", "no deployment is within the limits");
         section_nothing(section, "simplest");
         plan->answer->status = 1;
-        if (!add_nearest(plan, section, &shown, &found))
+        found = false;
+        if (!front->count && !add_nearest(plan, section, &shown, &found))
             return false;
     }
     add_front(plan, section);
-    if (front->count && command_given(plan->command, "validate") && !plan_validate(plan, section))
-        return false;
     if (command_draws(plan->command))
         plan->answer->picture = plan_picture(plan);
     plan_note_question(plan);

@@ -135,7 +135,7 @@ void plan_check(struct plan *plan, struct section *section)
     static const char *const rows[][CHECK_ROWS] = {
         { NAME_predicted_ttft, NAME_predicted_tpot, NAME_deployment_throughput_per_chip },
         { NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_disagg_deployment_rate } };
-    const struct plan_point *best = &plan->front[0];
+    const struct plan_point *best = plan->best;
     const char *const *shown = rows[plan->variants[best->at.space].kind == PLAN_POOLS];
     struct buffer out = { .arena = plan->arena };
     struct layout_trial trial = { .read = plan_read_scenario(plan, best), .rows = shown };

@@ -27,10 +27,10 @@ bool plan_emit_asked(const struct command *command, struct error *error)
 
 /* ---- the point --------------------------------------------------------------------------- */
 
-static bool launch_point(struct plan *plan, size_t at, struct deployment *deployment)
+static bool launch_point(struct plan *plan, const struct search_point *at, struct deployment *deployment)
 {
     struct plan_point point;
-    if (!plan_read_point(plan, &plan->result.front.points[at], &point))
+    if (!plan_read_point(plan, at, &point))
         return false;
     const struct variant *variant = &plan->variants[point.at.space];
     const double copies = point.figures[PLAN_replicas];
@@ -66,7 +66,7 @@ static const char *other_point(struct plan *plan, const struct launch *launch, s
         struct deployment deployment;
         if (n % 2 ? far > from : at >= front->count)
             continue;
-        if (!launch_point(plan, at, &deployment) ||
+        if (!launch_point(plan, &front->points[at], &deployment) ||
             !launch_take(&other, &deployment, plan->error))
             return "";
         if (!other.reason)
@@ -96,7 +96,7 @@ bool plan_emit(struct plan *plan)
     const double speed = command_number(plan->command, "pick");
     struct deployment deployment;
     struct launch launch;
-    if (!front->count) {
+    if (!front->count || !plan->best) {
         comment_answer(plan);
         return true;
     }
@@ -104,7 +104,7 @@ bool plan_emit(struct plan *plan)
     for (size_t i = 1; !isnan(speed) && i < front->count; i++)
         if (fabs(log(front->points[i].speed / speed)) < fabs(log(front->points[at].speed / speed)))
             at = i;
-    if (!launch_point(plan, at, &deployment) ||
+    if (!launch_point(plan, isnan(speed) ? &plan->best->at : &front->points[at], &deployment) ||
         !launch_open(&launch, plan->arena, &deployment, command_text(plan->command, "emit"),
                      plan->subject.engine, plan->error))
         return false;

@@ -99,6 +99,11 @@ struct variation {
 bool simulate_run(struct arena *arena, const struct simulate *simulate,
                   const struct variation *variation, const struct sim_watch *watch,
                   struct simulated *outcome, struct error *error);
+/* The steady state of the question: its figures with their confidence (sim/steady.h). */
+struct steady;
+struct steady_figure;
+bool simulate_steady(struct arena *arena, const struct simulate *simulate, const struct steady_figure *figures,
+                     size_t count, struct steady *steady, struct error *error);
 bool simulate_has_limits(const struct simulate *simulate);
 /* Enough of its requests met the limits; without limits: the servers kept up. */
 bool simulate_meets(const struct simulate *simulate, const struct simulated *outcome);

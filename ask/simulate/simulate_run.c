@@ -183,6 +183,18 @@ bool simulate_run(struct arena *arena, const struct simulate *simulate,
     return ran;
 }
 
+bool simulate_steady(struct arena *arena, const struct simulate *simulate, const struct steady_figure *figures,
+                     size_t count, struct steady *steady, struct error *error)
+{
+    const struct variation as_asked = { .scale = 1 };
+    struct sim_options sim = simulate->options;
+    struct trace trace;
+    sim.server = simulate_own(arena, &simulate->options.server, 0);
+    sim.split.server = simulate_own(arena, &simulate->options.split.server, 0);
+    return vary_trace(arena, simulate, &as_asked, &trace, error) &&
+           sim_steady(arena, &trace, &sim, simulate->api_time, figures, count, steady, error);
+}
+
 bool simulate_has_limits(const struct simulate *simulate)
 {
     return isfinite(simulate->ttft_most) || isfinite(simulate->tpot_most);

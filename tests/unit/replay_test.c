@@ -95,6 +95,7 @@ static void replay(struct fixture *fixture, const struct search_point *at, struc
     struct simulated *outcome = arena_alloc(&fixture->arena, sizeof *outcome);
     const double held = plan_input(plan, at, NAME_rank_running_target);
     const double ranks = plan_input(plan, at, NAME_attention_dp);
+    const struct variation as_asked = { .scale = 1 };
     double tpot, rate;
     assert_true(plan_read_point(plan, at, point));
     *out = (struct replay){ .running = held * ranks, .ranks = ranks > 1,
@@ -104,7 +105,8 @@ static void replay(struct fixture *fixture, const struct search_point *at, struc
                        (out->pools ? plan_input(plan, at, NAME_decode_workers) : 1);
     if (out->running < 8 || point->figures[PLAN_load] > 0.8 || out->seats_taken > 0.8)
         return;
-    if (!plan_trial(plan, point, "constant", (size_t)fmax(300, 16 * all), simulate, outcome))
+    if (!plan_simulation(plan, plan->arena, point, "constant", (size_t)fmax(300, 16 * all), simulate) ||
+        !simulate_run(plan->arena, simulate, &as_asked, NULL, outcome, plan->error))
         fail_msg("%s: %s (%s)", plan_deployment(plan, point), fixture->error.what,
                  fixture->error.hint);
     steady(outcome, &tpot, &rate);

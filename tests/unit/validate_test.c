@@ -1,0 +1,96 @@
+/* plan --validate: the best is stable and within its limits where it is simulated; a layout that is not is tried at lower
+ * loads; where none holds there is no best, and the answer says what was missed. */
+#include "test.h"
+
+#include "ask/ask.h"
+#include "report/report.h"
+
+#include <math.h>
+
+static struct doc *ask(struct arena *arena, const char *words, int *status)
+{
+    struct command command = { .verbs = verbs };
+    struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
+    struct error error;
+    char *given[64] = { "chalkline" };
+    int count = 1;
+    for (char *at = strtok(arena_copy(arena, words, strlen(words)), " "); at; at = strtok(NULL, " "))
+        given[count++] = at;
+    if (!command_read(arena, count, given, &command, &error) ||
+        !command.verb->ask(arena, &command, &answer, &error))
+        fail_msg("%s: %s (%s)", words, error.what, error.hint);
+    *status = answer.status;
+    return answer.doc;
+}
+
+static double number(const struct doc *doc, const char *name)
+{
+    const struct doc *found = doc_get(doc, name);
+    if (!found || found->kind != DOC_NUMBER)
+        fail_msg("%s is no number", name);
+    return found->number;
+}
+
+/* What the answer promises of its best, it has simulated. */
+static void the_best_holds(void **state)
+{
+    (void)state;
+    static const struct { const char *words; double ttft, tpot; } plans[] = {
+        { "plan llama-3.1-8b --on h100-sxm --gpus 2 --isl 1500 --osl 100 --ttft 500ms --tpot 30ms --validate 3", 0.5, 0.03 },
+        { "plan qwen3-30b-a3b --on h200-sxm --gpus 1 --isl 500 --osl 100 --tpot 20ms --validate 2 --aggregated", 2, 0.02 },
+        { "plan gemma-3-27b --on h100-sxm --gpus 2 --isl 2000 --osl 100 --validate 1 --aggregated --rate 3", 2, 0.05 } };
+    for (size_t i = 0; i < COUNT(plans); i++) {
+        struct arena arena = { 0 };
+        int status;
+        const struct doc *doc = ask(&arena, plans[i].words, &status);
+        const struct doc *first = doc_get(doc, "validated")->first, *best = doc_get(doc, "best");
+        double before = INFINITY;
+        for (const struct doc *one = first; one; one = one->next) {
+            const struct doc *verdict = doc_get(one, "verdict"), *confidence = doc_get(one, "confidence");
+            const double goodput = number(one, "goodput_per_gpu");
+            assert_true(goodput <= before);
+            before = goodput;
+            if (!(goodput > 0))
+                continue;
+            assert_string_equal(verdict->string, "stable");
+            assert_true(doc_get(one, "steady")->boolean);
+            assert_true(number(one, "ttft_mean") + number(confidence, "ttft_mean") <= plans[i].ttft);
+            assert_true(number(one, "tpot_mean") + number(confidence, "tpot_mean") <= plans[i].tpot);
+        }
+        assert_string_equal(doc_get(best, "deployment")->string, doc_get(first, "deployment")->string);
+        assert_true(number(best, "rate") == number(first, "rate"));
+        assert_int_equal(status, 0);
+        arena_free(&arena);
+    }
+}
+
+/* Traffic that no layout of one GPU can take. */
+static void there_is_no_best_that_misses(void **state)
+{
+    (void)state;
+    static const struct { const char *traffic, *missed; } loads[] = {
+        { "poisson:rate=40,count=8k,input=2k,output=200", "stability" },
+        { "poisson:rate=2,count=4k,input=60k,output=20", "stability" },
+        { "poisson:rate=1,count=8k,input=16k,output=100", "TTFT" } };
+    for (size_t i = 0; i < COUNT(loads); i++) {
+        struct arena arena = { 0 };
+        int status;
+        const struct doc *doc = ask(&arena, arena_print(&arena, "plan llama-3.1-8b --on h100-sxm --gpus 1 --isl 2000 "
+                                    "--osl 200 --ttft 300ms --aggregated --validate 1 --traffic %s", loads[i].traffic), &status);
+        const struct doc *first = doc_get(doc, "validated")->first;
+        assert_int_equal(doc_get(doc, "best")->kind, DOC_NULL);
+        assert_string_equal(doc_get(first, "missed")->string, loads[i].missed);
+        assert_true(number(first, "goodput_per_gpu") == 0);
+        if (!strcmp(loads[i].missed, "TTFT"))
+            assert_true(number(first, "missed_value") > 0.3 && number(first, "missed_bound") == 0.3);
+        assert_int_equal(status, 1);
+        arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(the_best_holds),
+                                        cmocka_unit_test(there_is_no_best_that_misses) };
+    return cmocka_run_group_tests_name("validate", tests, NULL, NULL);
+}
