@@ -144,13 +144,13 @@ const char *steady_verdict(const struct sim_result *result, size_t first, size_t
     const double too_many = 0.05, much = 0.5;
     const size_t size = end > first ? (end - first) / BATCHES : 0;
     double waiting[BATCHES], mean = 0, slope = 0, rest = 0, squares = 0;
-    if (size < 2)
+    if (size < 2 || !isfinite(rate_of(result, first, end)))
         return NULL;
     for (size_t b = 0; b < BATCHES; b++) {
         const size_t from = first + b * size;
         double sum = 0;
-        for (size_t i = from; i < from + size; i++)
-            sum += result->first_token[i] - result->arrival[i];
+        for (size_t i = from; i < from + size; i++)     /* those that were refused or lost wait no more */
+            sum += result->first_token[i] >= 0 ? result->first_token[i] - result->arrival[i] : 0;
         waiting[b] = sum / (double)size * rate_of(result, first, end);
         mean += waiting[b] / BATCHES;
     }

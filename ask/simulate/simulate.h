@@ -85,7 +85,8 @@ struct simulated {
     double rate;                            /* requests/s that arrived */
     double goodput;                         /* requests/s that met the limits */
     double output_rate, input_rate;         /* token/s */
-    const char *verdict;                    /* stable, backlogged, overloaded */
+    bool overloaded;                        /* too many waited when the last one came */
+    const char *verdict;                    /* stable, backlogged, overloaded; NULL: a closed loop */
 };
 
 /* A point at which a simulation may be run. */

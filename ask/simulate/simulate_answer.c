@@ -45,7 +45,10 @@ static void add_counts(const struct simulate *simulate, const struct simulated *
         if (losses[i].value > 0)
             section_number(section, losses[i].name, losses[i].value, unit_one);
     section_number(section, "makespan", result->makespan, unit_second);
-    section_word(section, "verdict", outcome->verdict);
+    if (outcome->verdict)
+        section_word(section, "verdict", outcome->verdict);
+    else
+        section_nothing(section, "verdict");
     if (outcome->options.scaling.most)
         section_number(section, "servers_mean", there / result->makespan, unit_one);
     struct section *left_out = section_add(section, "left_out", SECTION_RECORD);

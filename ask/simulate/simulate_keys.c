@@ -92,7 +92,8 @@ static const struct record hit_record = { "CacheHits", (const struct answer_fiel
     { 0 } } };
 
 static const struct record run_record = { "SimulatedRun", (const struct answer_field[]){
-    { FIELD_TEXT, "verdict", .help = "stable, backlogged or overloaded", .always = true },
+    { FIELD_TEXT, "verdict", .help = "stable, backlogged or overloaded; null: a closed loop", .always = true,
+      .null = true },
     { FIELD_OTHERS, .help = "the quantity that was varied, and numbers of the run", .unit = "", .null = true,
       .names = number_names, .count = NUMBER_COUNT },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "at", "misses" }, .count = 2 },
@@ -115,8 +116,8 @@ static const char *const most_users[] = { "most_users" };
 static const struct record band_record = { "SimulatedBands", (const struct answer_field[]){
     { FIELD_NUMBER, "factor_low", .help = "factor on the step time of the fast run" },
     { FIELD_NUMBER, "factor_high", .help = "of the slow run" },
-    { FIELD_TEXT, "verdict_low", .help = "of the fast run" },
-    { FIELD_TEXT, "verdict_high", .help = "of the slow run" },
+    { FIELD_TEXT, "verdict_low", .help = "of the fast run", .null = true },
+    { FIELD_TEXT, "verdict_high", .help = "of the slow run", .null = true },
     { FIELD_RECORD, .help = "a number of the run, or where it saturates", .names = number_names,
       .count = NUMBER_COUNT, .record = &banded_record },
     { FIELD_RECORD, .help = "--find-saturation of users", .names = most_users, .count = 1,
@@ -164,7 +165,8 @@ const struct record answer_simulate = { "Simulate", (const struct answer_field[]
     { FIELD_NUMBER, "output_rate", .help = "output tokens", .unit = "token/s",
       .record = &repeated_record },
     { FIELD_NUMBER, "input_rate", .help = "prompt tokens", .unit = "token/s" },
-    { FIELD_TEXT, "verdict", .help = "stable, backlogged or overloaded" },
+    { FIELD_TEXT, "verdict", .help = "stable, backlogged or overloaded: whether the queue grows; null: a closed loop",
+      .null = true },
     { FIELD_RECORD, "ttft", .help = "time to the first token", .record = &quantiles_record },
     { FIELD_RECORD, "tpot", .help = "time per output token after the first", .record = &quantiles_record },
     { FIELD_RECORD, "e2e", .help = "time from arrival to last token", .record = &quantiles_record },

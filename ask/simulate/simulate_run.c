@@ -2,8 +2,7 @@
  *
  * With users (a closed loop) they start spread over one turn, whose length Little's law gives from
  * a short run, so that the run starts near its steady state; the start and the end are left out of
- * the statistics. The verdict says whether requests queue for most of the time, in which case TTFT
- * is sensitive to small errors of the step time, or whether the load exceeds the capacity. */
+ * the statistics. The verdict of an open loop says whether its queue grows (sim/steady.h); a closed loop has none. */
 #include "ask/simulate/trials.h"
 #include "sim/steady.h"
 
@@ -32,20 +31,23 @@ static void score_request(struct class_score *priority_class, const struct simul
         sketch_add(&priority_class->times[SIMULATE_TPOT], tpot);
 }
 
-/* Where requests wait most of the time a small error in the step is a large one in TTFT. More
- * of them when the last one comes than the servers run, or a twentieth of all, say that there were
- * too many. */
-static const char *verdict_of(const struct simulated *outcome)
+/* More of them wait when the last one comes than the servers run, or a twentieth of all: too many came. */
+static bool is_overloaded(const struct simulated *outcome)
 {
     const struct sim_options *sim = &outcome->options;
-    const struct sim_result *result = &outcome->result;
-    const double most = 0.5, too_many = 0.05;
+    const double too_many = 0.05;
     size_t servers = sim->scaling.most ? sim->scaling.most : sim->replicas + sim->split.replicas;
     size_t ranks = sim->server.ranks ? sim->server.ranks : 1;
-    if (result->waiting_at_last > fmin((double)(sim->server.max_num_seqs * servers * ranks),
-                                       fmax(too_many * (double)outcome->trace.count, 1)))
-        return "overloaded";
-    return result->queued > most * result->busy ? "backlogged" : "stable";
+    return outcome->result.waiting_at_last > fmin((double)(sim->server.max_num_seqs * servers * ranks),
+                                                  fmax(too_many * (double)outcome->trace.count, 1));
+}
+
+/* An open loop's, by its queue once the servers have filled: behind the first quarter. */
+static const char *verdict_of(const struct simulated *outcome)
+{
+    const size_t count = outcome->trace.count;
+    const char *trend = steady_verdict(&outcome->result, count / 4, count);
+    return outcome->options.users ? NULL : outcome->overloaded ? "overloaded" : trend ? trend : "stable";
 }
 
 static void score(struct arena *arena, const struct simulate *simulate, struct simulated *outcome)
@@ -71,6 +73,7 @@ static void score(struct arena *arena, const struct simulate *simulate, struct s
     outcome->goodput = (double)outcome->all.met / seconds;
     outcome->output_rate = (double)outcome->all.outputs / seconds;
     outcome->input_rate = (double)outcome->all.inputs / seconds;
+    outcome->overloaded = is_overloaded(outcome);
     outcome->verdict = verdict_of(outcome);
 }
 
@@ -206,7 +209,7 @@ bool simulate_meets(const struct simulate *simulate, const struct simulated *out
     const struct class_score *all = &outcome->all;
     if (!limits && all->answered < all->requests)
         return false;
-    return strcmp(outcome->verdict, "overloaded") != 0 &&
+    return !outcome->overloaded && (!outcome->verdict || strcmp(outcome->verdict, "overloaded")) &&
            (!limits || (double)all->met >= simulate->met * (double)all->requests);
 }
 

@@ -48,7 +48,7 @@ static void tell(const struct simulate *simulate, const struct simulated *outcom
     for (int pool = 0; pool < 2; pool++)
         run->there[pool] = result->pool_there[pool] * outcome->counted.time_share;
     run->outputs = (double)outcome->all.outputs;
-    snprintf(run->verdict, sizeof run->verdict, "%s", outcome->verdict);
+    snprintf(run->verdict, sizeof run->verdict, "%s", outcome->verdict ? outcome->verdict : "");
     run->meets = simulate_meets(simulate, outcome);
 }
 
@@ -172,6 +172,14 @@ struct section *trials_band(struct section *band, const char *name, double value
     return one;
 }
 
+static void add_verdict(struct section *section, const char *name, const char *verdict)
+{
+    if (*verdict)
+        section_word(section, name, verdict);
+    else
+        section_nothing(section, name);
+}
+
 /* A value's interval is the hull of the three runs. */
 bool simulate_band(struct simulate *simulate, const struct simulated *outcome, struct section *section,
                    struct error *error)
@@ -195,8 +203,8 @@ bool simulate_band(struct simulate *simulate, const struct simulated *outcome, s
     lines->text_only = true;
     section_number(band, "factor_low", ends[0], unit_one);
     section_number(band, "factor_high", ends[1], unit_one);
-    section_word(band, "verdict_low", runs[0].verdict);
-    section_word(band, "verdict_high", runs[1].verdict);
+    add_verdict(band, "verdict_low", runs[0].verdict);
+    add_verdict(band, "verdict_high", runs[1].verdict);
     for (size_t i = 0; i < count; i++) {
         const char *name = number_names[told[i]];
         const double fast = runs[0].numbers[told[i]], slow = runs[1].numbers[told[i]],
@@ -227,7 +235,7 @@ void trials_sections(const struct simulate *simulate, const char *name, const do
         }
         for (int k = 0; k < NUMBER_COUNT; k++)
             section_quantity(one, number_names[k], runs[i].numbers[k], number_units[k]);
-        section_word(one, "verdict", runs[i].verdict);
+        add_verdict(one, "verdict", runs[i].verdict);
         section_number(one, "at", values[i], unit_one)->text_only = true;
         section_word(one, "misses", limited && !runs[i].meets ? "misses" : "")->text_only = true;
     }

@@ -23,7 +23,7 @@ struct trial {
     double numbers[NUMBER_COUNT];
     double there[2];                /* s of servers, as in sim_result */
     double outputs;                 /* tokens */
-    char verdict[16];
+    char verdict[16];               /* "": none, a closed loop */
     bool meets;
     struct error error;             /* what is not empty: it could not be run */
 };
