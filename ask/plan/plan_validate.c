@@ -60,24 +60,6 @@ static bool traffic(struct plan *plan, struct arena *arena, const struct plan_po
     return true;
 }
 
-/* The rules of the engine; those of vLLM where no engine is named, or where the engine's rules know
- * nothing of what the layout has: they stand for its own then, with its times. */
-static const char *rules_of(const struct plan *plan, const struct search_point *at)
-{
-    const char *engine = plan->subject.engine;
-    const struct scheduler *usual = scheduler_of_engine("vllm");
-    const struct scheduler *own = engine ? scheduler_of_engine(engine) : NULL;
-    const bool pools = plan->variants[at->space].kind == PLAN_POOLS;
-    unsigned needed = plan_input(plan, at, NAME_draft_tokens) > 0 ? SCHEDULER_DRAFTS : 0;
-    if (plan_input(plan, at, NAME_attention_dp) > 1 ||
-        (pools && plan_input(plan, at, NAME_prefill_attention_dp) > 1))
-        needed |= SCHEDULER_RANKS;
-    if (plan_input(plan, at, NAME_pipeline_parallel) > 1 ||
-        (pools && plan_input(plan, at, NAME_prefill_pipeline_parallel) > 1))
-        needed |= SCHEDULER_STAGES;
-    return own && (own->can & needed) == needed ? own->name : usual->name;
-}
-
 /* `simulate` as a user would ask it of this deployment. */
 static bool trial_question(struct plan *plan, struct arena *arena, const struct plan_point *point, const char *trace,
                            size_t count, struct command *command)
@@ -89,8 +71,7 @@ static bool trial_question(struct plan *plan, struct arena *arena, const struct 
     const struct { const char *option, *text; } names[] = {
         { "model", plan->model }, { "on", variant->machine }, { "precision", variant->precision },
         { "kv-precision", variant->kv },
-        { "engine", variant->scenario.subject.engine ? variant->scenario.subject.engine : "any" },
-        { "scheduler", rules_of(plan, at) } };
+        { "engine", variant->scenario.subject.engine ? variant->scenario.subject.engine : "any" } };
     const struct { const char *option; double number; } numbers[] = {
         { "gpus", plan_input(plan, at, NAME_chips) },
         { "replicas", copies * (pools ? plan_input(plan, at, NAME_decode_workers) : 1) },

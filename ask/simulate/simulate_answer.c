@@ -252,7 +252,8 @@ static void add_servers(const struct sim_server *server, size_t count, struct se
         section_number(section, sizes[i].name, (double)sizes[i].value, unit_one);
 }
 
-static void add_settings(const struct simulated *outcome, struct section *section)
+/* `engine`: whose step times are predicted; NULL: a formula gives them. */
+static void add_settings(const struct simulated *outcome, const char *engine, struct section *section)
 {
     const struct sim_options *sim = &outcome->options;
     const struct sim_server *server = &sim->server;
@@ -262,6 +263,8 @@ static void add_settings(const struct simulated *outcome, struct section *sectio
     struct section *settings = section_add(section, "settings", SECTION_RECORD);
     section_word(settings, "scheduler", server->scheduler->name);
     section_word(settings, "rules", server->scheduler->name);           /* a key that programs read */
+    if (engine)
+        section_word(settings, "engine", engine);
     section_word(settings, "router", router_names[sim->router]);
     add_servers(server, sim->replicas, settings);
     section_number(settings, "block", (double)server->block, unit_one);
@@ -282,7 +285,9 @@ bool simulate_answer(struct simulate *simulate, const struct simulated *outcome,
     add_counts(simulate, outcome, section);
     add_caches(simulate, outcome, section);
     add_times(outcome, section);
-    add_settings(outcome, section);
+    const char *engine = simulate->scenario.subject.engine;
+    add_settings(outcome, !simulate->predicted || command_given(simulate->command, "step-time") ? NULL : engine ? engine : "any",
+                 section);
     return add_cost(simulate, outcome, section, error) &&
            add_classes(simulate, outcome, section, error);
 }

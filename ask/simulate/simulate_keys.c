@@ -77,6 +77,7 @@ static const struct record prompts_record = { "PromptPool", (const struct answer
 static const struct record settings_record = { "SimulatedServers", (const struct answer_field[]){
     { FIELD_TEXT, "scheduler", .help = "which requests enter a step", .always = true },
     { FIELD_TEXT, "rules", .help = "the same as scheduler", .always = true },
+    { FIELD_TEXT, "engine", .help = "whose step times are predicted; any: all engines together; absent: a formula gives them" },
     { FIELD_TEXT, "router", .help = "where a request goes", .always = true },
     { FIELD_NUMBER, .help = "sizes of the servers", .names = sizes, .count = 6, .always = true },
     { FIELD_NUMBER, "block", .help = "tokens per KV block", .unit = "token", .always = true },

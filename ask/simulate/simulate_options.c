@@ -19,7 +19,25 @@
 
 static const char usual_scheduler[] = "vllm-v1";
 
-/* The schedulers, and "disaggregated": the usual one with a pool for prompts. */
+/* An engine names the rules of its steps too; "any" has those of vLLM. */
+static const struct scheduler *rules_of_engine(struct arena *arena, const char *engine)
+{
+    struct catalog catalog;
+    if (!engine)
+        return scheduler_named(usual_scheduler);
+    catalog_open(&catalog, arena);
+    const struct scheduler *own = scheduler_of_engine(catalog_engine_base(&catalog, engine));
+    return own ? own : scheduler_named(usual_scheduler);
+}
+
+/* Has the command named the rules themselves? */
+static bool rules_named(const struct command *command)
+{
+    const char *name = command_text(command, "scheduler");
+    return name && strcmp(name, "disaggregated") != 0;
+}
+
+/* The schedulers, and "disaggregated": the engine's with a pool for prompts. */
 static bool read_scheduler(struct simulate *simulate, struct error *error)
 {
     static const char split[] = "disaggregated";
@@ -27,7 +45,8 @@ static bool read_scheduler(struct simulate *simulate, struct error *error)
     const int router = command_choice(simulate->command, "router");
     const bool disaggregated = name && !strcmp(name, split);
     const struct scheduler *scheduler =
-        scheduler_named(name && !disaggregated ? name : usual_scheduler);
+        rules_named(simulate->command) ? scheduler_named(name)
+                                       : rules_of_engine(simulate->arena, command_text(simulate->command, "engine"));
     if (!scheduler) {
         struct buffer all = { .arena = simulate->arena };
         for (size_t i = 0; i < scheduler_count; i++)
@@ -140,9 +159,9 @@ static bool choose_server(struct simulate *simulate, struct scenario *scenario,
     facts_remove(&trial.facts, NAME_batch);
     facts_remove(&trial.facts, NAME_context);
     tell_load(simulate, &trial.facts, whole);
-    if (!(scheduler->can & SCHEDULER_RANKS))
+    if (rules_named(simulate->command) && !(scheduler->can & SCHEDULER_RANKS))
         facts_set(&trial.facts, NAME_attention_dp, 1, ORIGIN_AXIS, scheduler->name);
-    if (!(scheduler->can & SCHEDULER_STAGES))
+    if (rules_named(simulate->command) && !(scheduler->can & SCHEDULER_STAGES))
         facts_set(&trial.facts, NAME_pipeline_parallel, 1, ORIGIN_AXIS, scheduler->name);
     const size_t notes = trial.facts.note_count;
     if (!scenario_choose(&trial, asked, 1, error))
@@ -154,6 +173,27 @@ static bool choose_server(struct simulate *simulate, struct scenario *scenario,
     }
     for (size_t i = notes; i < trial.facts.note_count; i++)
         facts_note(facts, "%s", trial.facts.notes[i]);
+    return true;
+}
+
+/* The rules of vLLM in place of the engine's, with the engine's times, where the latter know no ranks, stages or
+ * drafts that the layout has. */
+static void usual_rules(struct sim_server *server)
+{
+    server->scheduler = scheduler_named(usual_scheduler);
+    memset(server->own, 0, sizeof server->own);
+}
+
+static bool follow_layout(struct scenario *scenario, struct sim_server *server, struct error *error)
+{
+    static const char *const texts[] = { NAME_attention_dp, NAME_pipeline_parallel, NAME_draft_tokens " + 1" };
+    static const unsigned needs[] = { SCHEDULER_RANKS, SCHEDULER_STAGES, SCHEDULER_DRAFTS };
+    struct values values;
+    if (!values_of(scenario, texts, sizeof texts / sizeof *texts, &values, error))
+        return false;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (values.at[i] > 1 && !(server->scheduler->can & needs[i]))
+            usual_rules(server);
     return true;
 }
 
@@ -179,8 +219,8 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario,
     struct subject subject = command_subject(command);
     struct facts *facts = &scenario->facts;
     subject.machine = machine;
-    /* A scheduler is an engine's: so are its constants, unless another engine is named. */
-    if (!command_text(command, "engine"))
+    /* A scheduler that is named is an engine's: so are its constants, unless another engine is named. */
+    if (!command_text(command, "engine") && rules_named(command))
         subject.engine = server->scheduler->engine;
     if (!scenario_read(scenario, simulate->arena, command, subject, error) ||
         (chips > 0 &&
@@ -211,6 +251,7 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario,
         facts_set(facts, of_prompts[i].to, value, ORIGIN_GIVEN, given->source);
     }
     return (prompts || choose_server(simulate, scenario, server->scheduler, error)) &&
+           (rules_named(command) || follow_layout(scenario, server, error)) &&
            simulate_predicted(scenario, server, token_bytes, error);
 }
 
@@ -287,8 +328,13 @@ static bool read_servers(struct simulate *simulate, struct error *error)
     const char *formula = command_text(command, "step-time");
     *server = sim_server_of(server->scheduler);
     server->synchronous = command_given(command, "no-async-scheduling");
-    if (!options_fit_scheduler(command, server, error))
-        return false;
+    if (!options_fit_scheduler(command, server, error)) {
+        if (rules_named(command) || !strcmp(server->scheduler->name, usual_scheduler))
+            return false;
+        usual_rules(server);
+        if (!options_fit_scheduler(command, server, error))
+            return false;
+    }
     const bool model = command_given(command, "model") || command_given(command, "on");
     if ((server->scheduler->can & SCHEDULER_STEP_TIME) && (model || !formula) &&
         !read_model(simulate, error))
@@ -329,11 +375,13 @@ static bool read_split(struct simulate *simulate, struct error *error)
     split->token_bytes = simulate->options.token_bytes;
     if (!split->replicas || !simulate->predicted)
         return true;
-    return open_model(simulate, &simulate->prompts,
-                      machine ? machine : command_text(command, "on"),
-                      command_number(command, gpus ? "prefill-gpus" : "gpus"), true,
-                      &split->server, &token_bytes, error) &&
-           read_server(command, &split->server, error);
+    if (!open_model(simulate, &simulate->prompts, machine ? machine : command_text(command, "on"),
+                    command_number(command, gpus ? "prefill-gpus" : "gpus"), true, &split->server, &token_bytes, error) ||
+        !read_server(command, &split->server, error))
+        return false;
+    if (split->server.scheduler != simulate->options.server.scheduler)
+        usual_rules(&simulate->options.server);
+    return true;
 }
 
 /* ---- the world around them ------------------------------------------------------------------ */

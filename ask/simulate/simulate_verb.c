@@ -10,7 +10,7 @@ static const char *const fetch_ways[] = { "sooner", "cheaper", NULL };
 static const struct option server_list[] = {
     { "gpus", "N", OPTION_COUNT, .low = 1, .otherwise = "chosen",
       .help = "GPUs of one replica" },
-    { "scheduler", "NAME", OPTION_TEXT, .fallback = "vllm-v1",
+    { "scheduler", "NAME", OPTION_TEXT, .otherwise = "--engine's, or vllm-v1",
       .help = "vllm-v1, sglang, trtllm, sarathi, vllm-2023 or train" },
     { "max-batched-tokens", "N", OPTION_COUNT, .low = 1, .otherwise = "the engine's with a model",
       .fallback = "512", .help = "budget: most tokens of one step of one rank" },

@@ -201,6 +201,86 @@ static void saturation_has_a_band(void **state)
     arena_free(&arena);
 }
 
+/* One word, one engine: its rules and its step times, unless the rules are named, or know less than the layout. */
+static void rules_and_times_are_one_engines(void **state)
+{
+    (void)state;
+    static const struct { struct given given[3]; const char *scheduler, *engine; } rows[] = {
+        { { { 0 } }, "vllm-v1", "any" },
+        { { { "engine", "any" } }, "vllm-v1", "any" },
+        { { { "engine", "sglang" } }, "sglang", "sglang" },
+        { { { "engine", "trtllm" } }, "trtllm", "trtllm" },
+        { { { "engine", "vllm-0.13" } }, "vllm-v1", "vllm-0.13" },
+        { { { "scheduler", "sglang" } }, "sglang", "sglang" },
+        { { { "scheduler", "vllm-v1" } }, "vllm-v1", "vllm" },
+        { { { "scheduler", "vllm-v1" }, { "engine", "sglang" } }, "vllm-v1", "sglang" },
+        { { { "engine", "sglang" }, { "draft", "1" } }, "vllm-v1", "sglang" },
+        { { { "scheduler", "disaggregated" }, { "engine", "sglang" } }, "sglang", "sglang" },
+    };
+    double tpot[2] = { 0 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena arena = { 0 };
+        struct given given[8] = { { "model", "llama-3.1-8b" }, { "on", "h100-sxm" }, { "gpus", "1" } };
+        memcpy(given + 3, rows[i].given, sizeof rows[i].given);
+        const struct doc *doc = ask(&arena, "constant:rate=5,count=100", given), *settings = doc_get(doc, "settings");
+        assert_string_equal(doc_get(settings, "scheduler")->string, rows[i].scheduler);
+        assert_string_equal(doc_get(settings, "engine")->string, rows[i].engine);
+        if (i < 2)
+            tpot[i] = number(doc_get(doc, "tpot"), "mean");
+        arena_free(&arena);
+    }
+    assert_true(tpot[0] == tpot[1]);
+}
+
+/* What the operating point says of a step reaches the servers, by any of its words. */
+static void words_of_a_step_reach_the_servers(void **state)
+{
+    (void)state;
+    static const struct { struct given given[4]; double chunk, seats; } rows[] = {
+        { { { "max-batched-tokens", "1000" }, { "max-seqs", "9" } }, 1000, 9 },
+        { { { "chunk", "1000" }, { "max-seqs", "9" } }, 1000, 9 },
+        { { { "set", "step_tokens=1000" }, { "set", "max_num_seqs=9" } }, 1000, 9 },
+        { { { "chunked-prefill-size", "1000" }, { "max-seqs", "9" } }, 1000, 9 },
+        { { { "max-batched-tokens", "1000" }, { "chunked-prefill-size", "300" }, { "max-seqs", "9" } }, 1000, 9 },
+        { { { "engine", "sglang" }, { "max-batched-tokens", "1000" }, { "chunked-prefill-size", "300" } }, 300, 1024 },
+        { { { "engine", "sglang" }, { "max-batched-tokens", "300" }, { "chunked-prefill-size", "1000" } }, 300, 1024 },
+    };
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        struct arena arena = { 0 };
+        const bool formula = i % 2;
+        struct given given[8] = { { formula ? "blocks" : "model", formula ? "20000" : "llama-3.1-8b" },
+                                  { formula ? "step-time" : "on", formula ? "10ms" : "h100-sxm" },
+                                  { formula ? "seed" : "gpus", "1" } };
+        memcpy(given + 3, rows[i / 2].given, sizeof rows[i / 2].given);
+        if (formula && !strcmp(given[3].option, "set"))
+            continue;
+        const struct doc *settings = doc_get(ask(&arena, "constant:rate=5,count=100", given), "settings");
+        assert_true(number(settings, "chunk") == rows[i / 2].chunk);
+        assert_true(number(settings, "max_seqs") == rows[i / 2].seats || (formula && rows[i / 2].seats == 1024));
+        arena_free(&arena);
+    }
+}
+
+/* Arrivals are drawn as --arrivals says, whatever the description's kind; a file has its own. */
+static void arrivals_are_those_that_were_named(void **state)
+{
+    (void)state;
+    static const struct { const char *trace, *arrivals, *same; } rows[] = {
+        { "poisson:rate=5,count=500", "even", "constant:rate=5,count=500" },
+        { "constant:rate=5,count=500", "random", "poisson:rate=5,count=500" },
+        { "poisson:rate=5,count=500", "3", "gamma:cv=3,rate=5,count=500" },
+        { "constant", "1", "poisson" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena arena = { 0 };
+        struct given given[] = { { "blocks", "28000" }, { "step-time", "10ms + 0.05ms*tokens" }, { "arrivals", rows[i].arrivals },
+                                 { 0 } };
+        const double named = number(doc_get(ask(&arena, rows[i].trace, given), "ttft"), "mean");
+        given[2] = (struct given){ 0 };
+        assert_true(named == number(doc_get(ask(&arena, rows[i].same, given), "ttft"), "mean"));
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +290,9 @@ int main(void)
         cmocka_unit_test(keys_are_no_rows),
         cmocka_unit_test(the_ends_of_the_band_are_runs),
         cmocka_unit_test(saturation_has_a_band),
+        cmocka_unit_test(rules_and_times_are_one_engines),
+        cmocka_unit_test(words_of_a_step_reach_the_servers),
+        cmocka_unit_test(arrivals_are_those_that_were_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
