@@ -48,7 +48,7 @@ static const char *const rows[] = {
     NAME_server_step, NAME_kv_blocks_per_rank, NAME_max_num_seqs, NAME_kv_block_tokens,
     NAME_run_cost_per_token, NAME_run_energy_per_token,
     NAME_api_time, NAME_chunked_prefill_size, NAME_step_tokens, NAME_think_time, NAME_arrivals_cv2, NAME_attention_dp, NAME_pipeline_parallel, NAME_draft_tokens,
-    NAME_acceptance_rate, NAME_steps_ahead, NAME_kv_per_token, NAME_tensor_parallel,
+    NAME_acceptance_rate, NAME_steps_ahead, NAME_stages_even, NAME_kv_per_token, NAME_tensor_parallel,
     NAME_server_price, NAME_simulated_step };
 static const char *const tier_rows[] = {
     NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_hold_per_byte,

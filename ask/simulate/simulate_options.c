@@ -306,8 +306,8 @@ static bool read_server(const struct command *command, struct sim_server *server
         const struct scheduler_setting *setting = &server->scheduler->setting[i];
         if (setting->unit)
             command_take(command, setting->name, &server->own[i]);
-        else
-            server->own[i] = command_given(command, setting->name);
+        else if (command_given(command, setting->name))
+            server->own[i] = 1;
     }
     if (command_given(command, "block-size")) {
         const size_t block = command_count(command, "block-size");

@@ -246,12 +246,12 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
                         struct error *error)
 {
     enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, STAGES, DRAFT, ACCEPTED, AHEAD, BYTES, TENSOR, ROOM,
-           PROMPT, ROWS };
+           PROMPT, EVEN, ROWS };
     static const char *const texts[ROWS] = {
         NAME_kv_blocks_per_rank, NAME_max_num_seqs, NAME_step_tokens, NAME_kv_block_tokens, NAME_attention_dp,
         NAME_pipeline_parallel, NAME_draft_tokens, NAME_acceptance_rate, NAME_steps_ahead,
         NAME_kv_per_token, NAME_tensor_parallel,
-        NAME_rank_blocks_room, NAME_chunked_prefill_size };
+        NAME_rank_blocks_room, NAME_chunked_prefill_size, NAME_stages_even };
     struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
     struct values values;
     const unsigned can = server->scheduler->can;
@@ -289,6 +289,7 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
     server->accepted = values.at[ACCEPTED];
     server->ranks = can & SCHEDULER_RANKS ? (size_t)values.at[RANKS] : server->ranks;
     server->stages = (size_t)values.at[STAGES];
+    sim_set(server, "even-stages", values.at[EVEN]);
     server->synchronous = !(values.at[AHEAD] > 0);
     predicted->stages = values.at[STAGES];
     predicted->band = 1;

@@ -35,8 +35,6 @@ static const struct option server_list[] = {
       .help = "probability that a draft token is accepted" },
     { "no-async-scheduling", NULL, OPTION_SWITCH,
       .help = "schedule each step only after the last one has ended" },
-    { "even-stages", NULL, OPTION_SWITCH,
-      .help = "vllm-v1: spread decoding sequences evenly over stages" },
     { "mixed-chunk", NULL, OPTION_SWITCH, .help = "sglang: decodes join prefill batches" },
     { "max-utilization", NULL, OPTION_SWITCH,
       .help = "trtllm: admit while memory lasts, preempt when it runs out" },

@@ -18,7 +18,7 @@
 
 enum { FLIGHT = 2, CLASSES = 32 };      /* FLIGHT: steps in flight of one stage */
 
-/* Setting --even-stages: with pipeline stages, a step takes at most an equal share of the decoding
+/* Setting even-stages (row stages_even): with pipeline stages, a step takes at most an equal share of the decoding
  * requests. Without it, as in vLLM, requests that arrive while no step can be formed all join the next
  * one, which grows, takes longer, and so collects even more. */
 enum { VLLM_EVEN_STAGES };
