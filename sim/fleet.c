@@ -59,8 +59,8 @@ static struct event pop(struct fleet_run *run)
 double fleet_next(const struct fleet_run *run)
 {
     double next = run->event_count ? run->heap[0].time : INFINITY;
-    if (run->link)
-        next = fmin(next, link_next(run->link));
+    if (run->links)
+        next = fmin(next, run->moved_next);
     return run->simulation.tiers ? fmin(next, tiers_next(run->simulation.tiers)) : next;
 }
 
@@ -74,6 +74,13 @@ static void add_due(struct fleet_run *run, size_t from, struct event event)
     run->due[at] = event;
 }
 
+static void find_next_moved(struct fleet_run *run)
+{
+    run->moved_next = INFINITY;
+    for (size_t i = 0; i < run->link_count; i++)
+        run->moved_next = fmin(run->moved_next, link_next(run->links[i]));
+}
+
 /* What is due in one moment, whatever its last bits: transfers by request, and then what was
  * planned, in that order. */
 static void gather_due(struct fleet_run *run, double until)
@@ -81,11 +88,14 @@ static void gather_due(struct fleet_run *run, double until)
     struct tiers *tiers = run->simulation.tiers;
     struct event event = { .kind = EVENT_MOVED };
     run->due_at = run->due_count = 0;
-    while (run->link && (event.time = link_next(run->link)) <= until &&
-           link_end(run->link, event.time, &event.id)) {
-        event.order = event.id;
-        add_due(run, 0, event);
-    }
+    for (size_t i = 0; i < run->link_count && run->moved_next <= until; i++)
+        while ((event.time = link_next(run->links[i])) <= until &&
+               link_end(run->links[i], event.time, &event.id)) {
+            event.order = event.id;
+            add_due(run, 0, event);
+        }
+    if (run->due_count)
+        find_next_moved(run);
     const size_t moved = run->due_count;
     event.kind = EVENT_FETCHED;
     while (tiers && (event.time = tiers_next(tiers)) <= until)
@@ -115,7 +125,7 @@ bool fleet_due(struct fleet_run *run, double until, struct event *event)
 
 bool fleet_expects(const struct fleet_run *run)
 {
-    return run->promised || (run->link && link_next(run->link) < INFINITY) ||
+    return run->promised || (run->links && run->moved_next < INFINITY) ||
            (run->simulation.tiers && tiers_next(run->simulation.tiers) < INFINITY);
 }
 
@@ -326,9 +336,11 @@ void fleet_move(struct fleet_run *run, uint32_t id, double now)
 {
     struct simulation *simulation = &run->simulation;
     double bytes = simulation->trace->prompt[id] * simulation->options->split.token_bytes;
+    const size_t from = run->where[id], ranks = run->link_count / run->prompts.count;
     run->where[id] = NOWHERE;
     simulation->result->completed[id] = -1;         /* only its prompt is */
-    link_add(run->link, now, bytes, id);
+    link_add(run->links[from * ranks + run->moves[from]++ % ranks], now, bytes, id);
+    find_next_moved(run);
     simulation->result->moved_bytes += bytes;
     simulation->result->moving -= now;
 }
@@ -337,6 +349,8 @@ static void arrive_moved(struct fleet_run *run, uint32_t id, double now)
 {
     struct simulation *simulation = &run->simulation;
     simulation->result->moving += now;
+    if (!(simulation->result->first_token[id] >= 0))
+        simulation->result->first_token[id] = now;
     simulation->want[id] = simulation->trace->output[id];
     simulation->got[id] = 1;
     simulation->ready[id] = simulation->trace->prompt[id];
@@ -557,6 +571,17 @@ const struct sim_server *fleet_server(const struct sim_options *options, size_t 
     return index < options->split.replicas ? &options->split.server : &options->server;
 }
 
+static void open_links(struct arena *arena, struct fleet_run *run)
+{
+    const struct sim_split *split = &run->simulation.options->split;
+    run->link_count = split->replicas * (split->server.ranks ? split->server.ranks : 1);
+    run->links = arena_array(arena, run->link_count, sizeof *run->links);
+    run->moves = arena_array(arena, split->replicas, sizeof *run->moves);
+    run->moved_next = INFINITY;
+    for (size_t i = 0; i < run->link_count; i++)
+        run->links[i] = link_open(arena, split->bandwidth, split->latency);
+}
+
 void fleet_open(struct arena *arena, struct fleet_run *run)
 {
     const struct sim_options *options = run->simulation.options;
@@ -574,7 +599,7 @@ void fleet_open(struct arena *arena, struct fleet_run *run)
     random_stream(&run->random, options->seed, "failures", 0);
     open_tiers(arena, run);
     if (prompts)
-        run->link = link_open(arena, options->split.bandwidth, options->split.latency);
+        open_links(arena, run);
     for (size_t i = 0; i < run->replica_count; i++)
         run->since[i] = i < prompts + options->replicas ? 0 : NAN;
     for (size_t i = 0; i < prompts + options->replicas; i++)

@@ -63,7 +63,10 @@ struct fleet_run {
     double *since;          /* [replicas] when it came up, s */
     uint16_t *where;        /* [requests] the replica that has it */
     struct queue homeless;  /* requests that arrived when no replica was up */
-    struct link *link;
+    struct link **links;    /* [link_count], those of one prefill replica after the other; NULL: none */
+    size_t link_count;
+    uint64_t *moves;        /* [prefill replicas] transfers so far */
+    double moved_next;      /* when the next transfer ends, s */
     struct random random;
 };
 

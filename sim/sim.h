@@ -164,11 +164,13 @@ double sim_setting(const struct sim_server *server, const char *name);
 bool sim_set(struct sim_server *server, const char *name, double value);
 
 /* Disaggregated serving: a pool of prefill replicas. `server` then only decodes, and the KV cache of
- * a prompt is transferred over a link that all transfers share equally. */
+ * a prompt is transferred over a link of its prefill replica, which has one for each attention rank and
+ * uses them in turn. Transfers of a link share it equally. */
 struct sim_split {
     size_t replicas;                        /* of prefill; 0: serving is aggregated */
     struct sim_server server;
-    double bandwidth, latency;              /* of the link: B/s, s */
+    double bandwidth, latency;              /* of a link: B/s, s */
+    bool first_after;                       /* the user reads the first token when the transfer has ended */
     double token_bytes;                     /* KV cache per token, B */
 };
 

@@ -58,7 +58,9 @@ void simulation_gap(struct simulation *simulation, double seconds)
 
 void simulation_first_token(struct simulation *simulation, uint32_t id, double now)
 {
-    if (!(simulation->result->first_token[id] >= 0))
+    const struct sim_split *split = &simulation->options->split;
+    const bool read_later = split->replicas && split->first_after && simulation->want[id] < simulation->trace->output[id];
+    if (!(simulation->result->first_token[id] >= 0) && !read_later)
         simulation->result->first_token[id] = now;
 }
 

@@ -85,7 +85,8 @@ static bool trial_question(struct plan *plan, struct arena *arena, const struct 
     static const char *const same[] = { "set", "rows", "experts-precision", "assume" };
     static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel,
                                           NAME_pipeline_parallel };
-    static const char *const prompts[] = { NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel };
+    static const char *const prompts[] = { NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel,
+                                           NAME_decode_workers, NAME_prefill_workers };
     *command = (struct command){ .verb = &verb_simulate, .verbs = plan->command->verbs };
     for (size_t k = 0; k < sizeof same / sizeof *same; k++)     /* lengths come with the traffic */
         for (size_t i = 0; i < plan->command->value_count; i++)

@@ -210,6 +210,7 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario,
         { "max-batched-tokens", "--max-batched-tokens", NAME_step_tokens },
         { "chunked-prefill-size", "--chunked-prefill-size", NAME_chunked_prefill_size },
         { "max-seqs", "--max-seqs", NAME_max_num_seqs }, { "think", "--think", NAME_think_time },
+        { "link", "--link", NAME_kv_transfer_bandwidth }, { "link-latency", "--link-latency", NAME_kv_transfer_latency },
         { "blocks", "--blocks", NAME_kv_blocks_reported } };
     static const struct { const char *from, *to; } of_prompts[] = {
         { NAME_prefill_attention_dp, NAME_attention_dp },
@@ -344,6 +345,40 @@ static bool read_servers(struct simulate *simulate, struct error *error)
     return read_server(command, server, error);
 }
 
+/* As given, or as chosen. */
+static size_t replicas_asked(const struct simulate *simulate)
+{
+    const struct fact *replicas = facts_find(&simulate->scenario.facts, NAME_replicas);
+    return replicas && replicas->origin == ORIGIN_CHOSEN ? (size_t)replicas->value
+                                                         : command_count(simulate->command, "replicas");
+}
+
+/* The links between the pools, as the rows of the split server have them for requests of the trace's mean lengths. */
+static bool read_link(struct simulate *simulate, double chips, struct error *error)
+{
+    enum { RATE, LATENCY, AFTER, BYTES, ROWS };
+    static const char *const texts[ROWS] = { NAME_kv_transfer_rate, NAME_kv_transfer_latency, NAME_first_token_after_transfer,
+                                             "AT(" NAME_kv_stored ", context = " NAME_prompt_tokens ") / " NAME_prompt_tokens };
+    struct scenario trial = simulate->scenario;
+    struct sim_split *split = &simulate->options.split;
+    struct values values;
+    trial.facts = facts_copy(&simulate->scenario.facts);
+    tell_load(simulate, &trial.facts, false);
+    const struct { const char *row; double value; } facts[] = {
+        { NAME_prefill_workers, (double)split->replicas }, { NAME_prefill_chips, chips },
+        { NAME_decode_workers, (double)replicas_asked(simulate) } };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (facts[i].value > 0 && !fact_given(facts_find(&trial.facts, facts[i].row)))
+            facts_set(&trial.facts, facts[i].row, facts[i].value, ORIGIN_AXIS, "simulate");
+    if (!values_of(&trial, texts, ROWS, &values, error))
+        return false;
+    split->bandwidth = values.at[RATE];
+    split->latency = values.at[LATENCY];
+    split->first_after = values.at[AFTER] > 0;
+    split->token_bytes = values.at[BYTES];
+    return true;
+}
+
 /* The prefill pool: the same settings, except for machine and chips. */
 static bool read_split(struct simulate *simulate, struct error *error)
 {
@@ -353,9 +388,7 @@ static bool read_split(struct simulate *simulate, struct error *error)
     const bool gpus = command_given(command, "prefill-gpus");
     const bool link = command_given(command, "link") || command_given(command, "link-latency");
     double token_bytes;
-    *split = (struct sim_split){ .replicas = split->replicas,
-                                 .bandwidth = command_number(command, "link"),
-                                 .latency = command_number(command, "link-latency") };
+    *split = (struct sim_split){ .replicas = split->replicas };
     command_take_count(command, "prefill-replicas", &split->replicas);
     if (!split->replicas && (machine || gpus || link)) {
         error_set(error, "%s without --prefill-replicas", machine ? "--prefill-on" : gpus ?
@@ -375,6 +408,8 @@ static bool read_split(struct simulate *simulate, struct error *error)
     split->token_bytes = simulate->options.token_bytes;
     if (!split->replicas || !simulate->predicted)
         return true;
+    if (!read_link(simulate, command_number(command, gpus ? "prefill-gpus" : "gpus"), error))
+        return false;
     if (!open_model(simulate, &simulate->prompts, machine ? machine : command_text(command, "on"),
                     command_number(command, gpus ? "prefill-gpus" : "gpus"), true, &split->server, &token_bytes, error) ||
         !read_server(command, &split->server, error))
@@ -414,11 +449,9 @@ static bool read_world(struct simulate *simulate, struct error *error)
 {
     const struct command *command = simulate->command;
     struct sim_options *sim = &simulate->options;
-    const struct fact *replicas = facts_find(&simulate->scenario.facts, NAME_replicas);
     if (!partners_are_there(command, error))
         return false;
-    sim->replicas = replicas && replicas->origin == ORIGIN_CHOSEN ? (size_t)replicas->value
-                                                                  : command_count(command, "replicas");
+    sim->replicas = replicas_asked(simulate);
     sim->users = command_count(command, "users");
     command_take(command, "think", &sim->think);
     sim->waiting_most = command_count(command, "max-waiting");

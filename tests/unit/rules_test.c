@@ -1023,7 +1023,7 @@ static void draw_fleet(uint64_t *seed, struct sim_options *options)
     options->seed = draw_bits(seed);
     if (draw(seed) < 0.3) {
         options->split = (struct sim_split){ 1 + (size_t)(draw(seed) * 2), options->server,
-                                             1e9 * draw(seed) + 1e6, 1e-3 * draw(seed), 1e5 };
+                                             1e9 * draw(seed) + 1e6, 1e-3 * draw(seed), draw(seed) < 0.5, 1e5 };
         options->users = 0;
         options->fails_every = 0;
     }

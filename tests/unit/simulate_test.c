@@ -278,6 +278,34 @@ static void stages_are_as_predicted(void **state)
     assert_float_equal(tpot[1], 14.1e-3, 1.4e-3);       /* as eval predicted_tpot has it at this rate */
 }
 
+/* A lone transfer takes the time of the row, and is in TTFT or in TPOT. Workers have links of their own: as many
+ * transfers as there are workers take the time of one. */
+static void transfers_are_as_predicted(void **state)
+{
+    (void)state;
+    enum { AFTER, BEFORE, SLOW, WORKERS, RUNS };
+    static const char *const sets[RUNS] = { "first_token_after_transfer=1", "first_token_after_transfer=0",
+                                            "kv_transfer_efficiency=0.01", "kv_transfer_efficiency=0.01" };
+    double ttft[RUNS], tpot[RUNS], moved[RUNS];
+    for (int i = 0; i < RUNS; i++) {
+        struct arena arena = { 0 };
+        const struct given given[] = {
+            { "model", "llama-3.1-8b" }, { "on", "h100-sxm" }, { "gpus", "1" }, { "prefill-gpus", "1" }, { "engine", "any" },
+            { "prefill-replicas", i == WORKERS ? "8" : "1" }, { "router", "round-robin" }, { "link", "50GB/s" },
+            { "set", sets[i] }, { 0 } };
+        const struct doc *doc = ask(&arena, i == WORKERS ? "constant:rate=4,count=100,input=4000,output=100"
+                                                          : "constant:rate=0.5,count=100,input=4000,output=100", given);
+        ttft[i] = number(doc_get(doc, "ttft"), "mean");
+        tpot[i] = number(doc_get(doc, "tpot"), "mean");
+        moved[i] = number(doc, "move_time");
+        arena_free(&arena);
+    }
+    assert_float_equal(moved[SLOW], 0.02 + 4000 * 131072 / 0.5e9, 1e-3);
+    assert_float_equal(ttft[AFTER] - ttft[BEFORE], moved[AFTER], 1e-3);
+    assert_float_equal((tpot[BEFORE] - tpot[AFTER]) * 99, moved[BEFORE], 1e-3);
+    assert_float_equal(moved[WORKERS], moved[SLOW], 1e-3);
+}
+
 /* Arrivals are drawn as --arrivals says, whatever the description's kind; a file has its own. */
 static void arrivals_are_those_that_were_named(void **state)
 {
@@ -309,6 +337,7 @@ int main(void)
         cmocka_unit_test(saturation_has_a_band),
         cmocka_unit_test(rules_and_times_are_one_engines),
         cmocka_unit_test(words_of_a_step_reach_the_servers),
+        cmocka_unit_test(transfers_are_as_predicted),
         cmocka_unit_test(stages_are_as_predicted),
         cmocka_unit_test(arrivals_are_those_that_were_named),
     };

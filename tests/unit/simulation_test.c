@@ -109,7 +109,7 @@ static void draw_world(uint64_t *seed, struct sim_options *options, struct tier_
         options->scaling = (struct sim_scaling){ .most = options->replicas + 2, .load = 4,
                                                  .every = 0.5, .start_up = draw(seed) };
     if (!whole && draw(seed) < 0.2) {
-        options->split = (struct sim_split){ .replicas = 1 + (size_t)(draw(seed) * 2),
+        options->split = (struct sim_split){ .first_after = options->users % 2, .replicas = 1 + (size_t)(draw(seed) * 2),
                                              .server = *server, .bandwidth = 1e9, .latency = 1e-3,
                                              .token_bytes = 1e5 };
     }
@@ -529,6 +529,10 @@ static void pools_by_hand(void **state)
     }
     assert_float_equal(result.completed[0], now, 1e-9);
     assert_float_equal(result.moved_bytes, 5e7, 1e-3);
+    options.split.first_after = true;                   /* then the user reads nothing before */
+    run(&arena, &trace, &options, &result);
+    assert_float_equal(result.first_token[0], linear(&usual_cost, &prompt) + 0.002 + 500 * 1e5 / 1e9, 1e-12);
+    assert_float_equal(result.completed[0], now, 1e-9);
     arena_free(&arena);
 }
 
