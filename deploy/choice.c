@@ -7,8 +7,8 @@
  * 3. If no load is given, evaluate each layout and chunk at each load (servers.h). For a request rate or a
  *    number of users, choose also how many replicas serve it. For a given concurrency or arrival rate of
  *    one replica, evaluate each layout and chunk at that load.
- * 4. Take the layout within the limits with the lowest cost per token; without a price, and for a
- *    number of users, the one with the fewest GPUs. If none is within them and only the default TTFT limit is missed, drop that limit;
+ * 4. Take the layout within the limits with the most tokens per GPU, the cheapest where its copies fill their hosts;
+ *    without a price, and for a rate or a number of users, the one with the fewest GPUs. If none is within them and only the default TTFT limit is missed, drop that limit;
  *    otherwise take the layout that misses the limits by the least.
  * 5. The chosen values become facts of origin CHOSEN whose source is the rule, so that answers and `why`
  *    can say why they were chosen. */
@@ -241,7 +241,7 @@ static const char *limits_text(const struct choice *choice)
                        quantity_text(arena, choice->servers.ttft, unit_second, 4));
 }
 
-/* "the cheapest startable layout with TPOT within 50 ms, TTFT within 2 s". */
+/* "the best startable layout per GPU with TPOT within 50 ms, TTFT within 2 s". */
 static const char *rule_text(const struct choice *choice, const struct found *found)
 {
     struct arena *arena = choice->scenario->arena;
@@ -258,7 +258,8 @@ static const char *rule_text(const struct choice *choice, const struct found *fo
     if (!found->met)
         return arena_print(arena, "the %s that comes nearest to %s; it misses by a factor of %.3g", kind,
                            limits_text(choice), found->miss_by);
-    return arena_print(arena, "the %s %s with %s", choice->priced ? "cheapest" : "smallest", kind,
+    const bool least = choice_by_size(choice) || choice->servers.by_demand;
+    return arena_print(arena, "the %s %s%s with %s", least ? "smallest" : "best", kind, least ? "" : " per GPU",
                        limits_text(choice));
 }
 

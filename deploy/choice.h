@@ -32,12 +32,12 @@ struct choice {
     struct error *error;
     int load;                       /* index in load_rows of the row that gives the load; -1: none */
     bool replicas_given;            /* the command gives the replicas or the deployment's chips */
-    bool priced;                    /* chip_price is known: compare cost per token, else chips */
+    bool priced;                    /* chip_price is known: compare tokens per chip, else chips */
     enum choice_loads loads;
     double chips, tensor;           /* chips of a replica and tensor parallelism, if given; else 0 */
     struct servers servers;         /* limits and layouts of the search */
     double ttft_missed;             /* default TTFT limit, s, dropped since no layout met it; 0: none */
-    const char *rule;               /* source of the chosen facts: "the cheapest startable layout with ..." */
+    const char *rule;               /* source of the chosen facts: "the best startable layout per GPU with ..." */
 };
 
 /* The best setting of a search. */
@@ -59,5 +59,8 @@ bool choice_space(struct choice *choice, const struct servers *servers, struct s
 /* Search the space of choice->servers. Returns false with an error; otherwise sets `found`, whose `any`
  * is false if no layout fits in memory. */
 bool choose_best(struct choice *choice, struct found *found);
+/* Are settings compared by their chips before their worth? They are if there is no price, and for a
+ * number of users, which few chips are to serve. */
+bool choice_by_size(const struct choice *choice);
 
 #endif

@@ -97,9 +97,7 @@ static double worst_of(const struct choice *choice, const struct sweepers *all, 
     return worst;
 }
 
-/* Are settings compared by their chips before their worth? They are if there is no price, and for a
- * number of users, since the rent is then proportional to the chips. */
-static bool by_size(const struct choice *choice)
+bool choice_by_size(const struct choice *choice)
 {
     return choice->loads == LOADS_REPLICAS || (!choice->priced && !choice->servers.by_demand);
 }
@@ -150,7 +148,7 @@ static void leave_out(const struct choice *choice, struct arena *arena, struct s
     double chips = INFINITY, best = -INFINITY;
     if (choice->servers.own_rows)                   /* limits and worth may fall as the load rises */
         return;
-    for (size_t i = 0; i < count && by_size(choice); i++)
+    for (size_t i = 0; i < count && choice_by_size(choice); i++)
         if (all->least[i] > -INFINITY)
             chips = fmin(chips, chips_at(choice, all, i, loads[all->low[i]]));
     for (size_t i = 0; i < count; i++)
@@ -214,7 +212,7 @@ static void take_setting(const struct choice *choice, const struct sweepers *all
 static bool preferred(const struct choice *choice, const struct sweepers *all, size_t a, size_t b)
 {
     const double more = chips_at(choice, all, a, all->load[a]) - chips_at(choice, all, b, all->load[b]);
-    if (by_size(choice) && more != 0)
+    if (choice_by_size(choice) && more != 0)
         return more < 0;
     return all->out[SERVERS_WORTH][a] > all->out[SERVERS_WORTH][b];
 }
@@ -288,7 +286,7 @@ static void near_ties(const struct choice *choice, const struct sweepers *all, d
         const bool replicas = choice->loads == LOADS_REPLICAS;
         const bool worthy = all->out[SERVERS_WORTH][i] >= worth - (1 - NEAR) * fabs(worth);
         wanted[i] = worst_of(choice, all, i) <= most &&
-                    (!by_size(choice) ? worthy : replicas ? own <= chips / NEAR : own == chips && worthy);
+                    (!choice_by_size(choice) ? worthy : replicas ? own <= chips / NEAR : own == chips && worthy);
     }
     struct sweepers each = every_load(choice, &scratch, all, wanted, most, worth);
     size_t top = 0;

@@ -208,7 +208,8 @@ const struct record server_record = { "ServerRows", (const struct answer_field[]
       .record = &served_record, .always = true },
     { FIELD_RECORD, "parts", .help = "where the time of a token goes", .record = &parts_record },
     { FIELD_TEXT, "infeasible", .help = "why there is no such server, or none within the limits" },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "server_layout", "verdict" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .count = 5,
+      .names = (const char *const[]){ "server_layout", "verdict", "hosts_paid", "hosts_why", "hosts_idle" } },
     { 0 } } };
 
 void deployment_engine(const struct scenario *scenario, struct section *section)
@@ -270,6 +271,8 @@ void server_figures(struct server *server, const char *const *more, size_t count
     struct values values = server_more(server);
     figures_of(&server->scenario, &values, more, count, template, section);
     figures_of(&server->scenario, &server->values, server_rows, server->row_count, template, section);
+    scenario_hosts(&server->scenario, server_at(server, SERVER_deployment_chips), server_at(server, SERVER_hosts),
+                   server_at(server, SERVER_host_chips), section);
     section_word(section, "server_layout", server_layout(server))->text_only = true;
     const char *verdict = server_verdict(server);
     section_word(section, "verdict", verdict ? verdict : "")->text_only = true;

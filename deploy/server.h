@@ -24,7 +24,7 @@
     X(utilization) X(rank_running_mean)                                                        \
     X(predicted_tpot) X(predicted_ttft) X(predicted_e2e) X(predicted_throughput)            \
     X(throughput_per_chip) X(speed_per_user) X(predicted_energy_per_token)                  \
-    X(input_cost_per_token) X(output_cost_per_token) X(blended_cost_per_token)              \
+    X(deployment_rent) X(input_cost_per_token) X(output_cost_per_token) X(blended_cost_per_token)              \
     X(tpot_band_low) X(tpot_band_high)                                                      \
     X(ttft_band_low) X(ttft_band_high) X(throughput_band_low) X(throughput_band_high)
 

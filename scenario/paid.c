@@ -1,5 +1,6 @@
 /* How a chip is paid for: a machine's sheet says of which kind its chip_price is, and every answer that uses it
  * names the kind. The options that choose another are place.c's. */
+#include "scenario/figures.h"
 #include "scenario/scenario.h"
 #include "scenario/values.h"
 
@@ -41,24 +42,27 @@ const char *rental_text(const struct scenario *scenario, double price, const cha
                        machine, price_kind_text(scenario));
 }
 
-const char *hosts_text(struct scenario *scenario, double chips, double hosts, double host_chips, const char **why)
+void scenario_hosts(struct scenario *scenario, double chips, double hosts, double host_chips, struct section *section)
 {
     struct arena *arena = scenario->arena;
     const struct fact *rented = facts_find(&scenario->facts, NAME_rented_chips);
     const double board = value_or_nan(scenario, NAME_board_chips), spare = ceil(value_or_nan(scenario, NAME_spare_hosts));
     const double idle = (hosts - spare) * host_chips - chips;
     const bool part = host_chips < board;
-    *why = "";
+    const char *why = "", *plural = hosts > 1 ? "s" : "";
     if (part)
-        *why = arena_print(arena, "; clouds rent parts of hosts of %.0f (%s)", board, rented ? rented->source : "set");
+        why = arena_print(arena, "; clouds rent parts of hosts of %.0f (%s)", board, rented ? rented->source : "set");
     else if (idle > 0)
-        *why = arena_print(arena, "; %.0f GPU%s idle: %s", idle, idle > 1 ? "s are" : " is",
-                           rented ? "the replicas do not fit a smaller part of a host that a cloud rents"
-                                  : arena_print(arena, "no cloud is known to rent fewer than %.0f", host_chips));
-    const char *plural = hosts > 1 ? "s" : "";
-    return arena_print(arena, "%s%s", part && host_chips <= 1 ? arena_print(arena, "%.0f single GPU%s", hosts, plural)
-                                      : arena_print(arena, "%.0f host%s of %.0f", hosts, plural, host_chips),
-                       spare > 0 ? arena_print(arena, ", %.0f of them spare", spare) : "");
+        why = arena_print(arena, "; %.0f GPU%s idle: %s", idle, idle > 1 ? "s are" : " is",
+                          rented ? "the replicas do not fit a smaller part of a host that a cloud rents"
+                                 : arena_print(arena, "no cloud is known to rent fewer than %.0f", host_chips));
+    const char *paid = part && host_chips <= 1 ? arena_print(arena, "%.0f single GPU%s", hosts, plural)
+                                               : arena_print(arena, "%.0f host%s of %.0f", hosts, plural, host_chips);
+    if (spare > 0)
+        paid = arena_print(arena, "%s, %.0f of them spare", paid, spare);
+    section_word(section, "hosts_paid", paid)->text_only = true;
+    section_word(section, "hosts_why", why)->text_only = true;
+    section_number(section, "hosts_idle", idle, unit_one)->text_only = true;
 }
 
 void scenario_note_price(struct scenario *scenario)

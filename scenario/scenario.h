@@ -33,7 +33,7 @@ struct server_choice {
     bool met;                       /* the chosen layout is within the limits */
     double miss_by;                 /* if not, the factor by which it exceeds its worst limit */
     double ttft_missed;             /* default TTFT limit, s, dropped since no layout met it; or 0 */
-    const char *rule;               /* in words: "the cheapest startable layout with ..." */
+    const char *rule;               /* in words: "the best startable layout per GPU with ..." */
 };
 
 /* An input with what one per cent more of it does to an answer, as a report lists it. */
@@ -105,7 +105,7 @@ bool scenario_set_row(struct scenario *scenario, const char *name, const char *v
 /* Set a row to a number. Fails if it is outside the row's range, or if the user gave a value already. */
 bool scenario_set_number(struct scenario *scenario, const char *name, double value,
                          enum origin origin, const char *source, struct error *error);
-/* If the expressions depend on a layout or a load that nobody gave, choose the cheapest startable layout
+/* If the expressions depend on a layout or a load that nobody gave, choose the best startable layout
  * within the limits (choice.c). What was chosen becomes facts of origin CHOSEN; scenario->choice says
  * how. Nothing is chosen without a model and a machine, or a second time. */
 bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t count,
@@ -121,6 +121,10 @@ bool scenario_paid_once(const struct scenario *scenario, struct error *error);
 /* Where --region is given, figures of the energy at the meter, the carbon and the water of an output token, of
  * an aggregated server or of pools. */
 void scenario_footprint(const struct scenario *scenario, bool pools, struct section *section);
+/* Words of the hosts of a deployment of `chips` chips: "hosts_paid" ("2 hosts of 8", "5 single GPUs"), "hosts_why" ("; 4
+ * GPUs are idle: no cloud is known to rent fewer than 8", the source of parts of hosts, or "") and their number of idle
+ * chips, "hosts_idle". */
+void scenario_hosts(struct scenario *scenario, double chips, double hosts, double host_chips, struct section *section);
 enum { FOOTPRINT_ROWS = 3 };
 extern const char *const footprint_rows[2][FOOTPRINT_ROWS];
 /* An error unless the price of the machine is known, for verbs that need one. */
@@ -135,6 +139,12 @@ bool scenario_batch(struct scenario *scenario, struct error *error);
 const char *const *scenario_words(const struct scenario *scenario, size_t *count);
 bool words_have_option(const char *row);    /* or is it --set that they set the row with? */
 void scenario_words_document(const struct scenario *scenario, struct doc *doc);
+/* The same under the key `name`. */
+void scenario_words_named(const struct scenario *scenario, const char *name, struct doc *doc);
+/* "held": the rows of layout and load that were chosen once and hold for all values of an axis; and as a line of text, ""
+ * if there are none. */
+void scenario_held_document(const struct scenario *scenario, struct doc *doc);
+const char *scenario_held_text(const struct scenario *scenario);
 /* Add the tokens of images to a prompt that was given; an error where they are not known. */
 bool scenario_images(struct scenario *scenario, struct error *error);
 /* The model and machine of `step MODEL --on MACHINE`: both are needed, the model once. */
@@ -150,9 +160,6 @@ void scenario_note_length(struct scenario *scenario);
 /* "3.3 USD per GPU-hour (3-year contract)": how the price of the scenario's machine is paid; with " of
  * MACHINE" unless `machine` is "". */
 const char *rental_text(const struct scenario *scenario, double price, const char *machine);
-/* "2 hosts of 8", or "5 single GPUs": the hosts of a deployment of so many chips. `why`: "; 4 GPUs are idle: no cloud
- * is known to rent fewer than 8", or where it was read that clouds rent parts of hosts; "": hosts are whole and full. */
-const char *hosts_text(struct scenario *scenario, double chips, double hosts, double host_chips, const char **why);
 /* Add that price as a note, where it is that of the machine's sheet. */
 void scenario_note_price(struct scenario *scenario);
 /* "3-year contract", "bought"; "rental" where the sheet does not say. */

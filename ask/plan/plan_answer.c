@@ -101,10 +101,7 @@ static void add_hosts(struct plan *plan, const struct plan_point *best, struct s
     struct scenario *scenario = &plan->variants[best->at.space].scenario;
     const double *at = best->figures, gpus = plan->variants[best->at.space].gpus;
     const bool all = !plan->by_demand && gpus < ENDLESS;
-    const char *why;
-    section_word(section, "hosts_paid", hosts_text(scenario, at[PLAN_deployment_chips], at[PLAN_hosts],
-                                                   at[PLAN_host_chips], &why))->text_only = true;
-    section_word(section, "hosts_why", why)->text_only = true;
+    scenario_hosts(scenario, at[PLAN_deployment_chips], at[PLAN_hosts], at[PLAN_host_chips], section);
     section_number(section, "gpus", gpus, unit_one)->text_only = true;
     section_number(section, "left_over", all ? gpus - at[PLAN_deployment_chips] : 0, unit_one)->text_only = true;
 }
@@ -389,8 +386,8 @@ bool plan_answer(struct plan *plan)
 static const struct record best_record = { "PlanBest", (const struct answer_field[]){
     { FIELD_ALSO, .record = &plan_deployment_record },
     { FIELD_TEXT, "binds", .help = "the limit that a little more load violates", .always = true },
-    { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
-          "sentence", "users_at_once", "hosts_paid", "hosts_why", "gpus", "left_over" } },
+    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
+          "sentence", "users_at_once", "hosts_paid", "hosts_why", "hosts_idle", "gpus", "left_over" } },
     { 0 } } };
 
 static const struct record nearest_record = { "PlanNearest", (const struct answer_field[]){

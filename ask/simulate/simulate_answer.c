@@ -169,6 +169,7 @@ static bool run_rows(struct scenario *scenario, const struct simulated *outcome,
     const struct sim_result *result = &outcome->result;
     const double requests = (double)outcome->all.answered;
     const struct { const char *row; double value; } counted[] = {
+        { NAME_replicas, (double)(pool ? outcome->options.split.replicas : outcome->options.replicas) },
         { NAME_replica_seconds, result->pool_there[pool] * outcome->counted.time_share },
         { NAME_replica_busy_seconds, result->pool_busy[pool] * outcome->counted.time_share },
         { NAME_run_outputs, (double)outcome->all.outputs },

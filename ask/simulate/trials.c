@@ -82,6 +82,8 @@ static bool row_of_each(const struct simulate *simulate, int pool, const char *r
     static const char *const counted[COUNTED] = { NAME_replica_seconds, NAME_run_outputs, NAME_prefill_pool_cost };
     struct scenario scenario = pool ? simulate->prompts : simulate->scenario;
     struct values values;
+    facts_set(&scenario.facts, NAME_replicas,
+              (double)(pool ? simulate->options.split.replicas : simulate->options.replicas), ORIGIN_DERIVED, "simulated");
     for (int i = 0; i < COUNTED; i++)
         facts_set(&scenario.facts, counted[i], 1, ORIGIN_DERIVED, "simulated");
     if (!values_of(&scenario, &row, 1, &values, error))

@@ -158,7 +158,7 @@ static void none_is_better(void **state)
 /* ---- money ---------------------------------------------------------------------------------------- */
 
 /* What prompts and answers cost apart is what all tokens cost together, and that is all the rent:
- * chips times their price, over what the deployment delivers. */
+ * the chips of all rented hosts times their price, over what the deployment delivers. */
 static void costs_divide_the_rent(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void costs_divide_the_rent(void **state)
             const double in = values.at[0], out = values.at[1], price = values.at[2];
             const double *at = point.figures;
             const double whole = at[PLAN_blended_cost_per_token] * (in + out);
-            const double rent = at[PLAN_deployment_chips] * price;
+            const double rent = at[PLAN_chips_paid] * price;
             const double rate = at[PLAN_per_gpu] * at[PLAN_deployment_chips] / out;
             assert_true(at[PLAN_input_cost_per_token] > 0 && at[PLAN_output_cost_per_token] > 0);
             assert_float_equal((at[PLAN_input_cost_per_token] * in +

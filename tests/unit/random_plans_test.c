@@ -10,6 +10,8 @@
  * 4. Ask `eval` with the words of `check`, and with each --set left out: the figures are the point's, and none of the
  *    settings can be left out.
  *
+ * 5. What the tokens of a point cost is the rent of the chips that are paid for.
+ *
  * So a plan cannot promise what its own words do not give. */
 #include "test.h"
 
@@ -32,7 +34,7 @@ struct limits {
 };
 
 struct tally {
-    size_t plans, nothing, best, points, pools, packed, figures, stepped, settings, wrong;
+    size_t plans, nothing, best, points, pools, packed, figures, stepped, settings, prices, wrong;
 };
 
 struct trial {
@@ -123,6 +125,8 @@ static void draw_question(struct trial *trial, uint64_t *state)
         add_number(trial, "--users", "%.0f", draw_log(state, 1, 2000));
     if (trial->limits.gpus >= 24 && draw(state) < 0.2)
         add_number(trial, "--spare-hosts", "%.0f", trial->limits.spare = 1);
+    if (trial->tally->plans % 4)                /* few machines have a price of their own */
+        add(words, "--price"), add(words, "2USD/h");
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -259,8 +263,35 @@ static void check_hosts(struct trial *trial, const struct doc *point)
     trial->tally->packed += chips > 0;
 }
 
+/* What all tokens of the deployment cost is its rent: the chips of all rented hosts at the price of a chip. */
+static void check_price(struct trial *trial, const struct doc *eval, const struct doc *step, bool pools)
+{
+    static const char *const prices[2][3] = {
+        { NAME_input_cost_per_token, NAME_output_cost_per_token, NAME_blended_cost_per_token },
+        { NAME_pool_input_cost_per_token, NAME_pool_output_cost_per_token, NAME_pool_blended_cost_per_token } };
+    const double in = evaluated(eval, NAME_prompt_tokens), out = evaluated(eval, NAME_output_tokens);
+    const double rent = evaluated(eval, NAME_chip_price) * evaluated(eval, NAME_chips_paid);
+    const double served = pools ? evaluated(eval, NAME_pool_served)
+                                : evaluated(eval, NAME_replicas) * evaluated(eval, NAME_predicted_throughput);
+    if (!(rent > 0))
+        return;
+    const double paid[] = { served / out * (in * evaluated(eval, prices[pools][0]) + out * evaluated(eval, prices[pools][1])),
+                            served / out * (in + out) * evaluated(eval, prices[pools][2]),
+                            evaluated(eval, NAME_deployment_rent),
+                            pools ? rent : number_in(step, NAME_blended_cost_per_token) * served / out * (in + out),
+                            evaluated(eval, NAME_used_gpu_cost_per_token) * served / out * (in + out) *
+                            evaluated(eval, NAME_chips_paid) / evaluated(eval, NAME_servers_chips) };
+    for (size_t i = 0; i < COUNT(paid); i++)
+        if (!(fabs(paid[i] / rent - 1) < 1e-12))
+            wrong(trial, "price x tokens over rent", paid[i], rent);
+    trial->tally->prices++;
+}
+
 static void check_point(struct trial *trial, const struct doc *point)
 {
+    static const char *const of_price[] = {
+        NAME_prompt_tokens, NAME_output_tokens, NAME_chip_price, NAME_chips_paid, NAME_deployment_rent, NAME_servers_chips,
+        NAME_used_gpu_cost_per_token, NAME_predicted_throughput, NAME_pool_served, NAME_replicas };
     const bool pools = !strcmp(doc_get(point, "kind")->string, "pools");
     static const char *const of_both[] = { NAME_load_margin, NAME_deployment_chips, NAME_ttft_limit,
                                            NAME_tpot_limit };
@@ -277,6 +308,8 @@ static void check_point(struct trial *trial, const struct doc *point)
         add_once(&eval_words, of_both[i]);
     for (size_t i = 0; i < 4 && of_kind[pools][i]; i++)
         add_once(&eval_words, of_kind[pools][i]);
+    for (size_t i = 0; i < COUNT(of_price); i++)
+        add_once(&eval_words, of_price[i]);
     add_words(&eval_words, point);
     add_words(&step_words, point);
     const struct doc *eval = ask_or_fail(trial, &eval_words), *step = ask_or_fail(trial, &step_words);
@@ -286,6 +319,7 @@ static void check_point(struct trial *trial, const struct doc *point)
         return;
     same_figures(trial, point, eval, step);
     check_hosts(trial, point);
+    check_price(trial, eval, step, pools);
     at_most(trial, "TTFT", evaluated(eval, ttft), evaluated(eval, NAME_ttft_limit));
     at_most(trial, "TPOT", evaluated(eval, tpot), evaluated(eval, NAME_tpot_limit));
     if (trial->limits.ttft > 0)
@@ -384,9 +418,9 @@ static void plans_keep_their_word(void **state)
     }
     print_message("%zu plans: %zu with nothing within the limits, %zu with a best\n"
                   "%zu points (%zu of two pools, %zu packed into hosts), %zu figures asked again, %zu of them of "
-                  "`step` too; %zu settings of `check` left out: %zu deviations\n",
+                  "`step` too; %zu settings of `check` left out; %zu prices: %zu deviations\n",
                   tally.plans, tally.nothing, tally.best, tally.points, tally.pools, tally.packed,
-                  tally.figures, tally.stepped, tally.settings, tally.wrong);
+                  tally.figures, tally.stepped, tally.settings, tally.prices, tally.wrong);
     assert_true(tally.best >= tally.plans / 5);
     assert_int_equal(tally.wrong, 0);
 }
