@@ -25,6 +25,7 @@ struct seen_layout {
 struct published {
     struct seen_layout *at;
     size_t count;                   /* 0: of llama.cpp, whose rows say how cards share a model */
+    double experts;                 /* of the model, with spare copies; no published server had more ranks of them */
 };
 
 static double number(const struct csv *csv, size_t row, const char *column)
@@ -60,7 +61,9 @@ struct published *published_open(struct scenario *scenario)
     }
     if (!value_of(scenario, NAME_board_chips, &host, &ignored))
         host = NAN;
-    *published = (struct published){ arena_array(scenario->arena, csv->rows, sizeof *published->at), 0 };
+    *published = (struct published){ .at = arena_array(scenario->arena, csv->rows, sizeof *published->at) };
+    if (!value_of(scenario, NAME_expert_ranks_most, &published->experts, &ignored))
+        published->experts = INFINITY;
     for (size_t r = 0; r < csv->rows; r++) {
         struct seen_layout *seen = &published->at[published->count];
         const char *role = csv_cell(csv, r, csv_column(csv, "role")), *of = csv_cell(csv, r, csv_column(csv, "engine"));
@@ -84,6 +87,8 @@ double published_distance(const struct published *published, enum published_role
     bool seen[SIZES] = { false }, elsewhere = false;
     if (!published->count)
         return PUBLISHED_HERE;
+    if (layout->expert_parallel > published->experts)
+        return PUBLISHED_NEVER;
     for (size_t i = 0; i < published->count; i++) {
         const struct seen_layout *at = &published->at[i];
         bool same = at->role == role;

@@ -3,7 +3,7 @@
  *     0  servers of this engine on machines of this family have it, in this role
  *     1  servers of another engine or on other machines have it, in this role
  *     2  its sizes were published, but not together
- *     3  one of its sizes was never published
+ *     3  one of its sizes was never published, or the model has too few experts for it
  *
  * Where no engine is named, any engine is this one. */
 #ifndef SCENARIO_PUBLISHED_H
