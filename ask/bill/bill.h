@@ -189,7 +189,7 @@ struct bill_idle {
 bool bill_own(struct bill *bill, struct bill_idle *idle, int *status);
 extern const struct record bill_own_record;
 /* bill_plan.c: set the layout of a replica to that of the best deployment that `plan` finds for the workload, with a
- * note; false: the user gives a layout, or plan finds none. */
-bool bill_plan(struct bill *bill, struct scenario *scenario);
+ * note. Returns a hash of the layout, 0 where plan finds none. */
+uint64_t bill_plan(struct bill *bill, struct scenario *scenario);
 
 #endif

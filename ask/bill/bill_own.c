@@ -144,14 +144,20 @@ static double own_row(struct own *own, const char *row, double task_rate, double
     return value;
 }
 
-/* A server whose cache keeps a conversation for `life`: the share of prompts that it finds, and the
- * rate that it takes. Does what is older still lie in the cache at that rate? */
-static bool open_with(struct own *own, double life, bool *lasts, struct error *error)
+/* The share of prompts that a cache finds which keeps a conversation for `life`. */
+static void set_life(struct own *own, double life)
 {
     struct bill_cost cost;
     own->life = life;
     count_requests(own, &own->scenario, &cost);
     set_request(own, NAME_prefix_hit_share, cost.read / cost.prompt);
+}
+
+/* A server whose cache keeps a conversation for `life`, and the rate that it takes. Does an older conversation still lie
+ * in the cache at that rate? */
+static bool open_with(struct own *own, double life, bool *lasts, struct error *error)
+{
+    set_life(own, life);
     if (!server_open(&own->server, &own->scenario, error) || !find_rate(own, error))
         return false;
     *lasts = !(own->request_rate > 0) || own_row(own, NAME_own_cache_lasts, 1, 1) > life;
@@ -174,6 +180,25 @@ static bool open_steady(struct own *own, struct error *error)
         if (!open_with(own, life, &lasts, error))
             return false;
         *(lasts ? &low : &high) = life;
+    }
+    return true;
+}
+
+/* The best deployment depends on the share of prompts that its cache finds, and this share on the deployment: plan again
+ * until the layout stays. The first plan is for a usual lifetime, so that sizes which plan chose change nothing where the
+ * user gives them. */
+static bool open_planned(struct own *own, struct error *error)
+{
+    enum { ROUNDS_MOST = 4 };
+    const size_t notes = own->scenario.facts.note_count;
+    uint64_t before = 0, layout = 0;
+    set_life(own, bill_number(own->bill, NAME_own_life));
+    for (int round = 0; round < ROUNDS_MOST && (!round || layout != before); round++) {
+        before = layout;
+        own->scenario.facts.note_count = notes;
+        layout = bill_plan(own->bill, &own->scenario);
+        if ((layout != before || !round) && !open_steady(own, error))
+            return false;
     }
     return true;
 }
@@ -213,16 +238,16 @@ static void draw(struct own *own)
     struct bill_load loads[POINTS];
     if (!bill->picture)
         return;
-    const double now = bill_number(bill, NAME_task_rate), each = own_row(own, NAME_server_task_rate, now, 1);
-    const double price = own_row(own, NAME_server_price, now, 1);
+    const double now = bill_number(bill, NAME_task_rate);
     const double band[] = { own_row(own, NAME_throughput_band_low, now, 1),
                             own_row(own, NAME_throughput_band_high, now, 1) };
     for (int i = 0; i < POINTS; i++) {
         const double rate = log_between(now / widest, now * widest, (double)i / (POINTS - 1));
         const struct bill_cost at = bill_cost(bill, own->bought->price, (struct bill_change){ NAME_task_rate, rate });
         loads[i] = (struct bill_load){ rate, own_row(own, NAME_own_task_cost, rate, 1),
-                                       fmax(1, ceil(rate / (each * band[1]))) * price / rate,
-                                       fmax(1, ceil(rate / (each * band[0]))) * price / rate, at.task[at.best] };
+                                       own_row(own, NAME_own_task_cost, rate / band[1], 1) / band[1],
+                                       own_row(own, NAME_own_task_cost, rate / band[0], 1) / band[0],
+                                       at.task[at.best] };
     }
     const double bought = own->bought_cost.task[own->bought_cost.best];
     bill_draw_own(bill, loads, POINTS, own_row(own, NAME_own_pays_rate, now, bought), bought);
@@ -232,7 +257,7 @@ static void draw(struct own *own)
 static void add_server(struct own *own, struct section *section)
 {
     static const char *const rows[] = {
-        NAME_server_task_rate, NAME_server_price, NAME_prefix_hit_share, NAME_own_cache_lasts,
+        NAME_server_task_rate, NAME_own_rent, NAME_prefix_hit_share, NAME_own_cache_lasts,
         NAME_own_pays_rate, NAME_own_pays_surely, NAME_own_pays_tokens, NAME_own_pays_users,
         NAME_own_pays_share, NAME_own_pays_users_low, NAME_own_pays_users_high, NAME_own_pays_share_low,
         NAME_own_pays_share_high };
@@ -299,8 +324,9 @@ bool bill_own(struct bill *bill, struct bill_idle *idle, int *status)
         error_set(bill->error, "no entry of the price list takes these prompts");
         return error_expected(bill->error, "another --prices, --model or --seller");
     }
-    if (!open_scenario(own, bill->error) || !open_steady(own, bill->error) ||
-        (bill_plan(bill, &own->scenario) && !open_steady(own, bill->error)))
+    if (!open_scenario(own, bill->error))
+        return false;
+    if (!open_planned(own, bill->error))
         return false;
     note_own(own, idle);
     struct section *section = section_add(bill->section, "own", SECTION_RECORD);
@@ -333,7 +359,7 @@ const struct record bill_own_record = { "OwnMachines", (const struct answer_fiel
     { FIELD_TEXT, "machine", .help = "title of the machine" },
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again" },
     { FIELD_ROWS, .count = 15, .names = (const char *const[]){
-          NAME_own_request_rate, NAME_server_task_rate, NAME_server_price, NAME_prefix_hit_share,
+          NAME_own_request_rate, NAME_server_task_rate, NAME_own_rent, NAME_prefix_hit_share,
           NAME_own_life, NAME_own_cache_lasts, NAME_own_pays_rate, NAME_own_pays_surely, NAME_own_pays_tokens,
           NAME_own_pays_users, NAME_own_pays_share, NAME_own_pays_users_low, NAME_own_pays_users_high,
           NAME_own_pays_share_low, NAME_own_pays_share_high } },

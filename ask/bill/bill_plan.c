@@ -2,8 +2,8 @@
  *
  * The question is what a user would type: the model, the machine and every option that both verbs have,
  * and the mean request and rate of the workload. Pools for prefill and decode may be best; the load table is
- * of replicas alike, so that then the best of these is taken and the note says what the pools would do. A
- * layout that the user gives is kept. */
+ * of replicas alike, so that then the best of these is taken and the note says what the pools would do. Sizes of the
+ * layout that the user gives restrict the plan, so that a size which plan chose changes nothing where it is given. */
 #include "ask/ask.h"
 #include "ask/bill/bill.h"
 #include "build/row_names.h"
@@ -44,13 +44,15 @@ static void say_number(struct plan_words *question, struct scenario *scenario, c
     say(question, option, number.data);
 }
 
-/* The options that both verbs have, but for what bill means otherwise. */
+/* The options that both verbs have, but for what bill means otherwise: --gpus of bill are those of one replica. */
 static void say_options(struct plan_words *question, const struct verb *plan, const struct command *command)
 {
     static const char *const other[] = { "model", "own", "json", "csv", "plot", "report", "report-page" };
     for (size_t i = 0; i < command->value_count; i++) {
         const struct option *option = command->values[i].option;
-        if (verb_option(plan, option->name) && !name_listed(other, sizeof other / sizeof *other, option->name))
+        if (!strcmp(option->name, "gpus"))
+            say(question, "set", arena_print(question->arena, "%s=%s", option->row, command->values[i].text));
+        else if (verb_option(plan, option->name) && !name_listed(other, sizeof other / sizeof *other, option->name))
             say(question, option->name, option->kind == OPTION_SWITCH ? NULL : command->values[i].text);
     }
 }
@@ -65,18 +67,7 @@ static bool word_after(const struct doc *record, const char *option, double *val
     return false;
 }
 
-/* Has the user said how a replica is laid out? */
-static bool layout_given(const struct scenario *scenario)
-{
-    static const char *const rows[] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp,
-                                        NAME_pipeline_parallel, NAME_expert_parallel };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (fact_given(facts_find(&scenario->facts, rows[i])))
-            return true;
-    return false;
-}
-
-bool bill_plan(struct bill *bill, struct scenario *scenario)
+uint64_t bill_plan(struct bill *bill, struct scenario *scenario)
 {
     const struct verb *const plan = verb_named(bill->command->verbs, "plan"), *const planning[] = { plan, NULL };
     struct arena *arena = bill->arena;
@@ -86,8 +77,6 @@ bool bill_plan(struct bill *bill, struct scenario *scenario)
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text.arena = arena, .csv.arena = arena };
     struct error ignored;
     double batch;
-    if (layout_given(scenario))
-        return false;
     question.words[question.count++] = command_text(bill->command, "own");
     say_options(&question, plan, bill->command);
     say_number(&question, scenario, "isl", NAME_prompt_tokens);
@@ -100,17 +89,21 @@ bool bill_plan(struct bill *bill, struct scenario *scenario)
         words[i] = arena_copy(arena, question.words[i], strlen(question.words[i]));
     if (!command_read(arena, question.count, words, &command, &ignored) ||
         !plan->ask(arena, &command, &answer, &ignored))
-        return false;
+        return 0;
     const struct doc *best = doc_get(answer.doc, "best"), *alike = doc_get(answer.doc, "simplest");
     if (!best || best->kind != DOC_OBJECT)
-        return false;
+        return 0;
     const bool pools = strcmp(doc_text(best, "kind", ""), "together") != 0;
     const struct doc *taken = pools ? alike : best;
     if (!taken || taken->kind != DOC_OBJECT)
-        return false;
-    for (int i = 0; i < LAYOUT; i++)
-        if (!isnan(doc_number(taken, layout_rows[i], NAN)))
-            facts_set(&scenario->facts, layout_rows[i], doc_number(taken, layout_rows[i], NAN), ORIGIN_CHOSEN, "plan");
+        return 0;
+    uint64_t hash = 1;
+    for (int i = 0; i < LAYOUT; i++) {
+        const double value = doc_number(taken, layout_rows[i], NAN);
+        hash = strcmp(layout_rows[i], NAME_arrival_rate) ? hash_numbers(hash, &value, 1) : hash;
+        if (!isnan(value) && !fact_given(facts_find(&scenario->facts, layout_rows[i])))
+            facts_set(&scenario->facts, layout_rows[i], value, ORIGIN_CHOSEN, "plan");
+    }
     if (word_after(taken, "--batch", &batch))
         facts_set(&scenario->facts, NAME_batch, batch, ORIGIN_CHOSEN, "plan");
     facts_note(&scenario->facts, "plan: %s, the best %sat the workload's load", doc_text(taken, "deployment", ""),
@@ -119,5 +112,5 @@ bool bill_plan(struct bill *bill, struct scenario *scenario)
         facts_note(&scenario->facts, "plan: with pools for prefill and decode %s, on %s GPUs instead of %s",
                    doc_text(best, "deployment", ""), count_text(arena, doc_number(best, NAME_deployment_chips, NAN), 4),
                    count_text(arena, doc_number(taken, NAME_deployment_chips, NAN), 4));
-    return true;
+    return hash;
 }

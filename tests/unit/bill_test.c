@@ -699,7 +699,7 @@ static void owning_wins(void **state)
         double cap = 0.01, price, bought, pays, surely, lost = 0, first = 0;
         assert_true(scenario_read(&scenario, &world.arena, &world.command,
                                   subject_of(NULL, NULL), &world.error));
-        assert_true(value_of(&scenario, "server_price", &price, &world.error));
+        assert_true(value_of(&scenario, "own_rent", &price, &world.error));
         bought = price / cap / shares[i];       /* a full server costs this share of it */
         facts_set(&scenario.facts, "task_turns", 5, ORIGIN_GIVEN, "test");
         facts_set(&scenario.facts, "own_request_rate", 5 * cap, ORIGIN_GIVEN, "test");
