@@ -14,6 +14,7 @@
 #include "build/row_names.h"
 
 #include "scenario/equation.h"
+#include "deploy/chosen.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,6 +26,8 @@ static const struct record interval_record = { "Interval", (const struct answer_
     { FIELD_NUMBER, "high", .help = "upper end", .unit = "", .always = true },
     { FIELD_SWITCH, "low_closed", .help = "whether the lower end belongs to the interval", .always = true },
     { FIELD_SWITCH, "high_closed", .help = "whether the upper end belongs to the interval", .always = true },
+    { FIELD_TEXTS, "words", .help = "words that ask for the lower end again, or for the root", .always = true },
+    { FIELD_TEXTS, "high_words", .help = "words that ask for the upper end again, where it is another" },
     { 0 } } };
 
 static const struct record closest_record = { "Closest", (const struct answer_field[]){
@@ -46,6 +49,8 @@ static const struct record unknown_record = { "Unknown", (const struct answer_fi
     { FIELD_LIST, "intervals", .help = "where the equation holds", .record = &interval_record,
       .always = true },
     { FIELD_NUMBERS, "roots", .help = "solutions that are single points", .always = true },
+    { FIELD_TEXTS, "held", .help = "rows of layout and load that were chosen once, for all values", .always = true },
+    { FIELD_TEXTS, "words", .help = "words that ask for both sides at `value` again" },
     { FIELD_NUMBERS, "jumps", .help = "points where the sides jump past each other", .always = true },
     { FIELD_NUMBERS, "whole", .help = "the whole numbers on both sides of a root, for a count" },
     { FIELD_RECORD, "range", .help = "the range that was searched", .record = &range_record, .always = true },
@@ -72,6 +77,7 @@ struct solved {
     const struct equation *equation;
     struct unit unit, side;         /* of the unknown, of both sides */
     double low, high;               /* the range */
+    bool choose;                    /* layout and load are chosen at each value, else held */
     struct solution found;
 };
 
@@ -89,8 +95,35 @@ static const char *side_text(const struct solved *solved, double value, int digi
 static bool side_at(const struct solved *solved, const char *side, double x, double *value)
 {
     struct error ignored;
+    double sides[2];
+    if (solved->choose) {
+        const bool known = chosen_sides(solved->scenario, solved->equation, row_name(solved->row), x, sides);
+        *value = sides[side != solved->equation->left];
+        return known;
+    }
     facts_set(&solved->scenario->facts, row_name(solved->row), x, ORIGIN_AXIS, "solve");
     return value_of(solved->scenario, side, value, &ignored);
+}
+
+/* The scenario where the unknown is x, whose words ask for it again. */
+static struct scenario scenario_at(const struct solved *solved, double x)
+{
+    const char *const sides[] = { solved->equation->left, solved->equation->right };
+    struct scenario at = *solved->scenario;
+    struct error ignored;
+    if (solved->choose && chosen_open(&at, solved->scenario->arena, solved->scenario->command, row_name(solved->row), x,
+                                      sides, 2, &ignored))
+        return at;
+    at = *solved->scenario;
+    at.facts = facts_copy(&at.facts);
+    facts_set(&at.facts, row_name(solved->row), x, ORIGIN_AXIS, "solve");
+    return at;
+}
+
+static void add_words(const struct solved *solved, double x, const char *name, struct doc *doc)
+{
+    const struct scenario at = scenario_at(solved, x);
+    scenario_words_named(&at, name, doc);
 }
 
 static bool in_wholes(const struct row *row)
@@ -272,6 +305,8 @@ static bool moves(const struct solved *solved, const char *side)
 {
     struct values values;
     struct error ignored;
+    if (solved->choose)
+        return !equation_number(side);
     facts_set(&solved->scenario->facts, row_name(solved->row), solved->found.closest, ORIGIN_AXIS, "solve");
     return values_of(solved->scenario, &side, 1, &values, &ignored) &&
            graph_depends(solved->scenario->arena, &values.graph, row_name(solved->row));
@@ -317,6 +352,9 @@ static struct doc *answer_document(const struct solved *solved)
         doc_add_number(arena, one, "value", boundary(solved, &found->extents[0]));
     else
         doc_add(arena, one, "value", DOC_NULL);
+    if (found->count)
+        add_words(solved, boundary(solved, &found->extents[0]), "words", one);
+    scenario_held_document(solved->scenario, one);
     unit_print(&unit, solved->unit);
     doc_add_string(arena, one, "unit", unit.data);
     struct doc *intervals = doc_add(arena, one, "intervals", DOC_ARRAY);
@@ -329,6 +367,9 @@ static struct doc *answer_document(const struct solved *solved)
         doc_add_number(arena, interval, "high", extent->high);
         doc_add_bool(arena, interval, "low_closed", extent->low_closed);
         doc_add_bool(arena, interval, "high_closed", extent->high_closed);
+        add_words(solved, extent->low, "words", interval);
+        if (extent->low < extent->high)
+            add_words(solved, extent->high, "high_words", interval);
         if (extent->low == extent->high)
             doc_add_number(arena, roots, NULL, extent->low);
     }
@@ -395,13 +436,80 @@ static bool unknown_free(struct scenario *scenario, const char *name, struct err
     return error_expected(error, "one of them");
 }
 
+/* The answer, but for its notes. */
+static void answer_solution(const struct solved *solved)
+{
+    const char *const sides[] = { solved->equation->left, solved->equation->right };
+    struct arena *arena = solved->scenario->arena;
+    struct doc *one = answer_document(solved);
+    const char *server = scenario_default_server(solved->scenario, sides, 2);
+    if (server) {
+        buffer_print(&solved->answer->text, "for %s\n", server);
+        doc_add_string(arena, solved->answer->doc, "for", server);
+    }
+    if (solved->found.count) {
+        doc_add(arena, one, "closest", DOC_NULL);
+        answer_found(solved, one);
+    } else {
+        answer_none(solved, one);
+    }
+    if (solved->choose)
+        buffer_print(&solved->answer->text, "layout and load are chosen at each value\n");
+    else
+        buffer_print(&solved->answer->text, "%s", scenario_held_text(solved->scenario));
+    doc_add_string(arena, solved->answer->doc, "where", solved->equation->text);
+}
+
+/* Layout and load as they were chosen without the unknown: one graph has both sides. */
+static bool solve_held(struct solved *solved, struct error *error)
+{
+    struct scenario *scenario = solved->scenario;
+    const struct equation *equation = solved->equation;
+    const char *const sides[] = { equation->left, equation->right };
+    struct graph graph;
+    double side;
+    if (value_of(scenario, equation->left, &side, error) && isnan(side))
+        return scenario_priced(scenario, "solve", error);
+    if (!equation_graph(scenario, equation, &graph, error))
+        return false;
+    const int input = graph_input(&graph, scenario->axis);
+    if (input < 0 || !graph_depends(scenario->arena, &graph, scenario->axis)) {
+        error_set(error, "'%s' does not appear in %s %.*s %s", solved->name, equation->left, equation->sign_size,
+                  equation->sign, equation->right);
+        return error_suggest(error, "`chalkline why %s --deep` lists the inputs it depends on", equation->left);
+    }
+    given_note(scenario, sides, 2, equation->text);
+    graph_solve(scenario->arena, &graph, 0, (size_t)input, equation->relation, solved->low, solved->high,
+                &solved->found);
+    answer_solution(solved);
+    note_assumed(solved, &graph, (size_t)input);
+    scenario_notes(scenario, solved->answer);
+    return true;
+}
+
+/* Layout and load chosen at each value of the unknown. The notes are those of the first solution. */
+static bool solve_chosen(struct solved *solved)
+{
+    const char *const sides[] = { solved->equation->left, solved->equation->right };
+    struct solution *found = &solved->found;
+    struct values values;
+    struct error ignored;
+    chosen_roots(solved->scenario, solved->equation, row_name(solved->row), solved->low, solved->high, found);
+    answer_solution(solved);
+    struct scenario at = scenario_at(solved, found->count ? boundary(solved, &found->extents[0]) : found->closest);
+    if (values_of(&at, sides, 2, &values, &ignored))
+        assumed_notes(&at, &values, NULL, 2);
+    scenario_notes(&at, solved->answer);
+    return true;
+}
+
 bool ask_solve(struct arena *arena, const struct command *command, struct answer *answer,
                struct error *error)
 {
     struct scenario scenario;
     struct equation equation;
-    struct solved solved = { .scenario = &scenario, .answer = answer, .equation = &equation };
-    struct values values;
+    struct solved solved = { .scenario = &scenario, .answer = answer, .equation = &equation,
+                             .choose = command_given(command, "choose") };
     const char *last = command->word_count ? command->words[command->word_count - 1] : "";
     if (!command_given(command, "where") && strpbrk(last, "=<>")) {     /* solve [batch] predicted_tpot=30ms */
         error_set(error, "solve needs the equation after --where, and the input to solve it for");
@@ -426,42 +534,13 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     const char *const sides[] = { left, right };
     scenario.axis = formulas_name(&scenario.formulas, arena, name);
     if (!scenario_images(&scenario, error) || !scenario_assume(&scenario, error) ||
-        !scenario_choose(&scenario, sides, 2, error) || !unknown_free(&scenario, name, error) ||
+        (!solved.choose && !scenario_choose(&scenario, sides, 2, error)) || !unknown_free(&scenario, name, error) ||
         !equation_unknown(&scenario, name, &solved.low, &solved.high, error))
         return false;
-    double side;
-    if (value_of(&scenario, left, &side, error) && isnan(side))
-        return scenario_priced(&scenario, "solve", error);
-    if (!equation_graph(&scenario, &equation, &values.graph, error))
-        return false;
-    const int input = graph_input(&values.graph, scenario.axis);
-    if (input < 0 || !graph_depends(arena, &values.graph, scenario.axis)) {
-        error_set(error, "'%s' does not appear in %s %.*s %s", name, left, equation.sign_size,
-                  equation.sign, right);
-        return error_suggest(error, "`chalkline why %s --deep` lists the inputs it depends on", left);
-    }
-    given_note(&scenario, sides, 2, equation.text);
     solved.row = formulas_row(&scenario.formulas, formulas_find(&scenario.formulas, name));
     solved.unit = solved.row->unit;
     solved.side = scenario_unit(&scenario, equation_number(left) ? right : left);
-    graph_solve(arena, &values.graph, 0, (size_t)input, equation.relation, solved.low, solved.high,
-                &solved.found);
-    struct doc *one = answer_document(&solved);
-    const char *server = scenario_default_server(&scenario, sides, 2);
-    if (server) {
-        buffer_print(&answer->text, "for %s\n", server);
-        doc_add_string(arena, answer->doc, "for", server);
-    }
-    if (solved.found.count) {
-        doc_add(arena, one, "closest", DOC_NULL);
-        answer_found(&solved, one);
-    } else {
-        answer_none(&solved, one);
-    }
-    doc_add_string(arena, answer->doc, "where", equation.text);
-    note_assumed(&solved, &values.graph, (size_t)input);
-    scenario_notes(&scenario, answer);
-    return true;
+    return solved.choose ? solve_chosen(&solved) : solve_held(&solved, error);
 }
 
 static const struct option solve_list[] = {
@@ -473,4 +552,4 @@ const struct verb verb_solve = {
     "solve", "INPUT --where A=B", "Solve an equation or inequality over rows for one input.",
     { "chalkline solve batch --where bound_compute=bound_weights",
       "chalkline solve context --where bound_kv=bound_weights --model deepseek-v3 --on gb200-nvl72" },
-    { &solve_options, ANSWER_OPTIONS, &output_options }, ANSWERS(answer_solve), .ask = ask_solve };
+    { &solve_options, &choose_options, ANSWER_OPTIONS, &output_options }, ANSWERS(answer_solve), .ask = ask_solve };

@@ -44,6 +44,8 @@ GROUP(budget_options, layout_title,
       .help = "most requests that one rank runs" },
     { "link", "RATE", OPTION_ROW, .row = NAME_kv_transfer_bandwidth, .bare = "GB/s", .otherwise = "the machine's",
       .help = "bandwidth of a chip's link between pools" })
+GROUP(choose_options, layout_title,
+    { "choose", NULL, OPTION_SWITCH, .help = "choose layout and load at each value, not once for all" })
 GROUP(weight_options, model_title,
     { "precision", "FORMAT", OPTION_TEXT, .otherwise = "the checkpoint's",
       .help = "format of the weights: bf16, fp8, fp4, int4, ..." },

@@ -24,6 +24,7 @@ extern const struct option_group
     layout_options,                 /* --tp, --pp, --ep, --cp */
     rank_options,                   /* --dp */
     replica_options,                /* --replicas */
+    choose_options,                 /* --choose, of verbs that vary a row */
     length_options,                 /* --isl, --osl, --prefix-hit */
     budget_options,                 /* --max-batched-tokens, --chunked-prefill-size, --max-seqs, --link */
     arrival_options,                /* --arrivals */

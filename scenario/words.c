@@ -119,9 +119,38 @@ const char *const *scenario_words(const struct scenario *scenario, size_t *count
 
 void scenario_words_document(const struct scenario *scenario, struct doc *doc)
 {
+    scenario_words_named(scenario, "words", doc);
+}
+
+void scenario_words_named(const struct scenario *scenario, const char *name, struct doc *doc)
+{
     size_t count;
     const char *const *words = scenario_words(scenario, &count);
-    struct doc *list = doc_add(scenario->arena, doc, "words", DOC_ARRAY);
+    struct doc *list = doc_add(scenario->arena, doc, name, DOC_ARRAY);
     for (size_t i = 0; i < count; i++)
         doc_add_string(scenario->arena, list, NULL, words[i]);
+}
+
+void scenario_held_document(const struct scenario *scenario, struct doc *doc)
+{
+    const struct facts *facts = &scenario->facts;
+    struct doc *list = doc_add(scenario->arena, doc, "held", DOC_ARRAY);
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        if (facts->scalars[i].origin == ORIGIN_CHOSEN)
+            doc_add_string(scenario->arena, list, NULL, facts->scalars[i].name);
+}
+
+const char *scenario_held_text(const struct scenario *scenario)
+{
+    const struct facts *facts = &scenario->facts;
+    struct word_list words = { .arena = scenario->arena };
+    struct buffer out = { .arena = scenario->arena };
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        if (facts->scalars[i].origin == ORIGIN_CHOSEN)
+            add_fact(&words, &facts->scalars[i]);
+    buffer_print(&out, words.count ? "held, unless --choose:" : "");
+    for (size_t i = 0; i < words.count; i++)
+        buffer_print(&out, " %s", words.at[i]);
+    buffer_print(&out, words.count ? "\n" : "");
+    return out.data;
 }

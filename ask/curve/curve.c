@@ -3,7 +3,7 @@
  * Over a row, one graph is built with the axis as its input and run over all points at once;
  * whatever the axis does not reach is computed once. Choices that the command leaves open (a
  * layout, a batch) are made for the scenario and then held, so that the curve shows the effect of
- * the axis alone. Over names, each machine or model is a scenario of its own with its own choices.
+ * the axis alone. With --choose, and over names, each point is a scenario of its own with its own choices.
  * A point where the model does not fit in memory keeps its value and gets a note. Points of a row
  * that only takes whole numbers are whole. */
 #define _GNU_SOURCE
@@ -12,6 +12,7 @@
 #include "build/row_names.h"
 #include "scenario/basis.h"
 #include "scenario/figures.h"
+#include "deploy/chosen.h"
 #include "scenario/values.h"
 
 #include <math.h>
@@ -222,41 +223,6 @@ static bool axis_acts(struct curve *curve, const struct values *values)
                           curve->quantities[0]);
 }
 
-/* Along a row. */
-static bool over_row(struct curve *curve)
-{
-    struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
-    const struct command *command = curve->command;
-    const struct row *row = NULL;
-    struct quantity range;
-    struct values values;
-    if (!scenario_read(scenario, curve->arena, command, command_subject(command),
-                       curve->error) ||
-        !read_axis(curve, scenario, &row, &range))
-        return false;
-    scenario->axis = row_name(row);
-    if (!scenario_images(scenario, curve->error) || !scenario_assume(scenario, curve->error) ||
-        !scenario_choose(scenario, curve->quantities, curve->quantity_count, curve->error))
-        return false;
-    facts_set(&scenario->facts, row_name(row), range.low, ORIGIN_AXIS, "curve");
-    if (!values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error) ||
-        !axis_acts(curve, &values))
-        return false;
-    if (!curve->points)
-        make_points(curve, row, range.low, range.high, command_count(command, "points"));
-    curve->x_unit = row->unit;
-    curve->notes = scenario;
-    for (size_t j = 0; j < curve->quantity_count; j++) {
-        curve->y[j] = arena_array(curve->arena, curve->points, sizeof(double));
-        curve->units[j] = scenario_unit(scenario, curve->quantities[j]);
-    }
-    run_axis(curve, &values, curve->y);
-    note_assumed(curve, &values);
-    given_note_of(scenario, curve->quantities, curve->quantity_count, &values, asked(curve));
-    note_fit(curve);
-    return true;
-}
-
 /* Options without effect at this name as at all names before. */
 static void keep_idle(struct curve *curve, struct scenario *scenario)
 {
@@ -283,24 +249,86 @@ static void note_name_fit(struct curve *curve, struct scenario *scenario)
         curve->fits[curve->points] = scenario->facts.note_count > before ? "no" : "yes";
 }
 
-static bool at_name(struct curve *curve, struct subject subject, bool machines)
+/* The next point, of a scenario of its own in which layout and load were chosen. */
+static bool add_point(struct curve *curve, struct scenario *scenario)
 {
-    struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
     struct values values;
-    if (!scenario_open(scenario, curve->arena, curve->command, subject, curve->error) ||
-        !scenario_choose(scenario, curve->quantities, curve->quantity_count, curve->error) ||
-        !values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error))
+    if (!values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error))
         return false;
     keep_idle(curve, scenario);
     basis_values(scenario, &values, NULL, curve->quantity_count, &curve->basis);
     assumed_notes(scenario, &values, NULL, curve->quantity_count);
     curve->at[curve->points] = scenario;
     note_name_fit(curve, scenario);
-    curve->labels[curve->points] = machines ? scenario->machine : scenario->model;
+    if (curve->labels)
+        curve->labels[curve->points] = !strcmp(curve->axis.name, "on") ? scenario->machine : scenario->model;
     for (size_t j = 0; j < curve->quantity_count; j++) {
         curve->y[j][curve->points] = values.at[j];
         curve->units[j] = scenario_unit(scenario, curve->quantities[j]);
     }
+    curve->points++;
+    return true;
+}
+
+static void open_points(struct curve *curve, size_t most, bool fits)
+{
+    curve->at = arena_array(curve->arena, most, sizeof *curve->at);
+    if (fits)
+        curve->fits = arena_array(curve->arena, most, sizeof *curve->fits);
+    for (size_t j = 0; j < curve->quantity_count; j++)
+        curve->y[j] = arena_array(curve->arena, most, sizeof(double));
+}
+
+/* Along a row, with choices at each value. */
+static bool over_choices(struct curve *curve)
+{
+    const size_t count = curve->points;
+    const struct subject subject = command_subject(curve->command);
+    open_points(curve, count, subject.model && subject.machine);
+    for (curve->points = 0; curve->points < count;) {
+        struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
+        if (!chosen_open(scenario, curve->arena, curve->command, curve->axis.row, curve->x[curve->points],
+                         curve->quantities, curve->quantity_count, curve->error) ||
+            !add_point(curve, scenario))
+            return false;
+    }
+    return true;
+}
+
+/* Along a row. */
+static bool over_row(struct curve *curve)
+{
+    struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
+    const struct command *command = curve->command;
+    const struct row *row = NULL;
+    struct quantity range;
+    struct values values;
+    if (!scenario_read(scenario, curve->arena, command, command_subject(command),
+                       curve->error) ||
+        !read_axis(curve, scenario, &row, &range))
+        return false;
+    if (!curve->points)
+        make_points(curve, row, range.low, range.high, command_count(command, "points"));
+    curve->x_unit = row->unit;
+    if (command_given(command, "choose"))
+        return over_choices(curve);
+    scenario->axis = row_name(row);
+    if (!scenario_images(scenario, curve->error) || !scenario_assume(scenario, curve->error) ||
+        !scenario_choose(scenario, curve->quantities, curve->quantity_count, curve->error))
+        return false;
+    facts_set(&scenario->facts, row_name(row), range.low, ORIGIN_AXIS, "curve");
+    if (!values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error) ||
+        !axis_acts(curve, &values))
+        return false;
+    curve->notes = scenario;
+    for (size_t j = 0; j < curve->quantity_count; j++) {
+        curve->y[j] = arena_array(curve->arena, curve->points, sizeof(double));
+        curve->units[j] = scenario_unit(scenario, curve->quantities[j]);
+    }
+    run_axis(curve, &values, curve->y);
+    note_assumed(curve, &values);
+    given_note_of(scenario, curve->quantities, curve->quantity_count, &values, asked(curve));
+    note_fit(curve);
     return true;
 }
 
@@ -344,8 +372,8 @@ static char *generations(const struct curve *curve)
 /* "2022 H100 SXM" */
 static void date_label(struct curve *curve)
 {
-    struct scenario *scenario = curve->at[curve->points];
-    const char **label = &curve->labels[curve->points];
+    struct scenario *scenario = curve->at[curve->points - 1];
+    const char **label = &curve->labels[curve->points - 1];
     const struct fact *year = facts_find(&scenario->facts, NAME_release_year);
     *label = arena_print(curve->arena, "%.0f %s", year->value, *label);
 }
@@ -365,19 +393,18 @@ static bool over_names(struct curve *curve)
         return error_expected(curve->error, "one of them");
     }
     curve->labels = arena_array(curve->arena, MOST_NAMES, sizeof *curve->labels);
-    curve->at = arena_array(curve->arena, MOST_NAMES, sizeof *curve->at);
-    if (machines ? subject.model : subject.machine)
-        curve->fits = arena_array(curve->arena, MOST_NAMES, sizeof *curve->fits);
-    for (size_t j = 0; j < curve->quantity_count; j++)
-        curve->y[j] = arena_array(curve->arena, MOST_NAMES, sizeof(double));
+    open_points(curve, MOST_NAMES, machines ? subject.model : subject.machine);
     char *rest = names;
-    for (char *name; (name = strsep(&rest, ",")); curve->points++) {
+    for (char *name; (name = strsep(&rest, ","));) {
+        struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
         if (curve->points == MOST_NAMES) {
             error_set(curve->error, "curve: more than %d names", MOST_NAMES);
             return error_expected(curve->error, "at most %d", MOST_NAMES);
         }
         *(machines ? &subject.machine : &subject.model) = name;
-        if (!at_name(curve, subject, machines))
+        if (!scenario_open(scenario, curve->arena, curve->command, subject, curve->error) ||
+            !scenario_choose(scenario, curve->quantities, curve->quantity_count, curve->error) ||
+            !add_point(curve, scenario))
             return false;
         if (dated)
             date_label(curve);
@@ -390,9 +417,9 @@ static bool over_names(struct curve *curve)
 /* A point as a question of its own: the axis at its value, choices held. */
 static void point_document(struct curve *curve, size_t i, struct doc *point)
 {
-    struct scenario at = curve->axis.named ? *curve->at[i] : *curve->notes;
+    struct scenario at = curve->at ? *curve->at[i] : *curve->notes;
     at.facts = facts_copy(&at.facts);
-    if (!curve->axis.named)
+    if (!curve->at)
         facts_set(&at.facts, curve->axis.row, curve->x[i], ORIGIN_AXIS, "curve");
     scenario_words_document(&at, point);
     if (!curve->axis.named)
@@ -481,6 +508,8 @@ static void answer_document(struct curve *curve)
     struct doc *points = doc_add(arena, doc, "points", DOC_ARRAY);
     for (size_t i = 0; i < curve->points; i++)
         point_document(curve, i, doc_add(arena, points, NULL, DOC_OBJECT));
+    if (curve->notes)
+        scenario_held_document(curve->notes, doc);
     struct doc *fits = curve->fits ? doc_add(arena, doc, "fits", DOC_ARRAY) : NULL;
     for (size_t i = 0; fits && i < curve->points; i++)
         doc_add_bool(arena, fits, NULL, !strcmp(curve->fits[i], "yes"));
@@ -536,7 +565,9 @@ static void answer_notes(struct curve *curve)
         return;
     }
     const double chips = value_or_nan(curve->at[0], NAME_chips), running = value_or_nan(curve->at[0], NAME_concurrency);
-    if (loads_differ(curve) && isfinite(chips) && isfinite(running))
+    if (!curve->axis.named)
+        buffer_print(&curve->answer->text, "  assumed  what the values have in common:\n");
+    else if (loads_differ(curve) && isfinite(chips) && isfinite(running))
         buffer_print(&curve->answer->text, "  assumed  each %s serves as much as it can within the limits; at one load: "
                      "--gpus %.0f --concurrency %.0f\n", strcmp(curve->axis.name, "on") ? "model" : "machine", chips,
                      fmax(1, floor(running)));
@@ -562,7 +593,7 @@ static void answer_notes(struct curve *curve)
 
 static void answer_tables(struct curve *curve)
 {
-    struct table text = { .arena = curve->arena, .left = curve->axis.named ? "lrrrrrrrrrrrr" : "rrrrrrrrr",
+    struct table text = { .arena = curve->arena, .left = curve->axis.named ? "lrrrrrrrrrrrr" : "rrrrrrrrrrrrr",
                           .columns = curve->quantity_count + 1 + (curve->fits ? 3 + loads_differ(curve) : 0) };
     struct table csv = text;
     table_cell(&text, "%s", curve->axis.name);
@@ -587,6 +618,8 @@ static void answer_tables(struct curve *curve)
         buffer_print(&curve->answer->text, "for %s\n", server);
         doc_add_string(curve->arena, curve->answer->doc, "for", server);
     }
+    buffer_print(&curve->answer->text, "%s", curve->notes ? scenario_held_text(curve->notes)
+                                             : curve->axis.named ? "" : "layout and load are chosen at each value\n");
     table_print(&text, &curve->answer->text, "");
     table_csv(&csv, &curve->answer->csv);
     answer_notes(curve);
@@ -691,5 +724,5 @@ const struct verb verb_curve = {
     { "chalkline curve bound_step batch=1..4096 --model deepseek-v3 --on gb200-nvl72",
       "chalkline curve predicted_tpot on=h100-sxm,h200-sxm,b200 --model llama-3.3-70b --gpus 8",
       "chalkline curve bound_cost_per_token context=1k..1M --plot cost.svg" },
-    { &curve_options, ANSWER_OPTIONS, &table_options, &plot_options, &report_options, &output_options },
+    { &curve_options, &choose_options, ANSWER_OPTIONS, &table_options, &plot_options, &report_options, &output_options },
     ANSWERS(answer_curve), .ask = ask_curve, .also = "sweep" };

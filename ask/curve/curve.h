@@ -31,7 +31,7 @@ struct curve {
     double *x, *y[MOST_QUANTITIES];  /* [points] */
     const char **labels;            /* of a named axis */
     struct scenario *notes;
-    struct scenario **at;           /* of a named axis: one a name */
+    struct scenario **at;           /* of a named axis, or with --choose: one a point; else NULL */
     const char **fits;              /* "yes", "no"; NULL: no model or no machine */
     const char **idle;              /* over names: options without effect at any */
     size_t idle_count;
