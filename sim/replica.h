@@ -43,7 +43,7 @@ struct replica {
     bool asks;                      /* `start` must be called: a request that arrived may enter a step
                                        now, although another step runs */
     size_t waiting, running;        /* requests */
-    uint64_t tokens_left;           /* prompt and output tokens to process, of both */
+    uint64_t tokens_left;           /* prompt and output tokens of both that no step has processed to its end */
     size_t blocks_used;             /* blocks of the cache in use */
     bool stalls;                    /* running requests wait during a step without decodes */
     double between;                 /* s of such steps since the last step with decodes */

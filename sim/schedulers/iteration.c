@@ -79,6 +79,7 @@ static void end_exact(struct iteration *iteration)
 static void end_batch(struct iteration *iteration)
 {
     iteration->busy = false;
+    iteration->replica.tokens_left -= iteration->flying;
     if (iteration->exact) {
         iteration->exact = false;
         end_exact(iteration);
@@ -174,20 +175,12 @@ static void iteration_end(struct replica *replica, double now)
     counts(iteration);
 }
 
-/* A turn counts from its start. */
 static uint64_t iteration_left(const struct replica *replica, double now)
 {
     const struct iteration *iteration = (const struct iteration *)replica;
     const struct fast_forward *forward = &iteration->forward;
     uint64_t turns = forward->steps ? fast_forward_before(forward, now) : 0;
-    return replica->tokens_left - (turns + (turns < forward->steps)) * iteration->decoding;
-}
-
-static void iteration_settle(struct replica *replica, double now)
-{
-    struct iteration *iteration = (struct iteration *)replica;
-    if (iteration->forward.steps)
-        settle_turns(iteration, fast_forward_before(&iteration->forward, now));
+    return replica->tokens_left - turns * iteration->decoding;
 }
 
 /* The turn that runs goes on by itself: after it somebody else may enter. */
@@ -197,6 +190,17 @@ static void leave_fast_forward(struct iteration *iteration)
         return;
     iteration->forward.steps = 0;
     iteration_form_batch(iteration, iteration->forward.from);
+}
+
+/* A turn that ends in this moment ends by itself. */
+static void iteration_settle(struct replica *replica, double now)
+{
+    struct iteration *iteration = (struct iteration *)replica;
+    if (!iteration->forward.steps)
+        return;
+    settle_turns(iteration, fast_forward_before(&iteration->forward, now));
+    if (!moment_before(now, iteration->forward.from + iteration->forward.first))
+        leave_fast_forward(iteration);
 }
 
 static void iteration_take(struct replica *replica, uint32_t id, double now)

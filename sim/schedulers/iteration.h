@@ -49,6 +49,7 @@ struct iteration {
     size_t part_count;
     bool cuts;                      /* prompts are cut into chunks; else they run alone, before decodes */
     bool busy, turn, exact;         /* a batch runs; it is a turn; it went through the requests one by one */
+    uint64_t flying;                 /* tokens of that batch */
     struct fast_forward forward;    /* turns that run instead of a batch; steps 0: none */
 };
 

@@ -196,7 +196,7 @@ void iteration_form_batch(struct iteration *iteration, double now)
         const double seconds = server->seconds(server->context, &batch.step);
         iteration->busy = true;
         iteration->replica.next = now + seconds;
-        iteration->replica.tokens_left -= batch_tokens(&batch);
+        iteration->flying = batch_tokens(&batch);
         iteration->replica.waiting = iteration->queue.count;
         iteration->replica.stalls = iteration->decoding > 0;
         simulation_ran(&iteration->replica, now, seconds, &batch.step);

@@ -37,7 +37,10 @@ void radix_batch_count(struct radix_batch *batch)
 {
     const size_t block = batch->replica.server->block, used = radix_batch_in_use(batch);
     batch->replica.waiting = batch->queue.count;
-    batch->replica.tokens_left = batch->left > 0 ? (uint64_t)batch->left : 0;
+    int64_t left = batch->left;
+    for (size_t f = 0; f < batch->ahead.count; f++)
+        left += (int64_t)batch->flights[f].tokens;
+    batch->replica.tokens_left = left > 0 ? (uint64_t)left : 0;
     batch->replica.blocks_used = batch->unit == block ? used : (used + block - 1) / block;
 }
 
@@ -166,7 +169,9 @@ void radix_batch_launch(struct radix_batch *batch, const struct sim_step *step, 
     const struct sim_server *server = batch->replica.server;
     const double from = ahead_from(&batch->ahead, now);
     const double seconds = server->seconds(server->context, step);
+    batch->flights[batch->ahead.count].tokens = (uint64_t)(step->decoding + step->prompt);
     batch->ahead.end[batch->ahead.count++] = from + seconds;
+    radix_batch_count(batch);
     simulation_ran(&batch->replica, from, seconds, step);
 }
 
@@ -202,6 +207,12 @@ void radix_batch_fast_forward(struct radix_batch *batch, uint64_t turns)
     batch->replica.next = ahead_end(ahead, ahead->forward.steps);
 }
 
+/* Of those in flight, and of the fast-forward behind them. */
+static uint64_t tokens_of_turn(const struct radix_batch *batch, uint64_t turn)
+{
+    return turn < batch->ahead.count ? batch->flights[turn].tokens : batch->decodes.count;
+}
+
 /* The first turns of the fast-forward have been launched. */
 static void go_on(struct radix_batch *batch, uint64_t turns)
 {
@@ -212,6 +223,8 @@ static void go_on(struct radix_batch *batch, uint64_t turns)
     batch->decodes.launched += turns;
     batch->decodes.read += turns;
     radix_batch_make_room(batch);
+    for (size_t f = 0; f < batch->ahead.count; f++)
+        batch->flights[f].tokens = tokens_of_turn(batch, f + turns);
     ahead_move(&batch->ahead, &batch->replica, turns);
     radix_batch_count(batch);
 }
@@ -267,8 +280,26 @@ void radix_batch_take(struct replica *replica, uint32_t id, double now)
 void radix_batch_settle(struct replica *replica, double now)
 {
     struct radix_batch *batch = (struct radix_batch *)replica;
-    if (batch->ahead.forward.steps)
-        go_on(batch, ahead_before(&batch->ahead, now));
+    struct ahead *ahead = &batch->ahead;
+    if (!ahead->forward.steps)
+        return;
+    go_on(batch, ahead_before(ahead, now));
+    if (!moment_before(now, ahead->end[0])) {           /* a turn that ends in this moment ends by itself */
+        ahead->forward.steps = 0;
+        replica->next = ahead->end[0];
+    }
+}
+
+uint64_t radix_batch_left(const struct replica *replica, double now)
+{
+    const struct radix_batch *batch = (const struct radix_batch *)replica;
+    const uint64_t turns = batch->ahead.forward.steps ? ahead_before(&batch->ahead, now) : 0;
+    uint64_t ended = 0;
+    for (uint64_t turn = 0; turn < turns && turn < batch->ahead.count; turn++)
+        ended += tokens_of_turn(batch, turn);
+    if (turns > batch->ahead.count)
+        ended += (turns - batch->ahead.count) * batch->decodes.count;
+    return replica->tokens_left > ended ? replica->tokens_left - ended : 0;
 }
 
 bool radix_batch_drop(struct replica *replica, uint32_t id)

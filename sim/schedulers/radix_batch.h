@@ -29,6 +29,7 @@ struct radix_request {
 struct radix_flight {                     /* a batch that was launched */
     uint32_t *prompts, *ends;       /* requests whose prompt, and whose output, it completes */
     size_t prompt_count, end_count;
+    uint64_t tokens;                /* that it processes */
     bool turn;                      /* the decoding requests take part in it */
 };
 
@@ -41,7 +42,7 @@ struct radix_batch {
     size_t unit, capacity;          /* tokens per unit, 1 or a block; capacity in units */
     bool reuse;                     /* prefixes are kept in the tree for later requests */
     size_t outside;                 /* units held by running requests outside of the tree */
-    int64_t left;                   /* tokens to process */
+    int64_t left;                   /* tokens that no batch has been launched for */
     uint32_t cut;                   /* the request whose prompt was cut and continues; NOBODY: none */
     struct ahead ahead;
     struct radix_flight flights[AHEAD_MOST];
@@ -131,6 +132,7 @@ bool radix_batch_read(struct radix_batch *batch, uint32_t id, double now);
 
 void radix_batch_take(struct replica *replica, uint32_t id, double now);
 void radix_batch_settle(struct replica *replica, double now);
+uint64_t radix_batch_left(const struct replica *replica, double now);
 bool radix_batch_drop(struct replica *replica, uint32_t id);
 size_t radix_batch_cached(struct replica *replica, uint32_t id, double now);
 uint32_t radix_batch_had(const struct replica *replica, uint32_t id);

@@ -28,7 +28,7 @@ static size_t vllm_room(const struct vllm *vllm)
 static void finish(struct vllm *vllm, struct rank *rank, uint32_t id, double now)
 {
     size_t at = 0;
-    vllm->replica.tokens_left -= vllm->replica.simulation->trace->prompt[id];
+    vllm->replica.tokens_left -= vllm->shared->requests[id].owed;
     simulation_done(vllm->replica.simulation, id, now);
     while (at < rank->running_count && rank->running[at] != id)
         at++;
@@ -82,6 +82,14 @@ static void receive_part(struct vllm *vllm, struct rank *rank, const struct vllm
         finish(vllm, rank, part->id, now);
 }
 
+static void read_prompt(struct vllm *vllm, const struct vllm_part *part)
+{
+    uint32_t *owed = &vllm->shared->requests[part->id].owed;
+    const uint32_t tokens = part->prompt < *owed ? part->prompt : *owed;
+    vllm->replica.tokens_left -= tokens;
+    *owed -= tokens;
+}
+
 static void receive(struct vllm *vllm, double now)
 {
     for (size_t r = 0; r < vllm->rank_count; r++) {
@@ -90,9 +98,12 @@ static void receive(struct vllm *vllm, double now)
         const size_t last = vllm_room(vllm) - 1;
         memmove(&rank->flights[0], &rank->flights[1], last * sizeof done);
         rank->flights[last].parts = done.parts;
-        for (size_t i = 0; i < done.count; i++)
+        for (size_t i = 0; i < done.count; i++) {
+            if (done.parts[i].prompt)
+                read_prompt(vllm, &done.parts[i]);
             if (done.parts[i].yields)
                 receive_part(vllm, rank, &done.parts[i], now);
+        }
     }
     vllm->flight_count--;
     vllm_count_requests(vllm);
@@ -148,15 +159,21 @@ static struct rank *rank_for(struct vllm *vllm)
     return chosen;
 }
 
+static uint64_t left_of(const struct vllm *vllm, uint32_t id)
+{
+    const struct vllm_request *request = &vllm->shared->requests[id];
+    return request->owed + simulation_total(vllm->replica.simulation, id) - request->known;
+}
+
 static void vllm_take(struct replica *replica, uint32_t id, double now)
 {
     struct vllm *vllm = (struct vllm *)replica;
     struct rank *rank = rank_for(vllm);
     vllm_settle(replica, now);
+    const uint32_t known = (uint32_t)simulation_prompt(replica->simulation, id);
     vllm->shared->requests[id] = (struct vllm_request){
-        .known = (uint32_t)simulation_prompt(replica->simulation, id),
-        .stale = vllm->shared->requests[id].stale };
-    replica->tokens_left += simulation_total(replica->simulation, id) - replica->simulation->got[id];
+        .known = known, .owed = known - replica->simulation->ready[id], .stale = vllm->shared->requests[id].stale };
+    replica->tokens_left += left_of(vllm, id);
     queue_last(replica->simulation, &rank->queue[vllm_class_of(vllm, id)], id);
     rank->waiting++;
     replica->waiting++;
@@ -190,8 +207,7 @@ static bool vllm_drop(struct replica *replica, uint32_t id)
         if (queue_remove(replica->simulation, &vllm->ranks[r].queue[vllm_class_of(vllm, id)], id)) {
             vllm->ranks[r].waiting--;
             replica->waiting--;
-            replica->tokens_left -= simulation_total(replica->simulation,
-                                                     id) - replica->simulation->got[id];
+            replica->tokens_left -= left_of(vllm, id);
             return true;
         }
     return false;

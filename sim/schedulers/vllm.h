@@ -29,6 +29,7 @@ struct vllm_request {
     uint32_t computed;              /* tokens whose KV cache is computed or scheduled */
     uint16_t pending, in_flight;    /* output and draft tokens scheduled and not received; steps in
                                        flight that have it */
+    uint32_t owed;                  /* tokens before its next output that no step has processed to its end */
     bool guesses;                   /* it has given a token since it entered, so draft tokens can follow */
     bool entered;                   /* admitted, but no step has had any of its prompt */
     uint32_t block_count, named;    /* the first `named` blocks have names (hashes) */
@@ -51,6 +52,7 @@ struct vllm_part {
     uint8_t draft;                  /* draft tokens */
     bool decode;
     bool yields;                    /* its step gives a token and the accepted draft tokens */
+    uint32_t prompt;                /* prompt tokens */
 };
 
 struct vllm_flight {                     /* a step that was launched */

@@ -36,6 +36,14 @@ void vllm_stop_running(struct vllm *vllm, struct rank *rank, size_t at)
             (--rank->running_count - at) * sizeof *rank->running);
 }
 
+static void owes(struct vllm *vllm, uint32_t id, uint32_t tokens)
+{
+    struct vllm_request *request = &vllm->shared->requests[id];
+    vllm->replica.tokens_left += tokens;
+    vllm->replica.tokens_left -= request->owed;
+    request->owed = tokens;
+}
+
 static void preempt(struct vllm *vllm, struct rank *rank, size_t at)
 {
     uint32_t id = rank->running[at];
@@ -43,6 +51,7 @@ static void preempt(struct vllm *vllm, struct rank *rank, size_t at)
     vllm_name_now(vllm, rank, id);
     vllm_stop_running(vllm, rank, at);
     request->computed = 0;
+    owes(vllm, id, request->known);
     vllm->replica.simulation->ready[id] = 0;
     rank->preempted++;
     simulation_restarted(vllm->replica.simulation, id);
@@ -130,7 +139,8 @@ static void add_part(struct vllm *vllm, struct rank *rank, struct vllm_forming *
     forming->most = most_with(vllm, forming, id);
     forming->flight->decode &= decode && !draft;
     forming->flight->parts[forming->flight->count++] = 
-        (struct vllm_part){ .id = id, .draft = (uint8_t)draft, .decode = decode, .yields = yields };
+        (struct vllm_part){ .id = id, .draft = (uint8_t)draft, .decode = decode, .yields = yields,
+                                   .prompt = decode ? 0 : tokens };
     vllm_name_blocks(vllm, rank, id);
 }
 
@@ -240,6 +250,7 @@ static void enter(struct vllm *vllm, struct rank *rank, struct vllm_forming *for
     request->guesses = false;
     request->entered = request->computed < vllm->replica.simulation->trace->prompt[id];
     rank->running[rank->running_count++] = id;
+    owes(vllm, id, decodes(vllm, id, (uint32_t)tokens) ? 0 : request->known - request->computed);
     vllm_take_blocks(vllm, rank, id, request->computed + tokens);
     add_part(vllm, rank, forming, id, (uint32_t)tokens);
 }

@@ -98,7 +98,6 @@ static void fcfs_start(struct replica *replica, double now)
         return;
     const double seconds = replica->server->seconds(replica->server->context, &step);
     replica->next = now + seconds;
-    replica->tokens_left -= (uint64_t)(step.decoding + step.prompt);
     simulation_ran(replica, now, seconds, &step);
 }
 
@@ -109,6 +108,7 @@ static void fcfs_end(struct replica *replica, double now)
     size_t stay = 0;
     for (size_t i = 0; i < replica->running; i++) {
         struct running *running = &fcfs->running[i];
+        replica->tokens_left -= running->outputs ? 1 : simulation_prompt(simulation, running->id);
         running->outputs++;
         simulation_first_token(simulation, running->id, now);
         if (simulation->got[running->id] + running->outputs < simulation->want[running->id]) {

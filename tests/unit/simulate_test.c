@@ -306,6 +306,28 @@ static void transfers_are_as_predicted(void **state)
     assert_float_equal(moved[WORKERS], moved[SLOW], 1e-3);
 }
 
+/* A replica that reads a prompt has it left, by the rules of any engine: a pool of prefill replicas gets as many each. */
+static void prompts_are_balanced(void **state)
+{
+    (void)state;
+    static const char *const rules[] = { "vllm-v1", "sglang", "trtllm" };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        double ttft[2];
+        for (int turns = 0; turns < 2; turns++) {
+            struct arena arena = { 0 };
+            const struct given given[] = {
+                { "model", "llama-3.1-8b" }, { "on", "h100-sxm" }, { "gpus", "1" }, { "prefill-gpus", "1" },
+                { "prefill-replicas", "4" }, { "scheduler", rules[i] }, { "router", turns ? "round-robin" : "least-tokens" },
+                { "link-latency", "0s" }, { 0 } };
+            const struct doc *doc = ask(&arena, "poisson:rate=22.4,count=2000,input=556,output=166,seed=1014", given);
+            ttft[turns] = number(doc_get(doc, "ttft"), "mean");
+            arena_free(&arena);
+        }
+        if (!(ttft[0] < 1.02 * ttft[1]))
+            fail_msg("%s: %g by tokens left, %g in turn", rules[i], ttft[0], ttft[1]);
+    }
+}
+
 /* Arrivals are drawn as --arrivals says, whatever the description's kind; a file has its own. */
 static void arrivals_are_those_that_were_named(void **state)
 {
@@ -337,6 +359,7 @@ int main(void)
         cmocka_unit_test(saturation_has_a_band),
         cmocka_unit_test(rules_and_times_are_one_engines),
         cmocka_unit_test(words_of_a_step_reach_the_servers),
+        cmocka_unit_test(prompts_are_balanced),
         cmocka_unit_test(transfers_are_as_predicted),
         cmocka_unit_test(stages_are_as_predicted),
         cmocka_unit_test(arrivals_are_those_that_were_named),
