@@ -263,9 +263,31 @@ static bool parse_named(struct arena *arena, const struct option *option, struct
     return error_expected(error, "%sor a number up to %.9g: %s", all.data, sqrt(row->high), option->help);
 }
 
+/* "p95", behind the "@" of a limit. */
+static bool parse_percentile(const char *text, struct value *value, struct error *error)
+{
+    enum { LEAST = 50 };
+    const double most = 99.99;
+    double number;
+    if (*text == 'p' && text_number(text_of(text + 1), &number) && number >= LEAST && number <= most) {
+        value->percentile = number / 100;
+        return true;
+    }
+    error_set(error, "--%s: invalid percentile '@%.60s'", value->option->name, text);
+    return error_expected(error, "p%d to p%g: 2s@p95; a limit without @ is one of the mean", LEAST, most);
+}
+
 bool option_parse(struct arena *arena, const struct option *option, const char *text, struct value *value,
                   struct error *error)
 {
+    const char *at = option->percentile ? strchr(text, '@') : NULL;
+    if (at) {
+        if (!option_parse(arena, option, arena_copy(arena, text, (size_t)(at - text)), value, error))
+            return false;
+        value->row_text = value->text;
+        value->text = arena_print(arena, "%s%s", value->text, at);
+        return parse_percentile(at + 1, value, error);
+    }
     const char *whole = option->bare ? quantity_with_unit(arena, text, option->bare) : NULL;
     *value = (struct value){ .option = option, .text = whole ? whole : text, .bare = whole ? text : NULL };
     if (option->kind == OPTION_CHOICE)

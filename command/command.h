@@ -40,6 +40,7 @@ struct option {
     const char *const *choices;     /* OPTION_CHOICE, ended by NULL */
     const char *help;               /* one line, without its default and range */
     const char *const *named;       /* OPTION_ROW: a word, the row's value, ..., NULL; a number otherwise is set squared */
+    const char *percentile;         /* the row that "@p95" behind a value sets, to 0.95; NULL: there is none */
     const char *now;                /* an old name: the option that it sets; or NULL */
     bool many;                      /* may be given more than once */
     char letter;                    /* 'o' of -o; 0: none */
@@ -118,6 +119,7 @@ struct value {
     const struct option *option;
     const char *text;               /* as it was given; a bare number with the unit that it is read in */
     const char *bare;               /* the number as it was given, if it got a unit; otherwise NULL */
+    double percentile;              /* 0.95 of "2s@p95"; 0: none */
     const char *row_text;           /* what the row is set to, if that is not `text`; otherwise NULL */
     const char *was;                /* the old name under which it was given; otherwise NULL */
     struct quantity quantity;       /* COUNT, QUANTITY */

@@ -378,7 +378,7 @@ bool servers_space(const struct servers *servers, struct search_space *space, st
 {
     const char *texts[SERVERS_ALL] = {
         NAME_speed_per_user, NAME_deployment_throughput_per_chip " * " NAME_layout_trust, NAME_rank_running_max, NAME_predicted_ttft,
-        NAME_predicted_tpot, NAME_prefill_overload, NAME_slots_load, NAME_gpus_needed,
+        NAME_tpot_kept, NAME_prefill_overload, NAME_slots_load, NAME_gpus_needed,
         NAME_rate_at_target, NAME_replicas_needed };
     if (servers->by_demand)
         texts[SERVERS_WORTH] = servers->by_cost ? NAME_fewest_rent " / " NAME_layout_trust

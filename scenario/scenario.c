@@ -396,8 +396,7 @@ static bool not_a_value(const struct row *row, const char *name, const char *val
     }
     if (unit_same(row->unit, unit_second) && has_percentile(value)) {
         error_set(error, "%s: '%.100s' is a percentile", source, value);
-        return error_expected(error, "a time such as 300ms, which limits the mean; `chalkline simulate` tells "
-                              "percentiles");
+        return error_expected(error, "a time such as 300ms, which limits the mean, or 300ms@p99");
     }
     bool word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(") > 0;
     if (word && *expression->what && strstr(quantity->what, "is not a number")) {
@@ -509,7 +508,14 @@ static bool set_options(struct scenario *scenario, struct error *error)
                               command->values[i].row_text ? command->values[i].row_text : command->values[i].text, ORIGIN_GIVEN,
                               arena_print(scenario->arena, "--%s", option->name), error))
             return false;
+        if (option->kind == OPTION_ROW && command->values[i].percentile > 0)
+            facts_set(&scenario->facts, option->percentile, command->values[i].percentile, ORIGIN_GIVEN,
+                      arena_print(scenario->arena, "--%s", option->name));
     }
+    const struct fact *tail = facts_find(&scenario->facts, NAME_ttft_limit_percentile);
+    if (tail)
+        facts_note(&scenario->facts, "TTFT at p%.6g: rows compare the mean; `plan` and `simulate` simulate the percentile",
+                   100 * tail->value);
     if (scenario->lecture)
         facts_set(&scenario->facts, NAME_lecture_form, 1, ORIGIN_GIVEN, "--lecture");
     const char *const *sets;

@@ -116,13 +116,13 @@ static double wider_by(double length)
     return length < 2 ? sqrt((1 + r) / (1 - r)) : 1;
 }
 
-/* All figures of the counted requests; true: each is narrow enough. */
+/* All figures of the counted requests; true: each is narrow enough, or one is beyond its bound. */
 static bool measure(struct steady_run *run)
 {
     struct steady *steady = run->steady;
     const size_t size = (steady->end - steady->first) / BATCHES;
     const double wider = wider_by((double)size / rate_of(&steady->result, steady->first, steady->end) / steady->tau);
-    bool enough = true;
+    bool enough = true, beyond = false;
     for (size_t k = 0; k < run->count; k++) {
         double each[BATCHES];
         for (size_t b = 0; b < BATCHES; b++)
@@ -130,8 +130,9 @@ static bool measure(struct steady_run *run)
         steady->at[k] = (struct steady_value){ figure_of(run, &run->figures[k], steady->first, steady->end),
                                                wider * half_of(each, BATCHES) };
         enough = enough && (run->figures[k].idle || steady->at[k].half <= narrow[run->figures[k].time] * steady->at[k].value);
+        beyond = beyond || (run->figures[k].bound > 0 && steady->at[k].value - steady->at[k].half > run->figures[k].bound);
     }
-    return enough;
+    return enough || beyond;
 }
 
 /* ---- the queue ---------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ struct steady_figure {
     enum steady_time time;
     double share;                   /* 0.95: the 95th percentile */
     bool idle;                      /* the run does not go on for its sake, however wide its interval is */
+    double bound;                   /* s; the run ends as soon as the whole interval is above it; 0: none */
 };
 
 /* Its value, s; half the width of its 95 % interval, NAN where none is known. */

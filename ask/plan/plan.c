@@ -154,7 +154,9 @@ static bool read_limits(struct plan *plan, struct scenario *scenario, enum plan_
         return error_expected(plan->error, "a whole number from 1 to %d", MOST);
     }
     return read_limit(plan, scenario, NAME_ttft_limit, &plan->ttft) &&
-           read_limit(plan, scenario, NAME_tpot_limit, &plan->tpot);
+           read_limit(plan, scenario, NAME_tpot_limit, &plan->tpot) &&
+           value_of(scenario, NAME_ttft_limit_percentile, &plan->ttft_share, plan->error) &&
+           value_of(scenario, NAME_tpot_limit_percentile, &plan->tpot_share, plan->error);
 }
 
 /* With --aggregated and no number of GPUs, servers are looked at that a command without a server
@@ -346,6 +348,14 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
         }
     if (!ranks_agree(command->ranks, read_words(plan), error))
         return false;
+    enum { OF_PERCENTILE = 4 };             /* which no row has */
+    const struct value *ttft = command_value(command, "ttft");
+    plan->validated = command_given(command, "validate") ? command_count(command, "validate")
+                      : ttft && ttft->percentile > 0 ? OF_PERCENTILE : 0;
+    if (sweeps && ttft && ttft->percentile > 0) {
+        error_set(error, "--sweep compares means of TTFT, not --ttft %s", ttft->text);
+        return error_expected(error, "--ttft %s, or no --sweep", ttft->row_text);
+    }
     return sweeps ? plan_sweep(plan) : plan_search(plan) && keep_front(plan) && plan_answer(plan);
 }
 

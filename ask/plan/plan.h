@@ -113,6 +113,7 @@ struct plan {
     bool alone;                     /* neither GPUs nor a rate are given: plan a single replica */
     double gpus, ttft, tpot;        /* limits; times in s */
     double ttft_share, tpot_share;  /* 0.95: the limit is one of the 95th percentile; 0: of the mean */
+    size_t validated;               /* layouts to simulate: --validate, and some for a percentile of TTFT; 0: none */
     double tensor;                  /* required tensor parallelism; 0: any */
     struct search_result result;
     struct judged *judged;          /* settings whose rules were looked at */

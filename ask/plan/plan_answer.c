@@ -26,7 +26,8 @@ static const char *const limit_rows[] = {
     NAME_gpu_memory_utilization, NAME_hbm_reported, NAME_replica_chips_max,
     NAME_pipeline_parallel_max, NAME_max_num_seqs, NAME_tensor_parallel_most };
 enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };
-static const char *const asked_limit_rows[] = { NAME_deployment_chips, NAME_request_demand, NAME_users_demand };
+static const char *const asked_limit_rows[] = { NAME_deployment_chips, NAME_request_demand, NAME_users_demand,
+                                                NAME_ttft_limit_percentile, NAME_tpot_limit_percentile };
 
 /* The limits that deployments had to keep, of the first machine: the words of the question ask for
  * them again. There is no TTFT limit where no layout meets the usual one, and no number of GPUs
@@ -44,6 +45,14 @@ static void add_limits(struct plan *plan, struct section *section)
             section_nothing(limits, limit_rows[i]);
         else if (value_of(asked, limit_rows[i], &value, &ignored))
             section_number(limits, limit_rows[i], value, scenario_unit(asked, limit_rows[i]));
+    if (plan->ttft_share > 0)
+        section_number(limits, NAME_ttft_limit_percentile, plan->ttft_share, unit_one);
+    if (plan->tpot_share > 0)
+        section_number(limits, NAME_tpot_limit_percentile, plan->tpot_share, unit_one);
+    section_word(limits, "ttft_at", plan->ttft_share > 0 ? arena_print(plan->arena, " at p%.6g", 100 * plan->ttft_share) : "")
+        ->text_only = true;
+    section_word(limits, "tpot_at", plan->tpot_share > 0 ? arena_print(plan->arena, " at p%.6g", 100 * plan->tpot_share) : "")
+        ->text_only = true;
     if (isinf(plan->variants->ttft))
         section_word(limits, "reason", "no layout meets the default TTFT");
     if (chips && !plan->alone && (fact_given(chips) || !plan->by_demand))
@@ -340,7 +349,7 @@ bool plan_answer(struct plan *plan)
     add_counts(plan, section);
     add_limits(plan, section);
     plan->best = plan->front;
-    if (front->count && command_given(plan->command, "validate") && !plan_validate(plan, section))
+    if (front->count && plan->validated && !plan_validate(plan, section))
         return false;
     if (front->count && plan->best) {
         shown = *plan->best;
@@ -421,6 +430,7 @@ static const struct record limits_record = { "PlanLimits", (const struct answer_
     { FIELD_ROWS, .names = limit_rows, .count = LIMIT_ROWS, .always = true },
     { FIELD_ROWS, .names = asked_limit_rows, .count = sizeof asked_limit_rows / sizeof *asked_limit_rows },
     { FIELD_TEXT, "reason", .help = "why a limit is null" },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "ttft_at", "tpot_at" }, .count = 2 },
     { 0 } } };
 
 /* With a sweep that alone, and what was assumed; else all of those that no option asks for. */

@@ -127,9 +127,13 @@ bool plan_simulation(struct plan *plan, struct arena *arena, const struct plan_p
 static void run_one(void *context, size_t i)
 {
     struct trial_run *run = (struct trial_run *)context + i;
+    const struct plan *plan = run->plan;
     const struct steady_figure figures[FIGURES_ALL] = {
-        { STEADY_TTFT, 0, false }, { STEADY_TTFT, 0.99, true }, { STEADY_TPOT, 0, false }, { STEADY_TPOT, 0.99, true },
-        { STEADY_TTFT, run->plan->ttft_share, false }, { STEADY_TPOT, run->plan->tpot_share, false } };
+        [TTFT_MEAN] = { .time = STEADY_TTFT }, [TTFT_99] = { .time = STEADY_TTFT, .share = 0.99, .idle = true },
+        [TPOT_MEAN] = { .time = STEADY_TPOT }, [TPOT_99] = { .time = STEADY_TPOT, .share = 0.99, .idle = true },
+        [TTFT_BOUND] = { .time = STEADY_TTFT, .share = plan->ttft_share,
+                         .bound = plan->variants[run->point.at.space].ttft },
+        [TPOT_BOUND] = { .time = STEADY_TPOT, .share = plan->tpot_share, .bound = plan->tpot } };
     if (run->pending)
         simulate_steady(&run->arena, run->simulate, figures, FIGURES_ALL, &run->steady, &run->error);
 }
@@ -261,8 +265,15 @@ const struct record plan_validated = { "PlanValidated", (const struct answer_fie
     { FIELD_TEXT, "missed", .help = "the limit that it does not meet: TTFT, TPOT or stability" },
     { FIELD_NUMBER, "missed_value", .help = "what it simulates for that limit; null: the queue grows", .unit = "s", .null = true },
     { FIELD_NUMBER, "missed_bound", .help = "that limit", .unit = "s", .null = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "ttft_half", "tpot_half" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
+          "ttft_half", "tpot_half", "ttft_tail", "tpot_tail", "ttft_beyond", "tpot_beyond" } },
     { 0 } } };
+
+/* The percentile that the table has beside the mean. */
+static const char *tail_name(struct arena *arena, double share)
+{
+    return arena_print(arena, "p%.6g", share > 0 ? 100 * share : 99);
+}
 
 static void add_run(struct plan *plan, const struct trial_run *run, struct section *list)
 {
@@ -291,6 +302,12 @@ static void add_run(struct plan *plan, const struct trial_run *run, struct secti
     else
         section_nothing(one, "verdict");
     section_number(one, "loads_above", run->tries, unit_one);
+    section_word(one, "ttft_tail", tail_name(plan->arena, plan->ttft_share))->text_only = true;
+    section_word(one, "tpot_tail", tail_name(plan->arena, plan->tpot_share))->text_only = true;
+    section_number(one, "ttft_beyond", steady->at[plan->ttft_share > 0 ? TTFT_BOUND : TTFT_99].value, unit_second)
+        ->text_only = true;
+    section_number(one, "tpot_beyond", steady->at[plan->tpot_share > 0 ? TPOT_BOUND : TPOT_99].value, unit_second)
+        ->text_only = true;
     section_number(one, "ttft_half", steady->at[TTFT_MEAN].half, unit_second)->text_only = true;
     section_number(one, "tpot_half", steady->at[TPOT_MEAN].half, unit_second)->text_only = true;
     if (run->holds || !run->missed)
@@ -305,8 +322,7 @@ bool plan_validate(struct plan *plan, struct section *section)
     const struct search_front *tops = &plan->result.tops;
     const char *trace = command_text(plan->command, "traffic");
     const bool own_rate = trace && strcmp(trace, "poisson") && strcmp(trace, "constant");
-    const size_t asked = command_count(plan->command, "validate");
-    const size_t count = asked < tops->count ? asked : tops->count;
+    const size_t count = plan->validated < tops->count ? plan->validated : tops->count;
     struct trial_run *runs = arena_array(plan->arena, count, sizeof *runs);
     for (size_t i = 0; i < count; i++) {
         runs[i] = (struct trial_run){ .plan = plan, .place = i, .own_rate = own_rate, .pending = true };

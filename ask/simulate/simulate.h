@@ -27,10 +27,11 @@ struct simulate {
     double api_time;                        /* time per request outside the engine, s */
     double scale;                           /* factor on the arrival rate */
     double ttft_most, tpot_most;            /* limits, s; INFINITY: none */
+    double ttft_share, tpot_share;          /* 0.95: the limit is one of the 95th percentile; 0: of the mean */
     double warm_up;                         /* closed loop: s until requests count; NAN: two rounds of
                                                the users; 0: all start at once and every request
                                                counts */
-    double met;                             /* share of requests that must meet the limits */
+    double met;                             /* share of requests that must meet both limits in place of that; 0: none */
     const char *tier_names[TIERS_MOST];
 };
 
@@ -63,7 +64,8 @@ bool simulate_tiers(struct simulate *simulate, struct error *error);
 enum simulate_time { SIMULATE_TTFT, SIMULATE_TPOT, SIMULATE_E2E, SIMULATE_TIMES };
 
 struct class_score {
-    uint64_t requests, answered, met;
+    uint64_t requests, answered, met;       /* met: both limits */
+    uint64_t ttft_met, tpot_met;
     uint64_t outputs, inputs;               /* tokens of the answered ones */
     struct sketch times[SIMULATE_TIMES];
 };
@@ -106,7 +108,7 @@ struct steady_figure;
 bool simulate_steady(struct arena *arena, const struct simulate *simulate, const struct steady_figure *figures,
                      size_t count, struct steady *steady, struct error *error);
 bool simulate_has_limits(const struct simulate *simulate);
-/* Enough of its requests met the limits; without limits: the servers kept up. */
+/* The means or percentiles are within the limits, or enough requests met both; without limits: the servers kept up. */
 bool simulate_meets(const struct simulate *simulate, const struct simulated *outcome);
 
 /* ---- answers -------------------------------------------------------------------------------- */

@@ -463,7 +463,7 @@ static bool read_world(struct simulate *simulate, struct error *error)
     sim->stepping = command_given(command, "stepping");
     sim->seed = command_count(command, "seed");
     simulate->scale = command_number(command, "time-scale");
-    simulate->met = command_number(command, "attainment");
+    simulate->met = command_given(command, "attainment") ? command_number(command, "attainment") : 0;
     simulate->ttft_most = simulate->tpot_most = INFINITY;
     simulate->warm_up = NAN;
     command_take(command, "warm-up", &simulate->warm_up);
@@ -473,6 +473,12 @@ static bool read_world(struct simulate *simulate, struct error *error)
     command_take(command, "api-time", &simulate->api_time);
     command_take(command, "ttft", &simulate->ttft_most);
     command_take(command, "tpot", &simulate->tpot_most);
+    simulate->ttft_share = command_given(command, "ttft") ? command_value(command, "ttft")->percentile : 0;
+    simulate->tpot_share = command_given(command, "tpot") ? command_value(command, "tpot")->percentile : 0;
+    if (command_given(command, "min-gpus") && sim->users && isinf(simulate->ttft_most) && isinf(simulate->tpot_most)) {
+        error_set(error, "--min-gpus with --users and without a limit: any number of replicas answers them");
+        return error_expected(error, "--ttft 2s, --tpot 50ms, or both");
+    }
     if (!sim->scaling.most || sim->scaling.most > sim->replicas)
         return true;
     error_set(error, "--scale-to %zu is not above --replicas %zu", sim->scaling.most, sim->replicas);

@@ -24,7 +24,10 @@ static void score_request(struct class_score *priority_class, const struct simul
     priority_class->answered++;
     priority_class->outputs += output;
     priority_class->inputs += outcome->trace.prompt[i];
-    priority_class->met += first - asked <= simulate->ttft_most && tpot <= simulate->tpot_most;
+    const bool soon = first - asked <= simulate->ttft_most, fast = tpot <= simulate->tpot_most;
+    priority_class->met += soon && fast;
+    priority_class->ttft_met += soon;
+    priority_class->tpot_met += fast;
     sketch_add(&priority_class->times[SIMULATE_TTFT], first - asked);
     sketch_add(&priority_class->times[SIMULATE_E2E], last - asked);
     if (output > 1)
@@ -203,14 +206,25 @@ bool simulate_has_limits(const struct simulate *simulate)
     return isfinite(simulate->ttft_most) || isfinite(simulate->tpot_most);
 }
 
+/* A limit of the mean, which requests without an answer do not have, or of the share of all requests. */
+static bool limit_met(const struct class_score *all, enum simulate_time time, double most, double share, uint64_t met)
+{
+    return isinf(most) || (share > 0 ? (double)met >= share * (double)all->requests
+                                     : all->answered == all->requests && sketch_mean(&all->times[time]) <= most);
+}
+
 bool simulate_meets(const struct simulate *simulate, const struct simulated *outcome)
 {
-    const bool limits = simulate_has_limits(simulate);
     const struct class_score *all = &outcome->all;
-    if (!limits && all->answered < all->requests)
+    const bool limits = simulate_has_limits(simulate), loop = outcome->options.users > 0;
+    if (loop ? outcome->overloaded && !limits : !strcmp(outcome->verdict, "overloaded"))
         return false;
-    return !outcome->overloaded && (!outcome->verdict || strcmp(outcome->verdict, "overloaded")) &&
-           (!limits || (double)all->met >= simulate->met * (double)all->requests);
+    if (!limits)
+        return all->answered == all->requests;
+    if (simulate->met > 0)
+        return (double)all->met >= simulate->met * (double)all->requests;
+    return limit_met(all, SIMULATE_TTFT, simulate->ttft_most, simulate->ttft_share, all->ttft_met) &&
+           limit_met(all, SIMULATE_TPOT, simulate->tpot_most, simulate->tpot_share, all->tpot_met);
 }
 
 /* ---- what follows a run as it goes on, set by a program that listens ---------------------------- */

@@ -4,6 +4,7 @@
  * values against them. What an option means for a run is read in simulate_options.c. */
 #include "ask/ask.h"
 #include "ask/simulate/simulate.h"
+#include "build/row_names.h"
 
 static const char *const fetch_ways[] = { "sooner", "cheaper", NULL };
 
@@ -101,12 +102,12 @@ static const struct option load_list[] = {
       .help = "refuse a request when N wait per replica" },
     { "patience", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-9,
       .help = "a request that waits longer is abandoned" },
-    { "ttft", "TIME", OPTION_QUANTITY, .unit = "s", TTFT_MEANT,
-      .help = "limit of the time to first token, for goodput" },
-    { "tpot", "TIME", OPTION_QUANTITY, .unit = "s", TPOT_MEANT,
-      .help = "limit of the time per output token, for goodput" },
-    { "attainment", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1, .fallback = "0.99",
-      .help = "share of requests that must meet the limits, for searches" },
+    { "ttft", "TIME[@pN]", OPTION_QUANTITY, .unit = "s", TTFT_MEANT, .percentile = NAME_ttft_limit_percentile,
+      .help = "limit of the mean time to first token, or of a percentile" },
+    { "tpot", "TIME[@pN]", OPTION_QUANTITY, .unit = "s", TPOT_MEANT, .percentile = NAME_tpot_limit_percentile,
+      .help = "limit of the mean time per output token, or of a percentile" },
+    { "attainment", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1, .otherwise = "means and percentiles",
+      .help = "share of requests that must meet both limits instead" },
     { "seed", "N", OPTION_COUNT, .low = 1, .fallback = "1",
       .help = "seed of failures and draft acceptance, not of arrivals" },
     { "stepping", NULL, OPTION_SWITCH,

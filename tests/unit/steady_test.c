@@ -33,7 +33,7 @@ static struct sim_options server(size_t seats, sim_seconds *seconds)
 static struct steady steady_of(struct arena *arena, const char *words, const struct sim_options *options)
 {
     static const struct steady_figure figures[] = {
-        { STEADY_TTFT, 0, false }, { STEADY_TPOT, 0, false }, { STEADY_TTFT, 0.95, false } };
+        { .time = STEADY_TTFT }, { .time = STEADY_TPOT }, { .time = STEADY_TTFT, .share = 0.95 } };
     struct trace trace;
     struct steady steady;
     struct error error;
