@@ -176,6 +176,26 @@ static bool choose_server(struct simulate *simulate, struct scenario *scenario,
     return true;
 }
 
+/* A block holds what its tokens keep on average in requests of the trace's mean lengths. That is less than each token
+ * wrote where layers have windows, and more where they have states. A number of blocks that was given stays. */
+static bool count_windows(const struct simulate *simulate, const struct scenario *scenario, struct sim_server *server,
+                          double *token_bytes, struct error *error)
+{
+    const double rounding = 1e-9;
+    struct scenario trial = *scenario;
+    double share;
+    trial.facts = facts_copy(&scenario->facts);
+    tell_load(simulate, &trial.facts, false);
+    if (!value_of(&trial, NAME_kv_stored_share, &share, error))
+        return false;
+    if (!(share > 0 && share < INFINITY) || fabs(share - 1) < rounding)
+        return true;
+    *token_bytes *= share;
+    if (!command_given(simulate->command, "blocks"))
+        server->blocks = (size_t)fmax(floor((double)server->blocks / share), 1);
+    return true;
+}
+
 /* The rules of vLLM in place of the engine's, with the engine's times, where the latter know no ranks, stages or
  * drafts that the layout has. */
 static void usual_rules(struct sim_server *server)
@@ -253,7 +273,8 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario,
     }
     return (prompts || choose_server(simulate, scenario, server->scheduler, error)) &&
            (rules_named(command) || follow_layout(scenario, server, error)) &&
-           simulate_predicted(scenario, server, token_bytes, error);
+           simulate_predicted(scenario, server, token_bytes, error) &&
+           count_windows(simulate, scenario, server, token_bytes, error);
 }
 
 /* The server of --model and --on. What the trace or its users say cannot be set as a row too: the run

@@ -328,6 +328,33 @@ static void prompts_are_balanced(void **state)
     }
 }
 
+/* A rank holds as many requests as by the rows, with windows and with states. */
+static void caches_hold_what_the_rows_say(void **state)
+{
+    (void)state;
+    static const char *const models[] = { "gemma-3-27b", "gpt-oss-20b", "nemotron-nano-12b-v2", "llama-3.1-8b" };
+    static const char slots[] = "AT(kv_slots, slot_tokens = prompt_uncached + output_decoded)";
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct arena arena = { 0 };
+        struct command command = { .verb = &verb_eval };
+        struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text = { .arena = &arena }, .csv = { .arena = &arena } };
+        struct error error;
+        const struct given given[] = { { "model", models[i] }, { "on", "h200-sxm" }, { "gpus", "2" }, { "tp", "2" },
+                                       { "max-batched-tokens", "2048" }, { 0 } };
+        const struct doc *settings = doc_get(ask(&arena, "constant:rate=1,count=20,input=2000,output=300", given), "settings");
+        command_put_word(&arena, &command, slots);
+        for (const struct given *one = given; one->option; one++)
+            command_set(&arena, &command, one->option, one->text);
+        command_set(&arena, &command, "isl", "2000");
+        command_set(&arena, &command, "osl", "300");
+        if (!verb_eval.ask(&arena, &command, &answer, &error))
+            fail_msg("%s: %s (%s)", models[i], error.what, error.hint);
+        const double rows = number(doc_get(answer.doc, slots), "value");
+        assert_float_equal(number(settings, "blocks") * number(settings, "block") / (2000 + 150), rows, 1e-3 * rows);
+        arena_free(&arena);
+    }
+}
+
 /* Arrivals are drawn as --arrivals says, whatever the description's kind; a file has its own. */
 static void arrivals_are_those_that_were_named(void **state)
 {
@@ -359,6 +386,7 @@ int main(void)
         cmocka_unit_test(saturation_has_a_band),
         cmocka_unit_test(rules_and_times_are_one_engines),
         cmocka_unit_test(words_of_a_step_reach_the_servers),
+        cmocka_unit_test(caches_hold_what_the_rows_say),
         cmocka_unit_test(prompts_are_balanced),
         cmocka_unit_test(transfers_are_as_predicted),
         cmocka_unit_test(stages_are_as_predicted),
