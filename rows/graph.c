@@ -675,11 +675,12 @@ static const struct fact *model_cell(const struct graph_builder *builder, const 
 }
 
 /* Is the row a switch, 0 or 1, that an engine's sheet sets or that has its default? What was given, chosen or varies
- * is none, nor is a share that may lie between. */
+ * is none, nor is a share that may lie between, nor a price. */
 static bool is_switch(const struct row *row, const struct fact *fact)
 {
     const double value = fact ? fact->value : row->value;
-    return row->input && row->low == 0 && row->high == 1 && (value == 0 || value == 1) && !row_expr(row) &&
+    return row->input && unit_same(row->unit, unit_one) && row->low == 0 && row->high == 1 &&
+           (value == 0 || value == 1) && !row_expr(row) &&
            (!fact || (!fact->expression && fact->origin == ORIGIN_FITTED && fact->distribution == DISTRIBUTION_NONE &&
                       fact->low == fact->high));
 }
