@@ -348,10 +348,12 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
         }
     if (!ranks_agree(command->ranks, read_words(plan), error))
         return false;
-    enum { OF_PERCENTILE = 4 };             /* which no row has */
-    const struct value *ttft = command_value(command, "ttft");
+    enum { OF_PERCENTILE = 4 };             /* no row has one of TTFT, nor of pools */
+    const struct value *ttft = command_value(command, "ttft"), *tpot = command_value(command, "tpot");
+    const bool tails = (ttft && ttft->percentile > 0) ||
+                       (tpot && tpot->percentile > 0 && !command_given(command, "aggregated"));
     plan->validated = command_given(command, "validate") ? command_count(command, "validate")
-                      : ttft && ttft->percentile > 0 ? OF_PERCENTILE : 0;
+                      : tails && !sweeps ? OF_PERCENTILE : 0;
     if (sweeps && ttft && ttft->percentile > 0) {
         error_set(error, "--sweep compares means of TTFT, not --ttft %s", ttft->text);
         return error_expected(error, "--ttft %s, or no --sweep", ttft->row_text);
