@@ -24,6 +24,7 @@ struct simulate {
     struct sim_options options;
     struct trace trace;
     const char *drawn;                      /* the description that the trace is drawn from, by a seed; NULL: a file */
+    bool varied;                            /* users: its outputs vary, although it says one number */
     double api_time;                        /* time per request outside the engine, s */
     double scale;                           /* factor on the arrival rate */
     double ttft_most, tpot_most;            /* limits, s; INFINITY: none */

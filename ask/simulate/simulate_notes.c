@@ -42,6 +42,14 @@ static void set_step(struct simulate *simulate, const struct simulated *outcome)
                   "simulated");
 }
 
+static bool all_equal(const struct trace *trace)
+{
+    size_t same = 1;
+    while (same < trace->count && trace->prompt[same] == trace->prompt[0] && trace->output[same] == trace->output[0])
+        same++;
+    return same >= trace->count && trace->output[0] > 1;
+}
+
 /* Rows that the simulator reads, beside those of a tier: first those of which the answer tells. */
 enum { SHOWN = 4, SHOWN_OF_RUN = 6 };
 static const char *const rows[] = {
@@ -64,6 +72,10 @@ void simulate_notes(struct simulate *simulate, const struct simulated *outcome,
     const struct value *budget = command_value(simulate->command, "max-batched-tokens");
     if (budget && budget->was)
         facts_note(&scenario->facts, "--%s is an old name of --%s", budget->was, budget->option->name);
+    if (simulate->varied)
+        facts_note(&scenario->facts, "outputs vary by a tenth, so that users lose the phases in which they start; constant: keeps them equal");
+    else if (simulate->options.users > 1 && all_equal(&simulate->trace))
+        facts_note(&scenario->facts, "equal requests of users keep the phases in which they start: this is one of many steady states");
     if (!simulate->predicted) {
         if (scenario->facts.note_count)
             figures_notes(scenario, section);

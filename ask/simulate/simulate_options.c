@@ -524,7 +524,9 @@ static bool read_trace(struct simulate *simulate, struct error *error)
     if (generate_is(source) || (colon && strchr(colon, '=') && !file_there(simulate->arena, source))) {
         if (arrivals && generate_is(source) && text_number(text_of(arrivals->row_text), &cv2))
             source = with_arrivals(simulate->arena, source, cv2);
-        simulate->drawn = source;
+        const char *varied = command_count(simulate->command, "users") > 1 ? generate_varied(simulate->arena, source) : NULL;
+        simulate->varied = varied != NULL;
+        simulate->drawn = source = varied ? varied : source;
         return generate_trace(simulate->arena, source, trace, error);
     }
     if (arrivals) {

@@ -33,6 +33,9 @@ extern const struct generate_key generate_keys[];
 extern const size_t generate_key_count;
 
 bool generate_is(const char *words);    /* a known kind, alone or with ':' after it */
+/* The description with outputs whose deviation is a tenth of their mean. NULL: `words` are no good, are of kind constant,
+ * or say how outputs are distributed. */
+const char *generate_varied(struct arena *arena, const char *words);
 /* Error: a key that is not known, given twice or without meaning here; a value that it cannot
  * be; more than GENERATE_MOST requests, a prompt that grows beyond LENGTH_MOST, a session that
  * waits beyond TIME_MOST. */

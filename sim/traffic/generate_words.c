@@ -331,6 +331,39 @@ bool generate_is(const char *words)
     return kind_of(words, &kind, &rest);
 }
 
+const char *generate_varied(struct arena *arena, const char *words)
+{
+    struct buffer out = { .arena = arena };
+    struct text rest;
+    enum kind kind;
+    double output;
+    bool said = false;
+    if (!kind_of(words, &kind, &rest) || kind == KIND_CONSTANT)
+        return NULL;
+    buffer_print(&out, "%s:", generate_kinds[kind]);
+    bool more = rest.size > 0;
+    if (more)
+        rest.data++, rest.size--;                   /* the colon */
+    while (more) {
+        bool equals;
+        const struct text pair = amount_take(&rest, ',', &more);
+        struct text value = pair, name = amount_take(&value, '=', &equals);
+        const bool lengths = text_is(text_trim(name), generate_keys[KEY_LENGTHS].name);
+        if (!text_is(text_trim(name), generate_keys[KEY_OUTPUT].name) && !lengths) {
+            buffer_print(&out, "%.*s,", (int)pair.size, pair.data);
+            continue;
+        }
+        if (lengths || !text_number(text_trim(value), &output) || !(output > 1 && output <= 1e7 && whole(output)))
+            return NULL;
+        buffer_print(&out, "%.*s=lognormal(%.0f,cv=0.1),", (int)name.size, name.data, output);
+        said = true;
+    }
+    if (!said)
+        buffer_print(&out, "%s=lognormal(%s,cv=0.1),", generate_keys[KEY_OUTPUT].name, generate_keys[KEY_OUTPUT].usual);
+    out.data[out.size - 1] = 0;                     /* the last comma */
+    return out.data;
+}
+
 bool generate_read(struct arena *arena, const char *words, struct traffic_plan *plan, struct trace *trace,
                    struct error *error)
 {

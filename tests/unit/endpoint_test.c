@@ -116,7 +116,7 @@ static void test_as_simulated(void **state)
         struct arena arena = { 0 };
         struct server server;
         char words[500], where[560];
-        snprintf(words, sizeof words, "poisson:rate=1,count=1000,input=%d,output=%d %s%s", traffic->prompt,
+        snprintf(words, sizeof words, "constant:rate=1,count=1000,input=%d,output=%d %s%s", traffic->prompt,
                  traffic->output, traffic->server, traffic->load);
         start(&server, arena_print(&arena, "%s --clock virtual", words));
         const char *measured = run(&arena, "%s measure %s --loads %d --isl %d --osl %d --budget 1000s --json",

@@ -355,6 +355,32 @@ static void caches_hold_what_the_rows_say(void **state)
     }
 }
 
+/* Users of equal requests keep their phases: outputs vary where the description leaves them open, and the answer says so. */
+static void users_lose_their_phases(void **state)
+{
+    (void)state;
+    static const struct { const char *trace, *users, *same, *note; } rows[] = {
+        { "poisson:count=200", "8", "poisson:count=200,output=lognormal(200,cv=0.1)", "outputs vary" },
+        { "gamma:output=50,seed=7,count=200", "8", "gamma:output=lognormal(50,cv=0.1),seed=7,count=200", "outputs vary" },
+        { "constant:count=200", "8", NULL, "equal requests" },
+        { "poisson:count=200,output=100..300", "8", NULL, NULL },
+        { "poisson:count=200,output=1", "8", NULL, NULL },
+        { "poisson:count=200", "1", "constant:count=200", NULL } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena arena = { 0 };
+        const struct given given[] = { { "blocks", "28000" }, { "step-time", "10ms + 0.05ms*tokens" }, { "users", rows[i].users },
+                                       { 0 } };
+        const struct doc *doc = ask(&arena, rows[i].trace, given), *assumed = doc_get(doc, "assumed");
+        if (!rows[i].note)
+            assert_null(assumed);
+        else
+            assert_true(!strncmp(assumed->first->string, rows[i].note, strlen(rows[i].note)));
+        if (rows[i].same)
+            assert_true(number(doc, "output_rate") == number(ask(&arena, rows[i].same, given), "output_rate"));
+        arena_free(&arena);
+    }
+}
+
 /* Arrivals are drawn as --arrivals says, whatever the description's kind; a file has its own. */
 static void arrivals_are_those_that_were_named(void **state)
 {
@@ -387,6 +413,7 @@ int main(void)
         cmocka_unit_test(rules_and_times_are_one_engines),
         cmocka_unit_test(words_of_a_step_reach_the_servers),
         cmocka_unit_test(caches_hold_what_the_rows_say),
+        cmocka_unit_test(users_lose_their_phases),
         cmocka_unit_test(prompts_are_balanced),
         cmocka_unit_test(transfers_are_as_predicted),
         cmocka_unit_test(stages_are_as_predicted),
