@@ -175,12 +175,15 @@ static bool emit(struct server *server, const struct command *command, struct an
         .scenario = *scenario, .model = subject.model, .machine = subject.machine,
         .weights = subject.precision, .experts = subject.experts_precision, .cache = subject.kv_precision,
         .gpus = server_at(server, SERVER_deployment_chips),
-        .title = arena_print(scenario->arena, "%s, concurrency %s", server_layout(server),
-                             server_text(server, SERVER_concurrency, 3)),
+        .title = arena_print(scenario->arena, server_at(server, SERVER_arrival_rate) > 0 ? "%s, %s running"
+                             : "%s, concurrency %s", server_layout(server),
+                             server_text(server, server_at(server, SERVER_arrival_rate) > 0 ? SERVER_running
+                                         : SERVER_concurrency, 3)),
         .predicted = arena_print(scenario->arena, "%s per user, TTFT %s, TPOT %s",
                                  server_text(server, SERVER_speed_per_user, 3),
                                  server_text(server, SERVER_predicted_ttft, 3),
                                  server_text(server, SERVER_predicted_tpot, 3)) };
+    deployment.load = server_load(server);
     deployment.count[LAUNCH_TOGETHER] = server_at(server, SERVER_replicas);
     deployment.missed = missed_limits(server);
     return launch_open(&launch, scenario->arena, &deployment, command_text(command, "emit"), subject.engine, error) &&

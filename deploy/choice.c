@@ -233,12 +233,12 @@ static void set_chosen(struct choice *choice, const char *row, double value)
 static const char *limits_text(const struct choice *choice)
 {
     struct arena *arena = choice->scenario->arena;
-    const char *tpot = quantity_text(arena, choice->servers.tpot, unit_second, 4);
+    const char *tpot = quantity_text(arena, choice->servers.tpot, unit_second, 9);
     if (choice->ttft_missed > 0)
         return arena_print(arena, "TPOT within %s (none meets TTFT within %s)", tpot,
-                           quantity_text(arena, choice->ttft_missed, unit_second, 4));
+                           quantity_text(arena, choice->ttft_missed, unit_second, 9));
     return arena_print(arena, "TPOT within %s, TTFT within %s", tpot,
-                       quantity_text(arena, choice->servers.ttft, unit_second, 4));
+                       quantity_text(arena, choice->servers.ttft, unit_second, 9));
 }
 
 /* "the best startable layout per GPU with TPOT within 50 ms, TTFT within 2 s". */

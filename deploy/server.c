@@ -148,7 +148,7 @@ bool server_infeasible(const struct server *server, struct doc *doc)
 /* Keys of the sizes of one kind of replica. */
 #define SIZES(X)                                                                            \
     X(chips) X(tensor_parallel) X(attention_dp) X(pipeline_parallel) X(expert_parallel)     \
-    X(context_parallel) X(concurrency)
+    X(context_parallel)
 
 static const char *const size_rows[] = {
 #define X(name) NAME_##name,
@@ -165,6 +165,7 @@ static const struct record kind_record = { "Server", (const struct answer_field[
     { FIELD_TEXT, "machine", .help = "name of the machine in the catalog", .always = true },
     { FIELD_ROWS, .names = size_rows, .count = sizeof size_rows / sizeof *size_rows,
       .always = true },
+    { FIELD_ROWS, .names = server_rows, .count = 1, .always = true },       /* null in an open loop */
     { FIELD_NUMBER, NAME_spare_experts, .help = "further copies of busy experts, which balance the ranks (EPLB)", .always = true },
     { FIELD_NUMBER, "prefill_chunk", .help = "most prompt tokens in one step", .unit = "token",
       .always = true },
@@ -208,8 +209,8 @@ const struct record server_record = { "ServerRows", (const struct answer_field[]
       .record = &served_record, .always = true },
     { FIELD_RECORD, "parts", .help = "where the time of a token goes", .record = &parts_record },
     { FIELD_TEXT, "infeasible", .help = "why there is no such server, or none within the limits" },
-    { FIELD_TEXT_ONLY, .count = 5,
-      .names = (const char *const[]){ "server_layout", "verdict", "hosts_paid", "hosts_why", "hosts_idle" } },
+    { FIELD_TEXT_ONLY, .count = 6,
+      .names = (const char *const[]){ "server_layout", "verdict", "hosts_paid", "hosts_why", "hosts_idle", "load_line" } },
     { 0 } } };
 
 void deployment_engine(const struct scenario *scenario, struct section *section)
@@ -236,6 +237,20 @@ void deployment_rules(const struct started *started, struct section *section)
         section_word(section, "unknown", started->unknown);
 }
 
+static bool open_loop(const struct server *server)
+{
+    return server_at(server, SERVER_arrival_rate) > 0;
+}
+
+/* The users of one replica in a closed loop; an open loop has none. */
+static void add_concurrency(const struct server *server, struct section *section)
+{
+    if (open_loop(server))
+        section_nothing(section, NAME_concurrency);
+    else
+        section_number(section, NAME_concurrency, server_at(server, SERVER_concurrency), unit_one);
+}
+
 void server_deployment(const struct server *server, struct section *answer)
 {
     static const enum server_row sizes[] = {
@@ -251,6 +266,7 @@ void server_deployment(const struct server *server, struct section *answer)
     section_word(one, "machine", server->scenario.subject.machine);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         section_number(one, server_rows[sizes[i]], server_at(server, sizes[i]), unit_of(server, sizes[i]));
+    add_concurrency(server, one);
     section_number(one, NAME_spare_experts, server_at(server, SERVER_spare_experts), unit_one);
     section_number(one, "prefill_chunk", server_at(server, SERVER_chunked_prefill_size),
                    unit_of(server, SERVER_chunked_prefill_size));
@@ -261,16 +277,54 @@ void server_deployment(const struct server *server, struct section *answer)
     rules_judge(server_at(server, SERVER_layout_startable) > 0, kinds, 1, &started);
     deployment_rules(&started, section);
     section_number(section, "distance", server_at(server, SERVER_layout_distance), unit_one);
-    for (size_t i = 0; i < server->row_count; i++)
+    add_concurrency(server, section);
+    for (size_t i = 1; i < server->row_count; i++)
         section_number(section, server_rows[i], server_at(server, i), unit_of(server, i));
+}
+
+/* All but the first values. */
+static struct values values_from(const struct values *values, size_t first)
+{
+    struct values rest = *values;
+    rest.at += first;
+    rest.names += first;
+    rest.graph.outputs += first;
+    rest.graph.output_count -= first;
+    return rest;
+}
+
+const char *load_command(struct arena *arena, double rate, double users, double cv2, double prompt, double output)
+{
+    const double evenest = 1e6;     /* shape of gamma distributed gaps that are nearly equal */
+    struct buffer out = { .arena = arena };
+    buffer_print(&out, "vllm bench serve --random-input-len %.0f --random-output-len %.0f", prompt, output);
+    if (users > 0)
+        buffer_print(&out, " --max-concurrency %.0f", fmax(1, floor(users + 0.5)));
+    else
+        buffer_print(&out, " --request-rate %.6g", rate);
+    if (!(users > 0) && cv2 != 1)
+        buffer_print(&out, " --burstiness %.6g", fmin(evenest, 1 / cv2));
+    return out.data;
+}
+
+const char *server_load(const struct server *server)
+{
+    const double users = open_loop(server) ? 0 : server_at(server, SERVER_concurrency) * server_at(server, SERVER_replicas);
+    return load_command(server->scenario.arena, server_at(server, SERVER_arrival_rate) * server_at(server, SERVER_replicas),
+                        users, server_at(server, SERVER_arrivals_cv2), server_at(server, SERVER_prompt_tokens),
+                        server_at(server, SERVER_output_tokens));
 }
 
 void server_figures(struct server *server, const char *const *more, size_t count,
                     const struct template *template, struct section *section)
 {
-    struct values values = server_more(server);
+    struct values values = server_more(server), known = values_from(&server->values, open_loop(server));
     figures_of(&server->scenario, &values, more, count, template, section);
-    figures_of(&server->scenario, &server->values, server_rows, server->row_count, template, section);
+    if (open_loop(server))
+        section_nothing(section, NAME_concurrency);
+    figures_of(&server->scenario, &known, server_rows + open_loop(server), server->row_count - open_loop(server), template,
+               section);
+    section_word(section, "load_line", server_load(server))->text_only = true;
     scenario_hosts(&server->scenario, server_at(server, SERVER_deployment_chips), server_at(server, SERVER_hosts),
                    server_at(server, SERVER_host_chips), section);
     section_word(section, "server_layout", server_layout(server))->text_only = true;
@@ -287,12 +341,7 @@ bool server_open(struct server *server, const struct scenario *scenario, struct 
 
 struct values server_more(const struct server *server)
 {
-    struct values more = server->values;
-    more.at += SERVER_ROW_COUNT;
-    more.names += SERVER_ROW_COUNT;
-    more.graph.outputs += SERVER_ROW_COUNT;
-    more.graph.output_count -= SERVER_ROW_COUNT;
-    return more;
+    return values_from(&server->values, SERVER_ROW_COUNT);
 }
 
 static void note_started(struct scenario *scenario, bool startable)

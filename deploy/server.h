@@ -11,17 +11,20 @@
 #include "scenario/scenario.h"
 #include "scenario/values.h"
 
-/* The first rows exist for every replica, the others only for one that keeps up with its arrivals. */
+/* The first rows exist for every replica, the others only for one that keeps up with its arrivals. The very first is of a
+ * closed loop: null in an open one. */
+#define NAME_seats "seats"          /* an alias */
 #define SERVER_ROWS(X)                                                                      \
     X(concurrency) X(arrival_rate) X(prompt_tokens) X(output_tokens)                        \
     X(prompt_tokens_cv) X(output_tokens_cv) X(tensor_parallel)                              \
     X(attention_dp) X(pipeline_parallel) X(rank_slots) X(saturated_throughput) X(batch)     \
     X(chips) X(expert_parallel) X(context_parallel) X(chunked_prefill_size) X(replicas)     \
     X(deployment_chips) X(host_chips) X(hosts) X(chips_paid) X(layout_startable)            \
+    X(step_tokens) X(seats) X(arrivals_cv2)                                                                 \
     X(stable) X(replica_fits) X(band_exponent) X(heads_divisible) X(layout_distance)       \
     X(spare_experts)                                                                       \
     X(replica_weights_per_chip) X(replica_kv_per_chip) X(replica_memory_share)             \
-    X(utilization) X(rank_running_mean)                                                        \
+    X(utilization) X(rank_running_mean) X(rate) X(running)                                     \
     X(predicted_tpot) X(predicted_ttft) X(predicted_e2e) X(predicted_throughput)            \
     X(throughput_per_chip) X(speed_per_user) X(predicted_energy_per_token)                  \
     X(deployment_rent) X(input_cost_per_token) X(output_cost_per_token) X(blended_cost_per_token)              \
@@ -59,6 +62,10 @@ const char *server_text(const struct server *server, enum server_row row, int di
 const char *server_layout(const struct server *server);
 /* A usual number of GPUs, a power of 2, that has room for what takes this share of the memory of so many. */
 double chips_holding(double share, double chips);
+/* "vllm bench serve --request-rate 15.76 ...": what sends a deployment this load, with random arrivals, or such whose gaps
+ * have the squared coefficient of variation `cv2`. `users` of a closed loop, 0: an open one. */
+const char *load_command(struct arena *arena, double rate, double users, double cv2, double prompt, double output);
+const char *server_load(const struct server *server);          /* the same of a server */
 /* Why the replica serves nothing (out of memory, overloaded), or NULL. */
 const char *server_verdict(const struct server *server);
 /* assumed_notes of what the server reaches and costs. */

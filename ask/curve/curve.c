@@ -469,11 +469,11 @@ static bool loads_differ(const struct curve *curve)
     return chosen;
 }
 
-/* "50 in flight": requests at the point's server at a time. */
+/* "50 running": the sequences that decode at the point's server. */
 static const char *load_words(struct curve *curve, size_t i)
 {
-    const double running = load_chosen(curve, i) ? value_or_nan(curve->at[i], NAME_concurrency) : NAN;
-    return isfinite(running) ? arena_print(curve->arena, "%s in flight", count_text(curve->arena, running, 3)) : "";
+    const double running = load_chosen(curve, i) ? value_or_nan(curve->at[i], NAME_running) : NAN;
+    return isfinite(running) ? arena_print(curve->arena, "%s running", count_text(curve->arena, running, 3)) : "";
 }
 
 /* What a chip costs there, and as what. */

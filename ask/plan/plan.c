@@ -314,16 +314,28 @@ bool plan_search(struct plan *plan)
            search_ranks(plan->arena, ranks, plan->spaces, plan->count, &plan->result, plan->error);
 }
 
-/* Evaluate the front's points and drop those that then exceed a limit. */
+/* Is a point of the front worth its cost after the one before it? A front ends where more GPUs hardly make it faster. */
+static bool worth_more(const struct search_point *before, const struct search_point *point, double gain)
+{
+    const double cost = point->throughput > 0 ? before->throughput / point->throughput
+                                              : point->throughput / before->throughput;
+    return log(point->speed / before->speed) >= gain * log(cost);
+}
+
+/* Evaluate the front's points, and drop those that then exceed a limit or are not worth their cost. */
 static bool keep_front(struct plan *plan)
 {
     struct search_front *front = &plan->result.front;
     size_t kept = 0;
+    double gain;
+    if (!value_of(&plan->variants->scenario, NAME_front_gain_least, &gain, plan->error))
+        return false;
     plan->front = arena_array(plan->arena, front->count + 1, sizeof *plan->front);
     if (!plan_read_points(plan, front->points, front->count, plan->front))
         return false;
     for (size_t i = 0; i < front->count; i++)
-        if (plan_keeps(plan, &plan->front[i])) {
+        if (plan_keeps(plan, &plan->front[i]) &&
+            (!kept || worth_more(&front->points[kept - 1], &front->points[i], gain))) {
             plan->front[kept] = plan->front[i];
             front->points[kept++] = front->points[i];
         }

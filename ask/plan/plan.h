@@ -11,6 +11,7 @@
 #include "scenario/figures.h"
 #include "scenario/rules.h"
 #include "search/search.h"
+#include "deploy/server.h"
 #include "deploy/servers.h"
 #include "scenario/sweep.h"
 
@@ -37,7 +38,14 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };       /* aggregated, d
     X(ttft, NAME_predicted_ttft, NAME_disagg_deployment_ttft)                                        \
     X(tpot, NAME_predicted_tpot, NAME_disagg_tpot)                                                   \
     X(e2e, NAME_predicted_e2e, NAME_pool_e2e)                                                        \
-    X(rate, NAME_request_demand, NAME_disagg_deployment_rate)                                        \
+    X(rate, NAME_rate, NAME_rate)                                                                    \
+    X(running, NAME_running, NAME_running)                                                           \
+    X(seats, NAME_seats, NAME_seats)                                                                 \
+    X(step_tokens, NAME_step_tokens, NAME_step_tokens)                                               \
+    X(arrivals_cv2, NAME_arrivals_cv2, NAME_arrivals_cv2)                                            \
+    X(prompt_tokens, NAME_prompt_tokens, NAME_prompt_tokens)                                         \
+    X(output_tokens, NAME_output_tokens, NAME_output_tokens)                                         \
+    X(deployment_rate, NAME_request_demand, NAME_disagg_deployment_rate)                             \
     X(server_rate, NAME_arrival_rate, NAME_pool_pair_rate)                                           \
     X(replicas, NAME_replicas, NAME_pool_replicas)                                                   \
     X(server_gpus, NAME_chips, NAME_disaggregated_chips)                                             \
@@ -171,11 +179,13 @@ double plan_input(const struct plan *plan, const struct search_point *point, con
 struct scenario plan_scenario(const struct plan *plan, const struct search_point *point);
 extern const char *const plan_figures[PLAN_FIGURE_COUNT];
 
-/* "8 x TP 4, concurrency 13, chunks of 512"; "2 x TP 8 prefill + 1 x TP 8 decode, concurrency 51" */
+/* "8 x TP 4, 13 running per replica, chunks of 512"; "2 x TP 8 prefill + 1 x TP 8 decode, 51 running" */
 const char *plan_deployment(const struct plan *plan, const struct plan_point *point);
 /* The same as a sentence without its stop: "Five workers of five GPUs read prompts, nine workers of
  * one GPU answer". */
 const char *plan_sentence(const struct plan *plan, const struct plan_point *point);
+/* What sends the deployment its load: "vllm bench serve --request-rate 76.38 ...". */
+const char *plan_load(const struct plan *plan, const struct plan_point *point);
 /* What distinguishes the point's variant from the others: "H200 SXM, fp8", or "". */
 const char *plan_variant(const struct plan *plan, const struct plan_point *point);
 /* The figure as text. */

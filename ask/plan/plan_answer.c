@@ -291,7 +291,7 @@ void plan_note_question(struct plan *plan)
     for (size_t i = 0; i < 2; i++)
         if (!command_given(plan->command, limits[i].option))
             facts_note(facts, "%s within %s by default%s", limits[i].name,
-                       quantity_text(plan->arena, bounds[i], unit_second, 4),
+                       quantity_text(plan->arena, bounds[i], unit_second, 9),
                        i == 0 && isinf(plan->variants->ttft) ? ": no layout meets it" : "");
     if (!command_given(plan->command, "precision") && weights)
         facts_note(facts, "weights as in the checkpoint, %.3g byte%s each: --precision fp8,fp4 "

@@ -46,10 +46,9 @@ const char *plan_deployment(const struct plan *plan, const struct plan_point *po
     const struct search_point *at = &point->at;
     const bool pools = plan->variants[at->space].kind == PLAN_POOLS;
     struct buffer out = { .arena = plan->arena };
-    const double ranks = plan_input(plan, at, NAME_attention_dp);
     const double draft = plan_input(plan, at, NAME_draft_tokens);
     const double copies = point->figures[PLAN_replicas];
-    const char *layout = layout_text(plan->arena, plan_input(plan, at, NAME_chips), ranks,
+    const char *layout = layout_text(plan->arena, plan_input(plan, at, NAME_chips), plan_input(plan, at, NAME_attention_dp),
                                      plan_input(plan, at, NAME_pipeline_parallel),
                                      plan_input(plan, at, NAME_expert_parallel));
     if (pools && copies > 1)
@@ -65,12 +64,20 @@ const char *plan_deployment(const struct plan *plan, const struct plan_point *po
         buffer_print(&out, "%.0f x %s", copies, layout);
     if (pools && copies > 1)
         buffer_print(&out, ")");
-    buffer_print(&out, ", concurrency %.4g", plan_input(plan, at, NAME_rank_running_target) * ranks);
+    const double servers = copies * (pools ? plan_input(plan, at, NAME_decode_workers) : 1);
+    buffer_print(&out, ", %.4g running%s", point->figures[PLAN_running] / servers,
+                 servers <= 1 ? "" : pools ? " per decode worker" : " per replica");
     if (!pools)
         buffer_print(&out, ", chunks of %.0f", plan_input(plan, at, NAME_chunked_prefill_size));
     if (draft > 0)
         buffer_print(&out, ", %.0f draft token%s", draft, draft > 1 ? "s" : "");
     return out.data;
+}
+
+const char *plan_load(const struct plan *plan, const struct plan_point *point)
+{
+    const double *at = point->figures;
+    return load_command(plan->arena, at[PLAN_rate], 0, at[PLAN_arrivals_cv2], at[PLAN_prompt_tokens], at[PLAN_output_tokens]);
 }
 
 const char *plan_variant(const struct plan *plan, const struct plan_point *point)
@@ -213,8 +220,7 @@ static void add_server(struct plan *plan, const struct plan_point *point, const 
     section_number(one, NAME_expert_parallel, !prefill ? plan_input(plan, &point->at, NAME_expert_parallel)
                                               : ranks > 1 ? chips / stages : 1, unit_one);
     section_number(one, NAME_context_parallel, 1, unit_one);
-    section_number(one, NAME_concurrency, prefill ? ranks * stages : ranks * plan_input(
-        plan, &point->at, NAME_rank_running_target), unit_one);
+    section_nothing(one, NAME_concurrency);     /* an open loop has no users */
     section_number(one, NAME_spare_experts, variant->spare, unit_one);
     section_number(one, "prefill_chunk", chunk, unit_one);
 }
@@ -306,6 +312,7 @@ void plan_record(struct plan *plan, const struct plan_point *point, struct secti
     add_figures(plan, point, section);
     scenario_footprint(&read, variant->kind == PLAN_POOLS, section);
     breakdown_section(&variant->read, &parts, unit_second, section);
+    section_word(section, "load_line", plan_load(plan, point))->text_only = true;
     section_word(section, "largest_part", breakdown_largest(plan->arena, &parts, 1))
         ->text_only = true;
     section_word(section, "largest_parts", breakdown_largest(plan->arena, &parts, 4))
@@ -344,6 +351,6 @@ const struct record plan_deployment_record = { "PlanDeployment", (const struct a
     { FIELD_ROWS, .names = footprint_rows[1], .count = FOOTPRINT_ROWS },
     { FIELD_RECORD, "parts", .help = "where the time of a token goes", .record = &parts_record },
     { FIELD_TEXT_ONLY, .names = plan_figures, .count = PLAN_FIGURE_COUNT },
-    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
-          "variant", "largest_part", "largest_parts", "alike", "energy", "carbon", "water" } },
+    { FIELD_TEXT_ONLY, .count = 8, .names = (const char *const[]){
+          "variant", "load_line", "largest_part", "largest_parts", "alike", "energy", "carbon", "water" } },
     { 0 } } };

@@ -40,7 +40,7 @@ static bool launch_point(struct plan *plan, const struct search_point *at, struc
         .experts = command_text(plan->command, "experts-precision"), .cache = variant->kv,
         .title = plan_deployment(plan, &point),
         .searched = true, .any_layout = command_given(plan->command, "any-layout"),
-        .gpus = plan->alone ? point.figures[PLAN_deployment_chips] : plan->gpus,
+        .load = plan_load(plan, &point), .gpus = plan->alone ? point.figures[PLAN_deployment_chips] : plan->gpus,
         .predicted = arena_print(plan->arena, "%s per GPU, %s per user, TTFT %s, TPOT %s",
                                  plan_text(plan, &point, PLAN_per_gpu, 4),
                                  plan_text(plan, &point, PLAN_speed_per_user, 3),
@@ -55,7 +55,7 @@ static bool launch_point(struct plan *plan, const struct search_point *at, struc
     return true;
 }
 
-/* "--pick 101.3 for 4 x TP 8, concurrency 14, or ": the nearest of the front that it can run. */
+/* "--pick 101.3 for 4 x TP 8, 14 running, or ": the nearest of the front that it can run. */
 static const char *other_point(struct plan *plan, const struct launch *launch, size_t from)
 {
     enum { TRIES = 100 };

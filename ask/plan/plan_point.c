@@ -34,7 +34,7 @@ const char *const plan_figure_rows[PLAN_KINDS][PLAN_FIGURE_COUNT] = {
 /* With a demand the chips of pools are those that it needs, not those that there are. */
 const char *const plan_demand_rows[PLAN_FIGURE_COUNT] = {
     [PLAN_per_gpu] = NAME_pool_needed_per_gpu, [PLAN_cost] = NAME_pool_needed_cost,
-    [PLAN_rate] = NAME_request_demand, [PLAN_replicas] = NAME_pool_pairs_needed };
+    [PLAN_deployment_rate] = NAME_request_demand, [PLAN_replicas] = NAME_pool_pairs_needed };
 
 const char *plan_row(const struct plan *plan, enum plan_kind kind, int figure)
 {
@@ -52,10 +52,10 @@ static const char *const read_together[] = {
 static const char *const read_pools[] = {
     NAME_chips, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel, NAME_draft_tokens,
     NAME_prefill_chips, NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel,
-    NAME_disagg_prefill_time, NAME_decode_workers, NAME_prefill_workers, NAME_rank_running_target,
+    NAME_decode_workers, NAME_prefill_workers, NAME_rank_running_target,
     NAME_deployment_chips, NAME_batch, NAME_layout_distance };
 enum { TOGETHER_REPLICAS = 6, TOGETHER_DEMAND, TOGETHER_BATCH, TOGETHER_DISTANCE, TOGETHER_COUNT,
-       POOLS_SEARCHED = 12, POOLS_CHIPS = POOLS_SEARCHED, POOLS_BATCH, POOLS_DISTANCE, POOLS_COUNT };
+       POOLS_SEARCHED = 11, POOLS_CHIPS = POOLS_SEARCHED, POOLS_BATCH, POOLS_DISTANCE, POOLS_COUNT };
 
 static const char *const *read_inputs(enum plan_kind kind, size_t *count)
 {
@@ -93,9 +93,10 @@ static bool open_report(struct plan *plan, struct variant *variant, const double
     struct values values, parts;
     size_t count;
     const char *const *names = read_inputs(variant->kind, &count);
-    if (variant->kind == PLAN_POOLS)
+    if (variant->kind == PLAN_POOLS) {
         variant->read.facts = facts_copy(&variant->scenario.facts);
-    else
+        facts_remove(facts, NAME_disagg_prefill_time);  /* it follows from the prefill workers */
+    } else
         facts_remove(facts, NAME_deployment_chips);     /* those of its own replicas */
     for (size_t i = 0; i < count; i++)
         if (!fact_given(facts_find(facts, names[i])) || !strcmp(names[i], NAME_deployment_chips))

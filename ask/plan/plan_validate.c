@@ -247,8 +247,7 @@ static const struct record confidence_record = { "PlanConfidence", (const struct
 const struct record plan_validated = { "PlanValidated", (const struct answer_field[]){
     { FIELD_TEXT, "deployment", .help = "the deployment in words", .always = true },
     { FIELD_TEXTS, "words", .help = "words of the command that gives its figures again", .always = true },
-    { FIELD_NUMBER, "rate", .help = "requests per second of the deployment, the highest tried at which it holds",
-      .unit = "1/s", .always = true },
+    { FIELD_ROWS, .names = (const char *const[]){ NAME_rate }, .count = 1, .always = true },   /* the highest at which it holds */
     { FIELD_NUMBER, "goodput_per_gpu", .help = "requests per second and GPU at which it is stable and within the limits; "
       "0: at none that was tried", .unit = "1/s", .always = true },
     { FIELD_NUMBER, "came", .help = "requests that arrived while they were counted", .unit = "1/s", .always = true,
@@ -283,7 +282,7 @@ static void add_run(struct plan *plan, const struct trial_run *run, struct secti
     struct section *one = section_add(list, NULL, SECTION_RECORD);
     section_word(one, "deployment", plan_deployment(plan, &run->point));
     figures_words(&read, one);
-    section_number(one, "rate", rate_of(run), unit_one);
+    section_number(one, NAME_rate, rate_of(run), unit_one);
     section_number(one, "goodput_per_gpu", run->holds ? rate_of(run) / figures[PLAN_deployment_chips] : 0,
                    unit_one);
     section_number(one, "came", steady->rate > 0 ? steady->rate : NAN, unit_one);

@@ -290,6 +290,8 @@ static void head_lines(const struct launch *launch, struct buffer *out)
     launch_comment(out, "%s on %s: %s", deployment->scenario.model, deployment->scenario.machine,
                    deployment->title);
     launch_comment(out, "predicted: %s", deployment->predicted);
+    if (deployment->load)
+        launch_comment(out, "load: %s", deployment->load);
     if (!engine_family(&deployment->scenario))
         launch_comment(out, "whether %s runs on %s is not known: its sheet states no family", launch->title,
                        deployment->scenario.machine);

@@ -21,7 +21,8 @@ struct deployment {                 /* the deployment that is to be started */
     struct scenario scenario;       /* with the sizes of its replicas as facts */
     const char *model, *machine;    /* as the user named them */
     const char *weights, *experts, *cache;      /* formats; NULL: the model's own */
-    const char *title, *predicted;  /* "8 x TP 4, concurrency 13"; "714.3 token/s per GPU, ..." */
+    const char *title, *predicted;  /* "8 x TP 4, 13 running per replica"; "714.3 token/s per GPU, ..." */
+    const char *load;               /* what sends it the load that was predicted: a command; NULL: not said */
     bool searched, any_layout;      /* by a plan; whose --any-layout lifts the rules of engines and hosts */
     bool unasked;                   /* no --emit asked for it: errors do not name that option */
     const char *missed;             /* the limits that it misses; NULL: none */

@@ -40,7 +40,7 @@ struct lengths {
 static void check_seats(const struct doc *point, double seats)
 {
     const struct doc *servers = doc_get(point, "servers");
-    const double held = figure(servers->last, "concurrency") / figure(servers->last, "attention_dp");
+    const double held = figure(point, "running") / figure(servers->last, "count") / figure(servers->last, "attention_dp");
     const double room = floor(figure(point, "rank_slots"));
     double term = exp(-held), below = 0;
     for (double n = 0; n <= seats && term > 0; n++, term *= held / n)
