@@ -273,7 +273,7 @@ static void add_settings(const struct simulated *outcome, const char *engine, st
     section_number(settings, "cadence", sim_setting(server, "cadence"), unit_second)->text_only = true;
     if (sim_setting(server, "even-stages") > 0)
         section_number(settings, "even", 1, unit_one)->text_only = true;
-    section_number(settings, "step_tokens", (double)step_tokens, unit_one)->text_only = true;
+    section_number(settings, "budget", (double)step_tokens, unit_one)->text_only = true;
     if (!sim->split.replicas)
         return;
     struct section *prompts = section_add(settings, "prompts", SECTION_RECORD);

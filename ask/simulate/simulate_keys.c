@@ -84,7 +84,7 @@ static const struct record settings_record = { "SimulatedServers", (const struct
     { FIELD_NUMBER, "ahead", .help = "1: asynchronous scheduling, a step is prepared while another runs", .always = true },
     { FIELD_RECORD, "prompts", .help = "the prefill pool", .record = &prompts_record },
     { FIELD_NUMBER, "decodes_busy", .help = "share of the time during which the decode servers are busy" },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "cadence", "step_tokens", "even" }, .count = 3 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "cadence", "budget", "even" }, .count = 3 },
     { 0 } } };
 
 static const struct record hit_record = { "CacheHits", (const struct answer_field[]){

@@ -55,19 +55,21 @@ enum { SHOWN = 4, SHOWN_OF_RUN = 6 };
 static const char *const rows[] = {
     NAME_server_step, NAME_kv_blocks_per_rank, NAME_max_num_seqs, NAME_kv_block_tokens,
     NAME_run_cost_per_token, NAME_run_energy_per_token,
-    NAME_api_time, NAME_chunked_prefill_size, NAME_step_tokens, NAME_think_time, NAME_arrivals_cv2, NAME_attention_dp, NAME_pipeline_parallel, NAME_draft_tokens,
-    NAME_acceptance_rate, NAME_steps_ahead, NAME_stages_even, NAME_kv_per_token, NAME_tensor_parallel,
-    NAME_server_price, NAME_simulated_step };
+    NAME_api_time, NAME_chunked_prefill_size, NAME_step_tokens, NAME_think_time, NAME_arrivals_cv2, NAME_attention_dp,
+    NAME_pipeline_parallel, NAME_draft_tokens, NAME_acceptance_rate, NAME_steps_ahead, NAME_stages_even,
+    NAME_kv_stored_share, NAME_kv_per_token, NAME_tensor_parallel, NAME_server_price, NAME_simulated_step };
 static const char *const tier_rows[] = {
     NAME_tier_capacity, NAME_tier_bandwidth, NAME_tier_hold_per_byte,
     NAME_tier_retrieve_per_byte, NAME_tier_endurance, NAME_tier_wear_per_byte };
-enum { ROWS = sizeof rows / sizeof *rows, TIER_ROWS = sizeof tier_rows / sizeof *tier_rows };
+static const char *const pool_rows[] = { NAME_kv_transfer_time, NAME_first_token_after_transfer };
+enum { ROWS = sizeof rows / sizeof *rows, POOL_ROWS = sizeof pool_rows / sizeof *pool_rows,
+       TIER_ROWS = sizeof tier_rows / sizeof *tier_rows };
 
 void simulate_notes(struct simulate *simulate, const struct simulated *outcome,
                     struct section *section)
 {
     struct scenario *scenario = &simulate->scenario;
-    const char *texts[ROWS + TIER_ROWS];
+    const char *texts[ROWS + POOL_ROWS + TIER_ROWS];
     size_t count = ROWS;
     const struct value *budget = command_value(simulate->command, "max-batched-tokens");
     if (budget && budget->was)
@@ -84,6 +86,8 @@ void simulate_notes(struct simulate *simulate, const struct simulated *outcome,
     memcpy(texts, rows, sizeof rows);
     for (size_t i = 0; i < TIER_ROWS && simulate->options.tiers; i++)
         texts[count++] = arena_print(simulate->arena, "SUM(tier, %s)", tier_rows[i]);
+    for (size_t i = 0; i < POOL_ROWS && simulate->options.split.replicas; i++)
+        texts[count++] = pool_rows[i];
     set_step(simulate, outcome);
     shown_notes(scenario, rows, outcome ? SHOWN_OF_RUN : SHOWN, NULL);
     given_note(scenario, texts, count, "the simulation");

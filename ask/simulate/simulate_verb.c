@@ -71,7 +71,7 @@ static const struct option pool_list[] = {
       .help = "GPUs per prefill replica" },
     { "link", "RATE", OPTION_QUANTITY, .unit = "B/s", .low = 1e6, .bare = "GB/s", .otherwise = "the machine's",
       .help = "bandwidth of a chip's link between pools" },
-    { "link-latency", "TIME", OPTION_QUANTITY, .unit = "s", .high = 10, .bare = "us", .otherwise = "kv_transfer_latency",
+    { "link-latency", "TIME", OPTION_QUANTITY, .unit = "s", .high = 10, .bare = "us", .otherwise = "the engine's",
       .help = "latency of a KV transfer" },
     { "fails-every", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-6,
       .help = "mean time between failures of a replica" },

@@ -65,6 +65,7 @@ static void open(struct world *world, size_t round)
     }
     facts_set(&scenario->facts, "deployment_chips", 1000 * draw(&state), ORIGIN_GIVEN, "test");
     facts_set(&scenario->facts, "chips", 100 * draw(&state), ORIGIN_GIVEN, "test");
+    facts_set(&scenario->facts, "step_tokens", 1e5 * draw(&state), ORIGIN_GIVEN, "test");
     facts_set(&scenario->facts, "attention_dp", 3 * draw(&state), ORIGIN_GIVEN, "test");
     facts_set(&scenario->facts, "prompt_limit", 1e5 * draw(&state), ORIGIN_GIVEN, "test");
     facts_set(&scenario->facts, "stages_balanced", (double)(round / COUNT(scenarios) % 2), ORIGIN_GIVEN, "test");
