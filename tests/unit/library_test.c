@@ -663,7 +663,7 @@ static void steps_have_the_time_of_their_row(void **state)
             chalkline_batch_add(&batch, list[i].prompt, list[i].done, 0);
         const double seconds = chalkline_step(server, &batch, interval);
         const char *ask = arena_print(&arena, "{\"words\": \"simulated_step\", \"model\": \"llama-3.1-8b\", \"on\": \"h100-sxm\", \"gpus\": 1,"
-            " \"engine\": \"vllm\", \"set\": {\"rank_running\": %g, \"context\": %g, \"prefill_chunk\": %g, \"prefill_done\": %g,"
+            " \"set\": {\"rank_running\": %g, \"context\": %g, \"prefill_chunk\": %g, \"prefill_done\": %g,"
             " \"prompts_begun\": %g}}", list[i].decodes, list[i].context, list[i].prompt, list[i].done, batch.begun);
         assert_true(chalkline_ask(library, "eval", ask, &answer) <= CHALKLINE_INFEASIBLE);
         if (seconds != figure(&arena, chalkline_json(answer), "simulated_step", "value"))
