@@ -19,6 +19,18 @@ struct swept_plans {
     bool any;                       /* a deployment is within the limits at some value */
 };
 
+/* The words that ask for a point of the plan at one value again, which outlive that plan. */
+static void add_words(struct plan *one, const struct plan_point *best, struct sweep_value value, struct section *record)
+{
+    struct scenario read = plan_read_scenario(one, best);
+    struct section *list = section_add(record, "words", SECTION_TEXTS);
+    size_t count;
+    facts_set(&read.facts, value.row, value.value, ORIGIN_AXIS, "--sweep");
+    const char *const *words = scenario_words(&read, &count);
+    for (size_t i = 0; i < count; i++)
+        section_word(list, NULL, arena_copy(list->arena, words[i], strlen(words[i])));
+}
+
 /* The plan at one value. */
 static bool add_value(struct swept_plans *swept, struct sweep_value value, struct unit unit, struct section *list)
 {
@@ -41,6 +53,7 @@ static bool add_value(struct swept_plans *swept, struct sweep_value value, struc
     if (found && (good = plan_read_point(&one, &one.result.front.points[0], &best))) {
         struct plan kept = one;
         kept.arena = plan->arena;       /* for words that outlive this value */
+        add_words(&one, &best, value, record);
         section_word(record, "deployment", plan_deployment(&kept, &best));
         section_word(record, "variant", plan_variant(&kept, &best))->text_only = true;
         section_word(record, "binds", plan_binds(&one, &best))->text_only = true;
@@ -82,6 +95,7 @@ bool plan_sweep(struct plan *plan)
 }
 
 const struct record plan_swept = { "PlanSweep", (const struct answer_field[]){
+    { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again" },
     { FIELD_TEXT, "deployment", .help = "the best deployment, in words; absent where none is feasible" },
     { FIELD_ROWS, .names = plan_figure_rows[PLAN_TOGETHER], .count = PLAN_FIGURE_COUNT,
       .keys = plan_figures },

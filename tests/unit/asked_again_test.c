@@ -5,7 +5,8 @@
  *    Half of them choose layout and load at each value, so that `eval` with the value alone gives the same.
  * 2. Points of `curve`, held and chosen: `eval` with the words of a point gives the same bits. With --choose `eval` with
  *    nothing but the value does too.
- * 3. A value that was chosen, said aloud, changes no figure of `step` and `bill --own`. */
+ * 3. The best deployment at each value of `plan --sweep`: `eval` with its words gives its rate and TPOT.
+ * 4. A value that was chosen, said aloud, changes no figure of `step` and `bill --own`. */
 #include "test.h"
 
 #include "ask/ask.h"
@@ -178,6 +179,29 @@ static void points_are_answers(void **state)
     assert_int_equal(wrong, 0);
 }
 
+static void swept_plans_are_answers(void **state)
+{
+    (void)state;
+    static const char *const questions[] = {
+        "plan llama-3.3-70b --on h100-sxm --sweep prompt_tokens=1000,8000",
+        "plan qwen3-32b --on h200-sxm --sweep deployment_chips=8,16 --aggregated" };
+    for (size_t i = 0; i < COUNT(questions); i++) {
+        struct arena arena = { 0 };
+        const struct words words = of(&arena, questions[i]);
+        const struct doc *answer = ask(&arena, &words);
+        assert_non_null(answer);
+        for (const struct doc *one = doc_get(answer, "sweep")->first; one; one = one->next) {
+            const bool pools = strstr(doc_get(one, "deployment")->string, " prefill + ");
+            const char *rows[] = { pools ? "disagg_tpot" : "predicted_tpot", "rate" }, *keys[] = { "tpot", "rate" };
+            for (int k = 0; k < 2; k++) {
+                const struct question question = { .quantity = rows[k] };
+                assert_true(same_bits(by_words(&arena, &question, doc_get(one, "words")), doc_get(one, keys[k])->number));
+            }
+        }
+        arena_free(&arena);
+    }
+}
+
 /* ---- said aloud --------------------------------------------------------------------------- */
 
 /* Numbers of the answer that are its figures. */
@@ -229,6 +253,7 @@ static void chosen_sizes_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(roots_are_solutions), cmocka_unit_test(points_are_answers),
+                                        cmocka_unit_test(swept_plans_are_answers),
                                         cmocka_unit_test(chosen_sizes_change_nothing) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
