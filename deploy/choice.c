@@ -268,7 +268,7 @@ static void choose_nothing(struct choice *choice)
 {
     choice->rule = "nothing fits";
     if (choice->load < 0)
-        facts_set(&choice->scenario->facts, NAME_batch, 1, ORIGIN_CHOSEN, choice->rule);
+        set_chosen(choice, NAME_batch, 1);
 }
 
 /* Two notes: "layout: 8 GPUs, TP 1 x DP 8, chunks of 512, 14.78 requests/s:", and the rule. */
