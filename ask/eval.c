@@ -78,6 +78,8 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     assumed_notes(&scenario, &values, NULL, count);
     given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
     server_note_unstable(&scenario, &values.graph);
+    if (graph_depends(arena, &values.graph, NAME_steps_ahead))
+        server_note_load(&scenario, &scenario.facts);
     if (graph_depends(arena, &values.graph, NAME_prompt_tokens))
         scenario_note_length(&scenario);
     for (size_t i = 0; i < read->count; i++)

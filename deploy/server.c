@@ -370,6 +370,7 @@ bool server_open_with(struct server *server, const struct scenario *scenario,
     server->row_count = server_at(server, SERVER_stable) > 0 ? SERVER_ROW_COUNT
                                                                     : SERVER_KNOWN;
     note_started(&server->scenario, server_at(server, SERVER_layout_startable) > 0);
+    server_note_load(&server->scenario, &server->scenario.facts);
     scenario_note_length(&server->scenario);
     if (server_at(server, SERVER_band_exponent) > 1)
         facts_note(&server->scenario.facts, "few or no measurements of such GPUs: the prediction "
@@ -383,6 +384,20 @@ bool server_open_parts(struct server *server, const struct scenario *scenario,
     return server_open_with(server, scenario, more, count, error) &&
            (server_verdict(server) ||
             breakdown_of(&server->scenario, NAME_predicted_tpot, true, &server->parts, error));
+}
+
+/* What the formulas of a loaded server leave out here. */
+void server_note_load(struct scenario *scenario, struct facts *noted)
+{
+    static const char *const gaps[] = {
+        [1] = "think time is not in the formulas: `chalkline simulate --think T`",
+        [2] = "pipeline stages under load are less sure: `chalkline simulate`",
+        [3] = "attention ranks step together, with the fullest: up to 15 % longer",
+        [4] = "TTFT above 0.8 of the capacity is known to 10 to 40 %: `chalkline simulate`" };
+    struct error ignored;
+    double gap;
+    if (value_of(scenario, NAME_load_gap, &gap, &ignored) && gap > 0)
+        facts_note(noted, "%s", gaps[(int)gap]);
 }
 
 /* ---- single rows --------------------------------------------------------------------------- */

@@ -88,6 +88,7 @@ void deployment_rules(const struct started *started, struct section *section);
 extern const struct record server_record, deployment_record;
 
 /* A note where an open loop does not keep up, for who reads single rows of the prediction. */
+void server_note_load(struct scenario *scenario, struct facts *noted);
 void server_note_unstable(struct scenario *scenario, const struct graph *graph);
 
 #endif

@@ -30,8 +30,7 @@ void servers_open_loop(struct facts *facts, const char *source)
             facts_set(facts, servers_inputs[i].row, servers_inputs[i].unset, ORIGIN_CHOSEN, source);
     facts_bind(facts, NAME_rank_running_mean, NAME_rank_running_target, ORIGIN_AXIS, source);
     facts_bind(facts, NAME_arrival_rate, NAME_rate_at_target, ORIGIN_AXIS, source);
-    facts_set(facts, NAME_other_prompts_share, 1, ORIGIN_AXIS, source);
-    facts_set(facts, NAME_closed_loop_synchronized, 0, ORIGIN_AXIS, source);
+    facts_set(facts, NAME_open_loop, 1, ORIGIN_CHOSEN, source);
 }
 
 double rate_down(double value)

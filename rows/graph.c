@@ -674,21 +674,28 @@ static const struct fact *model_cell(const struct graph_builder *builder, const 
     return cell && cell->origin == ORIGIN_MODEL && !cell->expression ? cell : NULL;
 }
 
-/* Is the row a switch, 0 or 1, that an engine's sheet sets or that has its default? What was given, chosen or varies
- * is none, nor is a share that may lie between, nor a price. */
+static int holds_settled(const struct graph_builder *builder, const struct expr *condition);
+
+/* Is the row a constant, or a switch, 0 or 1, that an engine's sheet sets or that has its default, or else a rule's
+ * choice of what otherwise follows? What was given or varies is none, nor is a share that may lie between, nor a price. */
 static bool is_switch(const struct row *row, const struct fact *fact)
 {
     const double value = fact ? fact->value : row->value;
-    return row->input && unit_same(row->unit, unit_one) && row->low == 0 && row->high == 1 &&
-           (value == 0 || value == 1) && !row_expr(row) &&
-           (!fact || (!fact->expression && fact->origin == ORIGIN_FITTED && fact->distribution == DISTRIBUTION_NONE &&
-                      fact->low == fact->high));
+    if (!fact && row->input && row->low == row->high)
+        return true;
+    return unit_same(row->unit, unit_one) && row->low == 0 && row->high == 1 && (value == 0 || value == 1) &&
+           (!fact || (!fact->expression && fact->origin == (row_expr(row) ? ORIGIN_CHOSEN : ORIGIN_FITTED) &&
+                      fact->distribution == DISTRIBUTION_NONE && fact->low == fact->high));
 }
 
 /* The number of an operand that no input of this graph varies: a number, a row that AT set to one, a cell of the
- * model's file, or a switch. */
+ * model's file, a switch, or a row that selects one of these. */
 static bool settled_number(const struct graph_builder *builder, const struct expr *expr, double *number)
 {
+    if (expr->op == OP_SELECT) {
+        const int holds = holds_settled(builder, expr_kid(expr, 0));
+        return holds >= 0 && settled_number(builder, expr_kid(expr, holds ? 1 : 2), number);
+    }
     if (expr->op == OP_NUMBER) {
         *number = expr->number;
         return true;
@@ -702,6 +709,8 @@ static bool settled_number(const struct graph_builder *builder, const struct exp
         *number = set->value;
         return set->op == OP_NUMBER;
     }
+    if (!row_table(row) && !place->fact && row_expr(row))
+        return row_expr(row)->op == OP_SELECT && settled_number(builder, row_expr(row), number);
     const struct fact *fact = row_table(row) ? model_cell(builder, expr) : place->fact;
     *number = fact ? fact->value : row->value;
     return row_table(row) ? fact != NULL : is_switch(row, fact);

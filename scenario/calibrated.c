@@ -404,6 +404,7 @@ static void set_field(struct scenario *scenario, const struct calibrated *calibr
             facts_cell(facts, table, entry, calibrated_fields[m].weight,
                        posterior_weight(&calibrated->posterior, i, m), ORIGIN_FITTED, calibrated->file);
     }
+    facts_set(facts, NAME_load_generator, 1, ORIGIN_FITTED, calibrated->file);      /* its points are a client's */
     facts_set(facts, NAME_field_length, calibrated->prior.length, ORIGIN_FITTED, "data/calibration.csv");
     for (int m = 0; m < POSTERIOR_FIELDS; m++)
         facts_bind(facts, calibrated_fields[m].residual, calibrated_fields[m].found, ORIGIN_FITTED,

@@ -44,6 +44,7 @@ static bool setup_list(struct predictor *predictor, const struct measured *point
     const struct expr *wanted[OUTPUTS];
     for (int i = 0; i < point->input_count; i++)
         facts_set(&scenario->facts, point->inputs[i].name, 1, ORIGIN_AXIS, "measured");
+    facts_set(&scenario->facts, NAME_load_generator, 1, ORIGIN_FITTED, "measured by a benchmark's client");
     if (predictor->row_count)
         return list_rows(predictor, scenario, setup, error);
     for (int i = 0; i < point->value_count; i++) {

@@ -322,6 +322,8 @@ void plan_basis(struct plan *plan, const struct plan_point *point, struct scenar
     read.arena = noted->arena;
     read.formulas = noted->formulas;
     basis_texts(&read, rows, COUNT, basis);
+    if (plan->variants[point->at.space].kind != PLAN_POOLS)
+        server_note_load(&read, &noted->facts);
 }
 
 void plan_note_idle(struct plan *plan)

@@ -269,6 +269,8 @@ static void as_rows_written_twice(void **state)
             if (output != TRAIN) {
                 assert_true(value_of(&scenario, "rank_running_mean", &running, &error));
                 facts_set(&scenario.facts, "rank_running_mean", running, ORIGIN_GIVEN, "test");
+                assert_true(value_of(&scenario, "closed_wait_steps", &running, &error));
+                facts_set(&scenario.facts, "closed_wait_steps", running, ORIGIN_GIVEN, "test");
             }
             write_all(&held, &scenario, outputs[output]);
             for (size_t k = 0; k < parts.count; k++) {
@@ -318,7 +320,7 @@ static void as_the_lists_said(void **state)
         { "launch overhead", "", "kernel_overhead_time" },
         { "communication", "", "comm_time" },
         { "host overhead", "", "host_exposed" },
-        { "prefill interference", "", "acceptance_length * rank_running * other_prompts_share * prefill_per_token" },
+        { "prefill interference", "", "prefill_wait" },
     }, train[] = {
         { "GEMMs", "", "train_micro_batches * (gemm_forward + gemm_backward)" },
         { "attention", "", "train_micro_batches * (attention_forward + attention_backward)" },

@@ -61,7 +61,7 @@ static double predict(struct world *world, const struct server *server, const st
     const struct setting stated[] = { { "chips", server->chips }, { "concurrency", server->load },
                                     { "attention_dp", 1 }, { "expert_parallel", 1 },
                                     { "prompt_tokens", server->prompt },
-                                    { "output_tokens", server->answer } };
+                                    { "output_tokens", server->answer }, { "load_generator", 1 } };
     const struct command none = { .verb = &verb_eval };
     struct scenario scenario;
     double value;

@@ -554,7 +554,7 @@ static void test_scales(void **state)
     }
     print_message("      watch %.3f GPU-hours, limits met by %.2f %%; known %.3f, %.2f %%\n", hours[0], 100 * met[0], hours[1],
                   100 * met[1]);
-    assert_true(hours[0] < 1.15 * hours[1] && met[0] > met[1] - 0.01);
+    assert_true(hours[0] < 1.2 * hours[1] && met[0] > met[1] - 0.01);
     static const struct { const char *words, *says; } bad[] = {
         { "--scale-to 2 --scale-by watch", "nothing is predicted" }, { "--scale-by known", "without --scale-to" },
         { "--metrics /nowhere/at-all", "--metrics: /nowhere/at-all" },

@@ -425,7 +425,7 @@ static const struct {
     { "qwen3-14b --on rtx-3060 --precision Q5_K_M --isl 9500 --osl 500 --concurrency 1", "llamacpp",
       "llama-server -m Qwen3-14B-Q5_K_M.gguf -c 11413 -np 1 -ngl 999" },
     { "qwen3-14b --on rtx-3060 --precision Q5_K_M --isl 4500 --osl 500 --concurrency 2", "llamacpp",
-      "llama-server -m Qwen3-14B-Q5_K_M.gguf -c 11412 -np 2 -ngl 999 -b 512" },
+      "llama-server -m Qwen3-14B-Q5_K_M.gguf -c 11412 -np 2 -ngl 999 -b 8192" },
     { "qwen3-14b --on rtx-3060 --precision Q5_K_M --isl 5500 --osl 500 --concurrency 2", "llamacpp",
       "llama-server -m Qwen3-14B-Q5_K_M.gguf -c 7504 -np 1 -ngl 999" },
 };

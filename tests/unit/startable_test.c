@@ -130,7 +130,7 @@ static void layouts_with_a_verdict(void **state)
             rules += check_case(&own, line), cases++;
         arena_free(&own);
     }
-    assert_int_equal(cases, 57);
+    assert_int_equal(cases, 60);
     assert_true(rules > 25);
     arena_free(&arena);
 }
