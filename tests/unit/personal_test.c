@@ -211,7 +211,7 @@ static void published_runs(void **state)
         { "localscore.csv", "decode", 0.103, 0.95 * 531 / 568 }, { "localscore.csv", "prefill", 0.12, 0.95 * 531 / 568 },
         { "localscore.csv", "ttft", 0.12, 0.95 * 531 / 568 }, { "dgx_spark.csv", "decode", 0.04, 0.97 },
         { "dgx_spark.csv", "prefill", 0.08, 0.97 }, { "strix_halo_kyuz0.csv", "decode", 0.085, 0.84 },
-        { "strix_halo_kyuz0.csv", "prefill", 0.125, 0.84 } };
+        { "strix_halo_kyuz0.csv", "prefill", 0.14, 0.84 } };
     struct world *world = *state;
     for (size_t i = 0; i < COUNT(sheets); i++) {
         const char *path = shared_file(&world->arena, arena_print(&world->arena, "measurements/sources/%s",

@@ -4,9 +4,9 @@ import type { Question } from "./client";
 import type { Reply } from "./engine";
 import { type Scenario, words } from "./state";
 
-export interface Server { role: string; count: number; machine: string; chips: number; concurrency: number; tensor_parallel: number; attention_dp: number; pipeline_parallel: number; expert_parallel: number }
+export interface Server { role: string; count: number; machine: string; chips: number; tensor_parallel: number; attention_dp: number; pipeline_parallel: number; expert_parallel: number }
 export interface Deployment {
-  deployment: string; kind: string; machine: string; words: string[]; servers: Server[]; per_gpu: number; tpot: number; ttft: number; cost: number;
+  deployment: string; kind: string; machine: string; words: string[]; servers: Server[]; running: number; per_gpu: number; tpot: number; ttft: number; cost: number;
   speed_per_user?: number; disagg_speed_per_user?: number; deployment_chips: number; chips_paid: number; engine: string; startable: boolean;
   tpot_band_low?: number; tpot_band_high?: number; disagg_tpot_band_low?: number; disagg_tpot_band_high?: number;
   throughput_band_low?: number; throughput_band_high?: number; disagg_throughput_band_low?: number; disagg_throughput_band_high?: number;
@@ -29,8 +29,8 @@ export const bandOf = (p: Deployment): [number, number] => [p.per_gpu * (p.disag
 /* What the time of a token is multiplied with at both ends of its interval. */
 export const tpotBandOf = (p: Deployment): [number, number] => [p.disagg_tpot_band_low ?? p.tpot_band_low ?? NaN,
                                                                 p.disagg_tpot_band_high ?? p.tpot_band_high ?? NaN];
-/* Requests in flight where answers are made. */
-export const usersOf = (p: Deployment): number => p.servers.filter(s => s.role !== "prefill").reduce((sum, s) => sum + s.count * s.concurrency, 0);
+/* Sequences that decode, of the whole deployment. */
+export const usersOf = (p: Deployment): number => p.running;
 
 export interface Front { points: Deployment[]; says: string; fresh: boolean; waits: boolean }
 

@@ -151,7 +151,7 @@ on("every number that does not move says why, and why says that number", null, a
 on("the first screen's answer is plan's", "#model", async () => {
   const said = await answer(["plan", "--model", "deepseek-v3", "--on", "gb200-nvl72", "--isl", "1024", "--osl", "1024", "--speed", "5"]);
   const speed = p => p.disagg_speed_per_user ?? p.speed_per_user, point = said.front.sort((a, b) => speed(a) - speed(b)).find(p => speed(p) >= 40);
-  const users = point.servers.filter(s => s.role !== "prefill").reduce((sum, s) => sum + s.count * s.concurrency, 0), two = v => Number(v.toPrecision(2)).toLocaleString("en", { maximumFractionDigits: 6 });
+  const users = point.running, two = v => Number(v.toPrecision(2)).toLocaleString("en", { maximumFractionDigits: 6 });
   const answerText = await text("h1");
   assert.ok(answerText.includes(`${two(users)} users`) && answerText.includes(`${two(1e6 * point.cost)} USD`), answerText);
   const bound = await answer(["eval", "bound_step", ...point.words]), three = v => Number(v.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 });
