@@ -27,6 +27,7 @@ struct simulate {
     bool varied;                            /* users: its outputs vary, although it says one number */
     double api_time;                        /* time per request outside the engine, s */
     double scale;                           /* factor on the arrival rate */
+    size_t users_each;                      /* closed loop: users of one replica; 0: of all replicas, as in options */
     double ttft_most, tpot_most;            /* limits, s; INFINITY: none */
     double ttft_share, tpot_share;          /* 0.95: the limit is one of the 95th percentile; 0: of the mean */
     double warm_up;                         /* closed loop: s until requests count; NAN: two rounds of
@@ -40,8 +41,7 @@ ask_function ask_simulate;
 /* simulate_listen.c; the page has none of them. An error if any is given, as there is no endpoint here. */
 extern const struct option_group listen_options, metrics_options;
 bool simulate_listens_not(const struct command *command, struct error *error);
-bool simulate_read(struct arena *arena, const struct command *command,
-                   struct simulate *simulate, struct error *error);
+bool simulate_read(struct arena *arena, const struct command *command, struct simulate *simulate, struct error *error);
 
 /* simulate_step.c: seconds of a step by a formula that is linear in tokens, cached, sequences. */
 bool simulate_formula(struct arena *arena, const char *formula, struct sim_server *server,

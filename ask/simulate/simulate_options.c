@@ -62,8 +62,7 @@ static bool read_scheduler(struct simulate *simulate, struct error *error)
 
 /* Refuse an option that the chosen scheduler does not read: a setting of another one, or a feature that
  * it has not. */
-static bool options_fit_scheduler(const struct command *command,
-                                  const struct sim_server *server, struct error *error)
+static bool options_fit_scheduler(const struct command *command, const struct sim_server *server, struct error *error)
 {
     static const struct { const char *option; unsigned needs; } only[] = {
         { "dp", SCHEDULER_RANKS },           { "draft", SCHEDULER_DRAFTS },
@@ -109,7 +108,8 @@ static void tell_load(const struct simulate *simulate, struct facts *facts, bool
     const struct trace *trace = &simulate->trace;
     const struct command *command = simulate->command;
     const double count = (double)trace->count, span = trace->arrival[trace->count - 1];
-    const double rate = span > 0 ? count / span * command_number(command, "time-scale") : 1;
+    const double rate = command_given(command, "rate") ? command_number(command, "rate")
+                        : span > 0 ? count / span * simulate->scale : 1;
     const double replicas = (double)command_count(command, "replicas");
     double prompts = 0, outputs = 0, prompt_squares = 0, output_squares = 0;
     for (size_t i = 0; i < trace->count; i++) {
@@ -134,7 +134,9 @@ static void tell_load(const struct simulate *simulate, struct facts *facts, bool
         const double users = command_number(command, "users");
         facts_set(facts, whole ? NAME_users : NAME_concurrency, whole ? users : users / replicas,
                   ORIGIN_AXIS, "--users");
-    } else if (whole)
+    } else if (command_given(command, "concurrency"))
+        facts_set(facts, NAME_concurrency, command_number(command, "concurrency"), ORIGIN_AXIS, "--concurrency");
+    else if (whole)
         facts_set(facts, NAME_request_demand, rate, ORIGIN_AXIS, "the trace");
     else
         facts_set(facts, NAME_arrival_rate, rate / replicas, ORIGIN_AXIS, "the trace");
@@ -152,6 +154,7 @@ static bool choose_server(struct simulate *simulate, struct scenario *scenario,
     struct scenario trial = *scenario;
     const bool free_replicas = !command_given(simulate->command, "replicas");
     const bool whole = free_replicas && (command_given(simulate->command, "min-gpus") ||
+                                         command_given(simulate->command, "rate") ||
                                          (!facts_find(facts, NAME_chips) &&
                                           !facts_find(facts, NAME_tensor_parallel)));
     calibrated_layout(scenario);
@@ -220,8 +223,7 @@ static bool follow_layout(struct scenario *scenario, struct sim_server *server, 
 /* A server's scenario; chips 0: chosen. Steps have batches and contexts of their own. Options that the
  * scheduler and the prediction have in common are rows here. A pool for prompts has ranks and stages of
  * its own where the rows of the split server say so. */
-static bool open_model(struct simulate *simulate, struct scenario *scenario,
-                       const char *machine, double chips, bool prompts,
+static bool open_model(struct simulate *simulate, struct scenario *scenario, const char *machine, double chips, bool prompts,
                        struct sim_server *server, double *token_bytes, struct error *error)
 {
     static const struct { const char *option, *source, *row; } shared[] = {
@@ -282,9 +284,9 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario,
 static bool read_model(struct simulate *simulate, struct error *error)
 {
     static const struct { const char *row, *instead; } said[] = {
-        { NAME_arrival_rate, "the trace's own arrival times, scaled by --time-scale" },
+        { NAME_arrival_rate, "--rate of all replicas, or the trace's own arrival times" },
         { NAME_arrivals_cv2, "--arrivals" },
-        { NAME_concurrency, "--users, or --max-seqs for the most running sequences" } };
+        { NAME_concurrency, "--users or --concurrency, or --max-seqs for the most running sequences" } };
     const struct command *command = simulate->command;
     if (!command_given(command, "model") || !command_given(command, "on")) {
         error_set(error, "simulate needs a step time");
@@ -308,8 +310,7 @@ static bool read_model(struct simulate *simulate, struct error *error)
 }
 
 /* What the command says of a server, over what the prediction or the scheduler have. */
-static bool read_server(const struct command *command, struct sim_server *server,
-                        struct error *error)
+static bool read_server(const struct command *command, struct sim_server *server, struct error *error)
 {
     command_take_count(command, "chunked-prefill-size", &server->chunk);
     if (command_given(command, "max-batched-tokens")) {
@@ -417,8 +418,7 @@ static bool read_split(struct simulate *simulate, struct error *error)
         return error_expected(error, "--prefill-replicas N");
     }
     if (machine && !gpus) {
-        error_set(error, "--prefill-on without --prefill-gpus: the number of %s per prefill "
-                  "replica", machine);
+        error_set(error, "--prefill-on without --prefill-gpus: the number of %s per prefill replica", machine);
         return error_expected(error, "--prefill-gpus N");
     }
     if (split->replicas && !(simulate->options.token_bytes > 0)) {
@@ -442,16 +442,19 @@ static bool read_split(struct simulate *simulate, struct error *error)
 
 /* ---- the world around them ------------------------------------------------------------------ */
 
-/* Refuse options that have an effect only together with another that is missing. */
-static bool partners_are_there(const struct command *command, struct error *error)
+/* Refuse options that have an effect only together with another that is missing, and two that state the load. */
+static bool options_fit_each_other(const struct command *command, struct error *error)
 {
     static const struct { const char *option, *needs[4]; } pairs[] = {
-        { "warm-up", { "users" } },           { "think", { "users" } },
-                 { "restart", { "fails-every" } },
+        { "warm-up", { "users", "concurrency" } }, { "think", { "users", "concurrency" } },
+        { "restart", { "fails-every" } },
         { "attainment", { "ttft", "tpot" } },        { "start-up", { "scale-to" } },
         { "scale-every", { "scale-to" } },    { "scale-load", { "scale-to" } },
         { "points", { "sweep" } },            { "every", { "series", "plot", "report", "trace" } },
     };
+    static const char *const apart[][2] = {
+        { "rate", "users" }, { "rate", "concurrency" }, { "rate", "time-scale" }, { "users", "concurrency" },
+        { "concurrency", "min-gpus" }, { "concurrency", "scale-to" } };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         bool there = !command_given(command, pairs[i].option);
         for (int j = 0; j < 4 && pairs[i].needs[j]; j++)
@@ -462,6 +465,11 @@ static bool partners_are_there(const struct command *command, struct error *erro
             return error_expected(error, "--%s %s", needed->name, needed->argument);
         }
     }
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (command_given(command, apart[i][0]) && command_given(command, apart[i][1])) {
+            error_set(error, "--%s and --%s exclude each other", apart[i][0], apart[i][1]);
+            return error_expected(error, "one of them");
+        }
     return true;
 }
 
@@ -470,10 +478,10 @@ static bool read_world(struct simulate *simulate, struct error *error)
 {
     const struct command *command = simulate->command;
     struct sim_options *sim = &simulate->options;
-    if (!partners_are_there(command, error))
+    if (!options_fit_each_other(command, error))
         return false;
     sim->replicas = replicas_asked(simulate);
-    sim->users = command_count(command, "users");
+    sim->users = simulate->users_each ? simulate->users_each * sim->replicas : command_count(command, "users");
     command_take(command, "think", &sim->think);
     sim->waiting_most = command_count(command, "max-waiting");
     sim->restart = command_number(command, "restart");
@@ -483,7 +491,6 @@ static bool read_world(struct simulate *simulate, struct error *error)
                                          .load = (double)sim->server.max_num_seqs / 2 };
     sim->stepping = command_given(command, "stepping");
     sim->seed = command_count(command, "seed");
-    simulate->scale = command_number(command, "time-scale");
     simulate->met = command_given(command, "attainment") ? command_number(command, "attainment") : 0;
     simulate->ttft_most = simulate->tpot_most = INFINITY;
     simulate->warm_up = NAN;
@@ -517,14 +524,21 @@ static const char *with_arrivals(struct arena *arena, const char *source, double
 /* "possion:rate=5", a description of a kind that is not known, is not looked for as a file. */
 static bool read_trace(struct simulate *simulate, struct error *error)
 {
-    const struct value *arrivals = command_value(simulate->command, "arrivals");
-    const char *source = simulate->command->words[0], *colon = strchr(source, ':');
+    const struct command *command = simulate->command;
+    const struct value *arrivals = command_value(command, "arrivals");
+    const char *source = command->words[0], *colon = strchr(source, ':');
     struct trace *trace = &simulate->trace;
     double cv2;
+    simulate->scale = command_number(command, "time-scale");
+    simulate->users_each = command_count(command, "concurrency");
     if (generate_is(source) || (colon && strchr(colon, '=') && !file_there(simulate->arena, source))) {
         if (arrivals && generate_is(source) && text_number(text_of(arrivals->row_text), &cv2))
             source = with_arrivals(simulate->arena, source, cv2);
-        const char *varied = command_count(simulate->command, "users") > 1 ? generate_varied(simulate->arena, source) : NULL;
+        if (command_given(command, "rate") &&
+            !generate_at_rate(simulate->arena, &source, command_number(command, "rate"), error))
+            return false;
+        const size_t users = command_count(command, "users") + simulate->users_each * command_count(command, "replicas");
+        const char *varied = users > 1 ? generate_varied(simulate->arena, source) : NULL;
         simulate->varied = varied != NULL;
         simulate->drawn = source = varied ? varied : source;
         return generate_trace(simulate->arena, source, trace, error);
@@ -535,11 +549,11 @@ static bool read_trace(struct simulate *simulate, struct error *error)
     }
     const bool read = trace_read(simulate->arena, source, 1, trace, error);
     trace->arrivals_cv2 = 1;
-    return read;
+    return read && (!command_given(command, "rate") ||
+                    trace_scale(trace, command_number(command, "rate"), &simulate->scale, error));
 }
 
-bool simulate_read(struct arena *arena, const struct command *command,
-                   struct simulate *simulate, struct error *error)
+bool simulate_read(struct arena *arena, const struct command *command, struct simulate *simulate, struct error *error)
 {
     if (command->word_count != 1) {
         error_set(error, command->word_count ? "simulate takes one trace, %zu were given"

@@ -172,7 +172,7 @@ bool simulate_run(struct arena *arena, const struct simulate *simulate,
                                               sim->split.server.max_num_seqs);
     sim->split.server.blocks = either(variation->blocks, sim->split.server.blocks);
     sim->replicas = either(variation->replicas, sim->replicas);
-    sim->users = either(variation->users, sim->users);
+    sim->users = either(variation->users, simulate->users_each ? simulate->users_each * sim->replicas : sim->users);
     sim->waiting_most = either(variation->waiting_most, sim->waiting_most);
     sim->seed += variation->seed;
     if (watch)

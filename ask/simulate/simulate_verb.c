@@ -59,7 +59,7 @@ static const struct option cache_list[] = {
     { 0 } };
 
 static const struct option pool_list[] = {
-    { "replicas", "N", OPTION_COUNT, .low = 1, .fallback = "1",
+    { "replicas", "N", OPTION_COUNT, .low = 1, .otherwise = "1, or what --rate needs", .fallback = "1",
       .help = "number of replicas" },
     { "router", "NAME", OPTION_CHOICE, .choices = router_names,
       .otherwise = "least-tokens or least-pending, by scheduler",
@@ -90,8 +90,12 @@ static const struct option pool_list[] = {
 static const struct option load_list[] = {
     { "time-scale", "X", OPTION_QUANTITY, .unit = "1", .low = 1e-9, .fallback = "1",
       .help = "factor on the arrival rate" },
+    { "rate", "RATE", OPTION_QUANTITY, .unit = "1/s", .low = 1e-6, .high = 1e9, .otherwise = "the trace's",
+      .help = "requests per second to all replicas" },
     { "users", "N", OPTION_COUNT, .low = 1,
       .help = "closed loop: N users send the requests one after another" },
+    { "concurrency", "N", OPTION_COUNT, .low = 1, .high = 1000000000,
+      .help = "closed loop: users of one replica" },
     { "warm-up", "TIME", OPTION_QUANTITY, .unit = "s", .high = 1e9, .otherwise = "two rounds of the users",
       .help = "closed loop: time until requests count; 0s: burst at start" },
     { "think", "TIME", OPTION_QUANTITY, .unit = "s", .high = 1e9, .fallback = "0s",
@@ -158,7 +162,6 @@ static bool description_key(size_t at, struct option *key)
 static const struct instead instead[] = {
     { "isl", "the trace has the lengths: poisson:rate=5,input=4000,output=500" },
     { "osl", "the trace has the lengths: poisson:rate=5,input=4000,output=500" },
-    { "rate", "the trace has the rate: poisson:rate=5,input=4000,output=500" },
     { NULL, NULL } };
 
 const struct verb verb_simulate = {

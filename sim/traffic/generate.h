@@ -36,6 +36,8 @@ bool generate_is(const char *words);    /* a known kind, alone or with ':' after
 /* The description with outputs whose deviation is a tenth of their mean. NULL: `words` are no good, are of kind constant,
  * or say how outputs are distributed. */
 const char *generate_varied(struct arena *arena, const char *words);
+/* Add a rate to a description without one: `rate` requests per second, turns included. */
+bool generate_at_rate(struct arena *arena, const char **words, double rate, struct error *error);
 /* Error: a key that is not known, given twice or without meaning here; a value that it cannot
  * be; more than GENERATE_MOST requests, a prompt that grows beyond LENGTH_MOST, a session that
  * waits beyond TIME_MOST. */

@@ -364,23 +364,46 @@ const char *generate_varied(struct arena *arena, const char *words)
     return out.data;
 }
 
-bool generate_read(struct arena *arena, const char *words, struct traffic_plan *plan, struct trace *trace,
-                   struct error *error)
+/* All keys but those of files. */
+static bool read_words(struct description_reader *reader, const char *words)
 {
-    struct description_reader reader = { .arena = arena, .error = error, .plan = plan, .trace = trace };
     struct text rest;
-    *plan = (struct traffic_plan){ .duration = INFINITY };
-    if (!kind_of(words, &plan->kind, &rest)) {
-        error_set(error, "unknown description of requests '%.*s'", SHOWN, words);
-        return error_expected(error, "poisson, gamma or constant: poisson:rate=5,count=1000");
+    *reader->plan = (struct traffic_plan){ .duration = INFINITY };
+    if (!kind_of(words, &reader->plan->kind, &rest)) {
+        error_set(reader->error, "unknown description of requests '%.*s'", SHOWN, words);
+        return error_expected(reader->error, "poisson, gamma or constant: poisson:rate=5,count=1000");
     }
     bool more = rest.size > 0;
     if (more)
         rest.data++, rest.size--;                   /* the colon */
     while (more)
-        if (!read_pair(&reader, amount_take(&rest, ',', &more)))
+        if (!read_pair(reader, amount_take(&rest, ',', &more)))
             return false;
-    if (!agree(&reader) || !read_values(&reader))
+    return agree(reader) && read_values(reader);
+}
+
+bool generate_at_rate(struct arena *arena, const char **words, double rate, struct error *error)
+{
+    static const enum key rates[] = { KEY_RATE, KEY_PEAK, KEY_CURVE };
+    struct traffic_plan plan;
+    struct trace trace = { 0 };
+    struct description_reader reader = { .arena = arena, .error = error, .plan = &plan, .trace = &trace };
+    if (!read_words(&reader, *words))
+        return false;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        if (reader.given[rates[i]].data) {
+            error_set(error, "--rate and the %s of %.100s exclude each other", generate_keys[rates[i]].name, *words);
+            return error_expected(error, "one of them");
+        }
+    *words = arena_print(arena, "%s%crate=%.17g", *words, strchr(*words, ':') ? ',' : ':', rate / plan.turns.a);
+    return true;
+}
+
+bool generate_read(struct arena *arena, const char *words, struct traffic_plan *plan, struct trace *trace,
+                   struct error *error)
+{
+    struct description_reader reader = { .arena = arena, .error = error, .plan = plan, .trace = trace };
+    if (!read_words(&reader, words))
         return false;
     const struct text path = reader.given[KEY_LENGTHS], curve = reader.given[KEY_CURVE];
     if (curve.data && !read_curve(&reader, arena_copy(arena, curve.data, curve.size)))

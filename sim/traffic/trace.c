@@ -78,3 +78,13 @@ bool trace_lengths(struct arena *arena, const char *path, struct trace_lengths *
     }
     return lengths->count || none(path, error);
 }
+
+bool trace_scale(const struct trace *trace, double rate, double *scale, struct error *error)
+{
+    const double span = trace->arrival[trace->count - 1];
+    *scale = rate * span / (double)(trace->count - 1);
+    if (span > 0)
+        return true;
+    error_set(error, "--rate: all requests of the trace arrive at once");
+    return error_expected(error, "a description of requests: poisson:count=1000");
+}

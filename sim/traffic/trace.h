@@ -47,6 +47,9 @@ bool trace_read(struct arena *arena, const char *path, double scale, struct trac
 bool trace_parse(struct arena *arena, const char *path, struct text text, double scale,
                  struct trace *trace, struct error *error);
 
+/* The factor on the arrival rate after which `rate` requests arrive per second. Error: all arrive at once. */
+bool trace_scale(const struct trace *trace, double rate, double *scale, struct error *error);
+
 struct trace_lengths {
     size_t count;
     uint32_t *prompt, *output;

@@ -401,6 +401,38 @@ static void arrivals_are_those_that_were_named(void **state)
     }
 }
 
+/* --rate and --concurrency are the words of the description and of --users, for requests and for replicas. */
+static void loads_have_the_words_of_other_verbs(void **state)
+{
+    (void)state;
+    static const struct { const char *trace; struct given given[3]; } same[][2] = {
+        { { "poisson:count=300", { { "rate", "780/min" }, { "replicas", "1" } } },
+          { "poisson:count=300,rate=13", { { "replicas", "1" } } } },
+        { { "gamma:count=300,turns=4", { { "rate", "12" }, { "replicas", "1" } } },
+          { "gamma:count=300,turns=4,rate=3", { { "replicas", "1" } } } },
+        { { "tests/fixtures/traces/plain.csv", { { "rate", "5" } } }, { "tests/fixtures/traces/plain.csv", { { 0 } } } },
+        { { "poisson:count=300", { { "concurrency", "6" }, { "replicas", "3" } } },
+          { "poisson:count=300", { { "users", "18" }, { "replicas", "3" } } } },
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        struct arena arena = { 0 };
+        const struct doc *doc[2];
+        for (int j = 0; j < 2; j++) {
+            struct given given[8] = { { "model", "llama-3.1-8b" }, { "on", "h100-sxm" }, { "gpus", "1" },
+                                      { "max-batched-tokens", "2048" } };
+            memcpy(given + 4, same[i][j].given, sizeof same[i][j].given);
+            doc[j] = ask(&arena, same[i][j].trace, given);
+        }
+        const char *const rate = "requests_per_s";
+        if (strchr(same[i][0].trace, ':'))
+            assert_true(number(doc_get(doc[0], "ttft"), "mean") == number(doc_get(doc[1], "ttft"), "mean") &&
+                        number(doc[0], rate) == number(doc[1], rate));
+        else
+            assert_true(fabs(number(doc[0], rate) - 5) < 1e-9 && fabs(number(doc[1], rate) - 5) > 0.1);
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +450,7 @@ int main(void)
         cmocka_unit_test(transfers_are_as_predicted),
         cmocka_unit_test(stages_are_as_predicted),
         cmocka_unit_test(arrivals_are_those_that_were_named),
+        cmocka_unit_test(loads_have_the_words_of_other_verbs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
