@@ -53,7 +53,7 @@ static const struct known_fact price_facts[] = {
 };
 
 static const struct known_fact words[] = {
-    { "title", "text" }, { "alias", "text" }, { "family", "text" }, { "version_of", "text" },
+    { "title", "text" }, { "alias", "text" }, { "family", "text" }, { "version_of", "text" }, { "until", "text" },
     { "generation", "text" }, { "backend_of", "text" }, { "families", "text" }, { "driver_name", "text" },
 };
 

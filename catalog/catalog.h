@@ -122,7 +122,13 @@ const struct catalog_entry *catalog_backend(const struct catalog *catalog, const
 const char *catalog_engine_name(const struct catalog *catalog, const char *name);
 /* The same without its version: "vllm" for an entry that is a version of it. */
 const char *catalog_engine_base(const struct catalog *catalog, const char *name);
-/* The version of an engine whose flags and scheduler chalkline follows (data/flags.csv); NULL: none. */
+/* The entry of an engine, or of one at a version: for "vllm@0.11" the entry with the constants of older versions whose `until`
+ * is the lowest that is not below 0.11, or vllm's. A version is known from the first to the last that the flags, rules and chips
+ * of the engine name. NULL: not known; `error`, which may be NULL, lists what is. */
+const struct catalog_entry *catalog_engine_at(const struct catalog *catalog, const char *name, struct error *error);
+/* Below 0, 0, above 0 as the version 0.9.2 is before, the same as or after 0.11. */
+int catalog_version_order(const char *a, const char *b);
+/* 0.11 of "vllm@0.11"; of a name alone the version whose flags and scheduler chalkline follows (data/flags.csv); NULL: none. */
 const char *catalog_engine_version(const struct catalog *catalog, const char *name);
 /* Is the entry of an engine sheet a family of chips instead of an engine? */
 bool catalog_is_family(const struct catalog_entry *entry);

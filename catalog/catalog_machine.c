@@ -12,6 +12,7 @@
 #include "rows/rows.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* "data/hardware.csv:12: NVIDIA, 2025-03, memory", without the cost of printf: every question has
@@ -261,8 +262,7 @@ bool catalog_engine(const struct catalog *catalog, const char *name, const char 
                     struct facts *facts, struct error *error)
 {
     const struct catalog_entry *any = catalog_find(catalog, CATALOG_ENGINE, "any", error);
-    const struct catalog_entry *own = name ? catalog_find(catalog, CATALOG_ENGINE, name, error)
-                                           : any;
+    const struct catalog_entry *own = name ? catalog_engine_at(catalog, name, error) : any;
     const struct catalog_entry *chips =
         family ? catalog_find(catalog, CATALOG_ENGINE, family, NULL) : NULL;
     if (!any || !own)
@@ -284,9 +284,83 @@ bool catalog_engine(const struct catalog *catalog, const char *name, const char 
     return true;
 }
 
+int catalog_version_order(const char *a, const char *b)
+{
+    for (;;) {
+        char *after_a, *after_b;
+        const long x = strtol(a, &after_a, 10), y = strtol(b, &after_b, 10);
+        if (x != y)
+            return x < y ? -1 : 1;
+        if (*after_a != '.' || *after_b != '.')
+            return 0;
+        a = after_a + 1, b = after_b + 1;
+    }
+}
+
+/* "@0.11" of "vllm@0.11"; NULL: a name alone, or a file. */
+static const char *version_part(const char *name)
+{
+    return !name || strstr(name, ".csv") ? NULL : strchr(name, '@');
+}
+
+/* Is a version between the first and the last that the sheets name for this engine? Else `error` lists them. */
+static bool version_known(const char *engine, const char *version, struct error *error)
+{
+    static const char *const cells[][2] = { { "data/flags.csv", "value" }, { "data/rules.csv", "from" }, { "data/rules.csv", "until" },
+                                            { "data/engines.csv", "from" }, { "data/engines.csv", "until" } };
+    const char *first = NULL, *last = NULL;
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        const struct csv *csv = csv_built_in(cells[i][0]);
+        const int engines = csv_column(csv, "engine"), names = i ? -1 : csv_column(csv, "name");
+        for (size_t r = 0; r < csv->rows; r++) {
+            const char *cell = csv_cell(csv, r, csv_column(csv, cells[i][1]));
+            if (!*cell || strcmp(csv_cell(csv, r, engines), engine) || (!i && strcmp(csv_cell(csv, r, names), "version")))
+                continue;
+            first = !first || catalog_version_order(cell, first) < 0 ? cell : first;
+            last = !last || catalog_version_order(cell, last) > 0 ? cell : last;
+        }
+    }
+    if (first && (!strcmp(version, first) || (*version >= '0' && *version <= '9' && catalog_version_order(version, first) >= 0 &&
+                                              catalog_version_order(version, last) <= 0)))
+        return true;
+    if (!error)
+        return false;
+    error_set(error, "no version '%.40s' of the engine %s is known", version, engine);
+    return error_expected(error, !first ? "the engine without a version" : first == last ? "%s" : "%s to %s", first, last);
+}
+
+const struct catalog_entry *catalog_engine_at(const struct catalog *catalog, const char *name, struct error *error)
+{
+    const char *at = version_part(name), *last = NULL, *base = name;
+    char text[64];
+    if (at) {
+        snprintf(text, sizeof text, "%.*s", (int)(at - name), name);
+        base = catalog_engine_base(catalog, text);
+    }
+    const struct catalog_entry *found = error ? catalog_find(catalog, CATALOG_ENGINE, base, error)
+                                              : catalog_known(catalog, CATALOG_ENGINE, base);
+    if (!found || !at)
+        return found;
+    for (size_t i = 0; i < catalog_count(catalog, CATALOG_ENGINE); i++) {
+        const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_ENGINE, i);
+        const char *of = catalog_text(entry, "version_of"), *until = catalog_text(entry, "until");
+        if (of && until && !strcmp(of, base) && catalog_version_order(at + 1, until) <= 0 &&
+            (!last || catalog_version_order(until, last) < 0))
+            found = entry, last = until;
+    }
+    return version_known(base, at + 1, error) ? found : NULL;
+}
+
+const char *catalog_engine_version(const struct catalog *catalog, const char *name)
+{
+    struct flag version;
+    const char *at = version_part(name);
+    return at ? at + 1 : flag_find(catalog_engine_name(catalog, name), "version", &version) ? version.value : NULL;
+}
+
 const char *catalog_engine_name(const struct catalog *catalog, const char *name)
 {
-    const struct catalog_entry *own = catalog_known(catalog, CATALOG_ENGINE, name ? name : "any");
+    const struct catalog_entry *own = catalog_engine_at(catalog, name ? name : "any", NULL);
     return own ? own->name : name;
 }
 
@@ -296,12 +370,6 @@ const char *catalog_engine_base(const struct catalog *catalog, const char *name)
     const struct catalog_entry *entry = catalog_known(catalog, CATALOG_ENGINE, name);
     const char *base = entry ? catalog_text(entry, "version_of") : NULL;
     return base ? base : name;
-}
-
-const char *catalog_engine_version(const struct catalog *catalog, const char *name)
-{
-    struct flag version;
-    return flag_find(catalog_engine_name(catalog, name), "version", &version) ? version.value : NULL;
 }
 
 /* ---- tiers ------------------------------------------------------------------------------ */

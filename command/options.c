@@ -54,7 +54,7 @@ GROUP(weight_options, model_title,
 GROUP(cache_options, model_title,
     { "kv-precision", "FORMAT", OPTION_TEXT, .otherwise = "bf16", .help = "format of the KV cache" })
 GROUP(engine_options, model_title,
-    { "engine", "NAME", OPTION_TEXT, .otherwise = "any: all engines, vLLM's steps",
+    { "engine", "NAME[@VERSION]", OPTION_TEXT, .otherwise = "any: all engines, vLLM's steps",
       .help = "engine predicted: vllm, sglang, trtllm, llamacpp or none" })
 GROUP(calibration_options, model_title,
     { "calibration", "FILE", OPTION_FILE, .otherwise = "none",

@@ -5,7 +5,6 @@
 #include "catalog/meant.h"
 #include "catalog/sheet.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* There are few engines: name them all, less the entry that every engine starts from and
@@ -14,7 +13,7 @@ static bool engine_unknown(const struct scenario *scenario, struct error *error)
 {
     struct buffer all = { .arena = scenario->arena };
     size_t named = 0;
-    if (meant_explain("engine", scenario->subject.engine, error))
+    if (strchr(scenario->subject.engine, '@') || meant_explain("engine", scenario->subject.engine, error))
         return false;
     for (size_t i = 0; i < catalog_count(&scenario->catalog, CATALOG_ENGINE); i++) {
         const struct catalog_entry *entry = catalog_entry(&scenario->catalog, CATALOG_ENGINE, i);
@@ -69,25 +68,13 @@ bool scenario_engine(struct scenario *scenario, struct error *error)
     const char *family = entry ? catalog_text(entry, "family") : NULL;
     if (!subject->engine && subject->model && subject->machine)
         assume_llama_cpp(scenario);
+    if (subject->engine && strchr(subject->engine, '@'))
+        subject->version = catalog_engine_version(&scenario->catalog, subject->engine);
     return catalog_engine(&scenario->catalog, subject->engine, family, entry ? entry->name : NULL,
                           &scenario->facts, error) || engine_unknown(scenario, error);
 }
 
 /* ---- which engine runs where --------------------------------------------------------------------------- */
-
-/* Below 0, 0, above 0 as the version 0.9.2 is before, the same as or after 0.11. */
-static int compare_versions(const char *a, const char *b)
-{
-    for (;;) {
-        char *after_a, *after_b;
-        const long x = strtol(a, &after_a, 10), y = strtol(b, &after_b, 10);
-        if (x != y)
-            return x < y ? -1 : 1;
-        if (*after_a != '.' || *after_b != '.')
-            return 0;
-        a = after_a + 1, b = after_b + 1;
-    }
-}
 
 const char *engine_version(const struct scenario *scenario, const char *engine)
 {
@@ -98,8 +85,8 @@ const char *engine_version(const struct scenario *scenario, const char *engine)
 
 bool engine_within(const char *version, const char *from, const char *until)
 {
-    return !version || ((!*from || compare_versions(version, from) >= 0) &&
-                        (!*until || compare_versions(version, until) <= 0));
+    return !version || ((!*from || catalog_version_order(version, from) >= 0) &&
+                        (!*until || catalog_version_order(version, until) <= 0));
 }
 
 bool engine_runs(const struct scenario *scenario, const char *engine, struct engine_release *release)

@@ -283,7 +283,7 @@ size_t rules_starters(struct scenario *const *kinds, size_t count, const char *n
             kept = 0;
         if (kept > 0)
             names[found++] = arena_print(kinds[0]->arena, "%s %s", engines[i].title,
-                                         catalog_engine_version(&kinds[0]->catalog, engines[i].name));
+                                         engine_version(kinds[0], engines[i].name));
     }
     return found;
 }

@@ -48,8 +48,7 @@ static bool name_engine(struct launch *launch, struct error *error)
 
 /* Commands of one engine of a plan that was made for another would not do what it says; whether an engine of
  * one's own machine was meant, its needs say. */
-static bool choose_engine(struct launch *launch, const char *name, const char *engine,
-                          struct error *error)
+static bool choose_engine(struct launch *launch, const char *name, const char *engine, struct error *error)
 {
     struct scenario *scenario = &launch->deployment->scenario;
     const struct catalog *catalog = &scenario->catalog;
@@ -58,10 +57,12 @@ static bool choose_engine(struct launch *launch, const char *name, const char *e
     launch_read_flags(launch);
     launch->own = launch_about(launch, "predicted", NULL);
     const bool usual = !engine && value_or_nan(scenario, NAME_llama_cpp) > 0;      /* chosen by machine or type */
-    const bool other = engine && !launch->target && strcmp(catalog_engine_name(catalog, engine), name);
+    const char *version = catalog_engine_version(catalog, engine), *read = catalog_engine_version(catalog, launch->engine);
+    const bool other = engine && ((version && read && strcmp(version, read)) ||
+                                  (!launch->target && strcmp(catalog_engine_name(catalog, engine), name)));
     if (!launch->own && (usual || other)) {
         error_set(error, "--emit %s does not match --engine %s", name, usual ? "llamacpp" : engine);
-        return error_expected(error, "--engine %s", launch->engine);
+        return error_expected(error, "--engine %s", catalog_engine_base(catalog, launch->engine));
     }
     if (launch->flag_count)
         return name_engine(launch, error) && (!launch->target || launch_target_open(launch, error));

@@ -520,6 +520,34 @@ static void prices_are_per_token(void **state)
     }
 }
 
+/* One word names an engine and a version: the constants, and the version by which rules and chips are looked up. */
+static void an_engine_has_versions(void **state)
+{
+    static const struct { const char *word, *entry, *version; } rows[] = {      /* no entry: the hint instead of a version */
+        { "vllm", "vllm", "0.19" },            { "vllm@0.19", "vllm", "0.19" },       { "vllm@0.14", "vllm", "0.14" },
+        { "vllm@0.13", "vllm-0.13", "0.13" },  { "vllm@0.9.2", "vllm-0.13", "0.9.2" }, { "vllm@0.6", "vllm-2024", "0.6" },
+        { "vllm-2024", "vllm-2024", NULL },    { "tensorrt-llm@1.0", "trtllm", "1.0" }, { "sgl@0.5.18", "sglang", "0.5.18" },
+        { "llamacpp@main", "llamacpp", "main" }, { "vllm@0.99", NULL, "0.3.3 to 0.24" }, { "sglang@0.6", NULL, "0.5.18" },
+        { "vllm@", NULL, "0.3.3 to 0.24" },    { "none@1", NULL, "the engine without a version" },
+        { "llamacpp@b6918", NULL, "main" },    { "vlm@0.19", NULL, "did you mean 'vllm'?" },
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct error error;
+        const struct catalog_entry *entry = catalog_engine_at(&world->catalog, rows[i].word, &error);
+        const char *version = catalog_engine_version(&world->catalog, rows[i].word);
+        if (!rows[i].entry) {
+            assert_null(entry);
+            assert_string_equal(error.hint, rows[i].version);
+            continue;
+        }
+        assert_string_equal(entry->name, rows[i].entry);
+        assert_true(rows[i].version ? version && !strcmp(version, rows[i].version) : !version);
+    }
+    assert_true(catalog_version_order("0.9.2", "0.11") < 0 && catalog_version_order("0.11", "0.11") == 0 &&
+                catalog_version_order("1.0", "0.18.2") > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,6 +568,7 @@ int main(void)
         cmocka_unit_test(a_user_may_bring_a_sheet),
         cmocka_unit_test(tiers_fill_their_table),
         cmocka_unit_test(prices_are_per_token),
+        cmocka_unit_test(an_engine_has_versions),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -211,6 +211,7 @@ static void rules_and_times_are_one_engines(void **state)
         { { { "engine", "sglang" } }, "sglang", "sglang" },
         { { { "engine", "trtllm" } }, "trtllm", "trtllm" },
         { { { "engine", "vllm-0.13" } }, "vllm-v1", "vllm-0.13" },
+        { { { "engine", "sglang@0.5.18" } }, "sglang", "sglang@0.5.18" },
         { { { "scheduler", "sglang" } }, "sglang", "sglang" },
         { { { "scheduler", "vllm-v1" } }, "vllm-v1", "vllm" },
         { { { "scheduler", "vllm-v1" }, { "engine", "sglang" } }, "vllm-v1", "sglang" },
