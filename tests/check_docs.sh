@@ -3,7 +3,8 @@
 #
 # In a ```console block a line "$ chalkline ..." is a command, what follows its output.
 # "..." on a line of its own stands for any lines. --write puts the real output in. An example with `--plot -` is
-# skipped where gnuplot is missing.
+# skipped where gnuplot is missing. The table of words in docs/numbers.md has the units, meanings and options of its rows, and
+# the verbs whose JSON has a value of them; each option of a load or of a step has a line there.
 set -eu
 CHALKLINE=${CHALKLINE:-./chalkline}
 here=$(mktemp -d)
@@ -16,6 +17,74 @@ XDG_STATE_HOME=$here
 export PATH TMPDIR XDG_STATE_HOME
 unset COLUMNS
 bad=0 count=0
+
+# The verbs whose answers to these questions have a value under a key: verb, tab, key.
+keys() {
+    server="llama-3.1-8b --on h100-sxm --gpus 1"
+    while IFS= read -r words; do
+        chalkline $words --json 2>/dev/null |
+            sed -n 's/^ *"\([a-z0-9_]*\)": *\([^ n].*\)/\1/p' | sort -u | sed "s/^/${words%% *}\t/"
+    done <<QUESTIONS
+step $server --rate 2
+step $server --users 16
+brief $server --users 16
+plan $server --aggregated --rate 2
+plan $server --aggregated --users 16
+simulate poisson:count=100 --rate 2 --model $server
+watch tests/fixtures/metrics/after.prom --since tests/fixtures/metrics/before.prom --seconds 60 --once --model $server
+QUESTIONS
+}
+
+# docs/numbers.md with the table of words as the program has them.
+words_table() {
+    keys | sort -u >"$here/keys"
+    chalkline list rows --json >"$here/rows"
+    awk '
+        function shown(text) { gsub(/\|/, "\\|", text); return text }
+        FILENAME ~ /keys$/ { split($0, part, "\t"); printed[part[2]] = printed[part[2]] ", `" part[1] "`"; next }
+        FILENAME ~ /rows$/ {
+            text = $0
+            if (text ~ /^ *"[a-z_0-9]*",?$/) { gsub(/[^a-z_0-9]/, "", text); also[row] = text; next }
+            if (!match(text, /^ *"[a-z]*": "/)) next
+            key = substr(text, 1, RLENGTH); gsub(/[^a-z]/, "", key)
+            text = substr(text, RLENGTH + 1); sub(/",?$/, "", text)
+            if (key == "name") row = text
+            if (key == "unit") unit[row] = text
+            if (key == "meaning") meaning[row] = text
+            next
+        }
+        FILENAME ~ /options\.c$/ {
+            if (/^GROUP/) load = /^GROUP\((budget|users|demand|arrival|think)_options/
+            if (!/^    \{ "[a-z-]*", "[^"]*", OPTION_ROW, \.row = NAME_/) next
+            split($0, part, "\""); row = $0
+            sub(/.*\.row = NAME_/, "", row); sub(/[^a-z_0-9].*/, "", row)
+            option[row] = part[2] " " part[4]
+            if (load) wanted[row] = part[2]
+            next
+        }
+        /^\| word \| row \|/ { inside = 1 }
+        !/^\|/ { inside = 0 }
+        !inside || !match($0, /^\| [^|]* \| `[a-z_0-9]*` \|/) { print; next }
+        {
+            begin = substr($0, 1, RLENGTH); row = begin
+            sub(/^[^`]*`/, "", row); sub(/`.*/, "", row)
+            if (!(row in unit)) { print "docs/numbers.md: no row is called " row >"/dev/stderr"; failed = 1 }
+            delete wanted[row]
+            print begin " " unit[row] " | " shown(meaning[row]) " | " (row in option ? "`--" shown(option[row]) "`" : "") \
+                  " | " substr(printed[row] (row in also ? printed[also[row]] : ""), 3) " |"
+        }
+        END {
+            for (row in wanted) { print "docs/numbers.md: no word for --" wanted[row] >"/dev/stderr"; failed = 1 }
+            exit failed
+        }' "$here/keys" "$here/rows" command/options.c docs/numbers.md
+}
+
+words_table >"$here/words" || bad=$((bad + 1))
+if [ "${1:-}" = --write ]; then
+    cat "$here/words" >docs/numbers.md
+elif ! diff -u docs/numbers.md "$here/words"; then
+    bad=$((bad + 1))
+fi
 for doc in README.md CHANGELOG.md CONTRIBUTING.md docs/*.md; do
     awk -v dir="$here" '
         /^```console/ { inside = 1; next }
