@@ -35,12 +35,17 @@ static const struct option list[] = {
     { 0 } };
 static const struct option_group watch_options = { "Metrics", list };
 
+static const struct instead instead[] = {
+    { "rate", "the metrics count the arrivals" }, { "users", "the metrics count the arrivals, whoever sends them" },
+    { "concurrency", "the metrics count the arrivals, whoever sends them" },
+    { "think", "the metrics count the arrivals, whenever users send them" }, { NULL, NULL } };
+
 const struct verb verb_watch = {
     "watch", "URL | FILE", "Read a server's /metrics: its load, what binds, where it saturates.",
     { "chalkline watch http://127.0.0.1:8000/metrics --once",
       "chalkline watch http://127.0.0.1:8000 --model llama-3.1-8b --on h100-sxm --gpus 1",
       "chalkline watch http://prometheus:9090 --job vllm --on h100-sxm --listen 9464" },
     { &watch_options, &model_options, &machine_options, &chip_options, &layout_options, &rank_options,
-      &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options, &row_options,
+      &budget_options, &arrival_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options, &row_options,
       &output_options },
-    .ask = ask_watch, .documented = true };
+    .ask = ask_watch, .documented = true, .instead = instead };

@@ -172,7 +172,7 @@ static size_t as_known(void *context, double now)
  * secret, unless `all` is to be known. */
 static struct command *watch_command(const struct simulate *simulate, bool all)
 {
-    static const char *const limits[] = { "ttft", "tpot", "start-up" };
+    static const char *const limits[] = { "ttft", "tpot", "start-up", "max-batched-tokens", "chunked-prefill-size", "max-seqs" };
     struct arena *arena = simulate->arena;
     struct command *own = arena_alloc(arena, sizeof *own);
     *own = (struct command){ .verb = &verb_watch, .verbs = simulate->command->verbs,
@@ -224,7 +224,7 @@ static bool know(struct exported *exported, struct error *error)
 
 static bool fits(const struct simulate *simulate, struct error *error)
 {
-    static const char *const others[] = { "series", "trace", "plot", "report", "users", "sweep", "repeat",
+    static const char *const others[] = { "series", "trace", "plot", "report", "users", "concurrency", "sweep", "repeat",
                                           "find-saturation", "band", "prefill-replicas" };
     const struct command *command = simulate->command;
     const char *ours = command_given(command, "metrics") ? "metrics" : "scale-by";

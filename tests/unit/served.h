@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-enum { WORDS_MOST = 32, PATIENCE = 60 };            /* seconds until a test is given up */
+enum { WORDS_MOST = 64, PATIENCE = 60 };            /* seconds until a test is given up */
 
 static inline const char *program(void)
 {
