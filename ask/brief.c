@@ -333,7 +333,7 @@ static const struct record lecture_record = { "BriefLecture", (const struct answ
     { FIELD_LIST, "batches", .help = "the table of batch sizes", .record = &batch_record,
       .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions of those lines", .always = true },
-    { FIELD_LIST, "lines", .help = "what the lecture's statements come to here", .record = &summary_line_record,
+    { FIELD_LIST, "lines", .help = "the lecture's statements with the figures of this model and machine", .record = &summary_line_record,
       .always = true },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ NAME_domain_flops, NAME_server_price }, .count = 2 },
     { 0 } } };

@@ -86,7 +86,7 @@ static void add_row(struct scenario *scenario, const struct row *row, struct sec
                      : arena_print(arena, "chalkline why %s", row_name(row)));
 }
 
-/* "throughput" is that of a server before any other: predicted_throughput stands first. */
+/* "throughput" means a server's before any other: predicted_throughput stands first. */
 static size_t predicted_first(const struct formulas *formulas, const char *asked, struct row_match *matches,
                               size_t count, size_t most)
 {
@@ -145,7 +145,7 @@ static const struct record result_record = { "FindResult", (const struct answer_
     { FIELD_NUMBER, "value", .help = "its value, in base units; null: it has one per entry of a table, or none",
       .unit = "", .always = true, .null = true },
     { FIELD_TEXT, "unit", .help = "unit of the value", .always = true },
-    { FIELD_TEXT, "meaning", .help = "what it is", .always = true },
+    { FIELD_TEXT, "meaning", .help = "meaning of the row", .always = true },
     { FIELD_TEXT, "command", .help = "the command that explains it", .always = true },
     { 0 } } };
 

@@ -33,7 +33,7 @@ struct arena {
     size_t taken;           /* bytes allocated so far */
     size_t most;            /* bytes that may be allocated; 0: no limit */
     size_t fail_after;      /* tests: fail after this many further allocations; 0: never */
-    const struct shelf *shelf;      /* the only files that exist for it; NULL: those of the system */
+    const struct shelf *shelf;      /* not NULL: files are read from this shelf only, never from disk */
     struct arena *inner, *next;     /* a list of the arenas that are freed with it */
     struct arena *outer;            /* the arena that it ends with, whose limit it shares; or NULL */
 };

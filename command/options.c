@@ -84,9 +84,9 @@ GROUP(image_options, point_title,
       .help = "images of a request, beside the text of --isl" })
 GROUP(users_options, point_title,
     { "users", "N", OPTION_ROW, .row = NAME_users, .otherwise = "as many as the limits allow",
-      .help = "requests in flight in all replicas" },
+      .help = "closed loop: users of all replicas" },
     { "concurrency", "N", OPTION_ROW, .row = NAME_concurrency, .otherwise = "from --users",
-      .help = "requests in flight in one replica" })
+      .help = "closed loop: users of one replica" })
 GROUP(demand_options, point_title,
     { "rate", "RATE", OPTION_ROW, .row = NAME_request_demand, .otherwise = "from --tokens-per-day",
       .help = "requests per second to all replicas" },

@@ -179,7 +179,7 @@ const struct record deployment_record = { "Deployment", (const struct answer_fie
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_LIST, "servers", .help = "groups of equal servers: role, count, layout", .record = &kind_record,
       .always = true },
-    { FIELD_TEXT, "engine", .help = "engine whose fitted constants were used; any: those of all engines",
+    { FIELD_TEXT, "engine", .help = "engine whose fitted constants were used; any: fitted over all engines",
       .always = true },
     { FIELD_TEXT, "engine_version", .help = "engine version whose flags and rules were read", .null = true,
       .always = true },
@@ -189,7 +189,7 @@ const struct record deployment_record = { "Deployment", (const struct answer_fie
     { FIELD_TEXTS, "started_by", .help = "engines that can start it, with the version whose rules were read",
       .always = true },
     { FIELD_TEXT, "unknown", .help = "that no engine is known to run on the machine (data/engines.csv)" },
-    { FIELD_NUMBER, "distance", .help = "0: published servers have the layout; 1: those of other engines or machines; "
+    { FIELD_NUMBER, "distance", .help = "0: published servers have the layout; 1: published servers of other engines or machines have it; "
       "2: its sizes were published apart; 3: one of them never was", .always = true },
     { FIELD_ROWS, .names = paid_rows, .count = sizeof paid_rows / sizeof *paid_rows,
       .always = true },

@@ -42,8 +42,8 @@ extern const char *const server_rows[SERVER_ROW_COUNT];
 struct server {
     struct scenario scenario;       /* a copy, with requests and layout, and their notes */
     struct values values;           /* of server_rows, then of what else was asked */
-    size_t row_count;               /* SERVER_KNOWN of one that does not keep up */
-    struct breakdown parts;             /* of predicted_tpot; none of one that does not keep up */
+    size_t row_count;               /* SERVER_KNOWN if the server does not keep up */
+    struct breakdown parts;             /* of predicted_tpot; none if it does not keep up */
 };
 
 bool server_open(struct server *server, const struct scenario *scenario, struct error *error);
@@ -56,7 +56,7 @@ bool server_open_parts(struct server *server, const struct scenario *scenario,
 /* The values of `more` alone. */
 struct values server_more(const struct server *server);
 double server_at(const struct server *server, enum server_row row);
-/* The value with its unit, to so many digits. */
+/* The value with its unit, to `digits` significant digits. */
 const char *server_text(const struct server *server, enum server_row row, int digits);
 /* "TP 8 x attention DP 9" */
 const char *server_layout(const struct server *server);
@@ -87,7 +87,7 @@ void deployment_rules(const struct started *started, struct section *section);
 
 extern const struct record server_record, deployment_record;
 
-/* A note where an open loop does not keep up, for who reads single rows of the prediction. */
+/* Add a note if arrivals exceed capacity, for callers that evaluate single rows of the prediction. */
 void server_note_load(struct scenario *scenario, struct facts *noted);
 void server_note_unstable(struct scenario *scenario, const struct graph *graph);
 

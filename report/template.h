@@ -30,12 +30,12 @@
  * A line that ends in \ goes on in the next, without the spaces that begin that. A number that is not
  * known is printed as "unknown".
  *
- * Inside of a record its figures hide those of the answer around it, which are {^row}. Of a list of
- * texts {text} is the record, `first` exists in the first, and {section} is all of them with "; "
+ * Inside a record, {row} is the record's figure if it has one, otherwise the answer's; {^row} is always the
+ * answer's. In a list of texts {text} is the record, `first` exists in the first, and {section} is all of them with "; "
  * between. Lines of records that begin with | are a table: "  | head | > right" and "  | {row} |
  * {row:3}"; there may be several heads or none, whose figures are those of the first record, > aligns
- * a column to the right, and a column without any text is left out. A cell "*section {row}" stands for
- * one cell for each record of that section, which has as many in each record of the table.
+ * a column to the right, and a column without any text is left out. A cell "*section {row}" expands
+ * to one cell for each record of that section. Every record of the table must have the same number of them.
  *
  * Conditions, with & between: `row` exists (a number that is known, a word, a record, a list with records),
  * `!row` does not, `row~` has an 80 % interval, `row-` a range; `row<1`, `row>=other_row`,

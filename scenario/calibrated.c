@@ -221,7 +221,7 @@ static bool check_covariance(const struct calibrated *calibrated, struct error *
             matrix[k * N + l] = calibrated->covariance[k][l] + (k == l ? rounding : 0);
     if (cholesky(matrix, N))
         return true;
-    error_set(error, "%s: its covariances are those of no factors: a variance would be negative", calibrated->file);
+    error_set(error, "%s: no factors have these covariances: a variance would be negative", calibrated->file);
     return error_expected(error, "a file that `chalkline calibrate` wrote, unchanged");
 }
 

@@ -13,7 +13,7 @@
 static const struct option list[] = {
     { "price", "PRICE", OPTION_ROW, .row = NAME_chip_price, PRICE_MEANT, .otherwise = "the machine's, from data/hardware.csv",
       .help = "what an hour of a chip costs" },
-    { "price-kind", "KIND", OPTION_CHOICE, .choices = price_kinds, .otherwise = "that of the machine's price",
+    { "price-kind", "KIND", OPTION_CHOICE, .choices = price_kinds, .otherwise = "the kind of the machine's price",
       .help = "how a chip is paid for" },
     { "region", "NAME", OPTION_TEXT, .otherwise = "the United States",
       .help = "grid: carbon, water, price of electricity" },

@@ -216,7 +216,7 @@ static void add_broken(struct broken_list *list, const struct engine_rule *rule)
         (struct broken_rule){ rule->cell[ID], rule->cell[ENGINE], rule->cell[SAYS], rule->cell[MESSAGE] };
 }
 
-/* The rules of an engine that one kind of server breaks; of `role` "pools" those of both together. */
+/* The rules of an engine that one kind of server breaks; with `role` "pools" the rules of both pools together. */
 static void list_broken(struct scenario *scenario, const char *engine, const char *role, struct broken_list *list)
 {
     struct rules rules = rules_open(scenario, engine, role);

@@ -11,7 +11,7 @@
 /* Bind the inputs of startable.chalk to what the sheet says of the scenario's engine, machine and formats. */
 void rules_bind(struct scenario *scenario);
 
-/* Of a scenario of two pools: make `scenario` that of a decode worker, and `prefill` that of a prefill worker. */
+/* Split a scenario of two pools: `scenario` becomes the decode worker, `prefill` the prefill worker. */
 void rules_of_pools(struct scenario *scenario, struct scenario *prefill);
 
 struct broken_rule {
@@ -20,10 +20,10 @@ struct broken_rule {
     const char *says, *message;     /* what it asks; what the engine prints, or "" */
 };
 /* The rules that a deployment breaks, each once: `kinds` are the scenarios of its replicas, or of its decode
- * workers and its prefill workers. Where no engine was named, those of hosts and of the engine that lacks
- * the fewest. Returns how many there are. */
+ * workers and its prefill workers. If no engine was named: the rules of hosts, and those of the engine that breaks
+ * the fewest. Returns their number. */
 size_t rules_broken(struct scenario *const *kinds, size_t count, struct broken_rule **broken);
-/* Those that the trainer's layout of a training run breaks. */
+/* The rules that the trainer's layout of a training run breaks. */
 size_t rules_broken_training(struct scenario *scenario, struct broken_rule **broken);
 /* The engines that may be chosen and start the same servers, as "vLLM 0.19"; returns how many there are. */
 enum { RULES_ENGINES = 3 };

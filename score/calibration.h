@@ -52,9 +52,9 @@ void calibration_clear(struct calibration *calibration);
 const char *calibration_add(struct calibration *calibration, const struct measured *measured);
 /* Give the values of a point to the fit. Why physics refuses them, or NULL. */
 const char *calibration_give(struct calibration *calibration, size_t at);
-/* Of more points than this the loads furthest apart are given: as many as this, so that a fit takes no second. */
+/* At most this many points are fitted, so that a fit takes less than a second: those whose loads are furthest apart. */
 enum { CALIBRATION_MOST = 40, CALIBRATION_STARTS = 2 * CALIBRATION_MOST };
-/* Take back points until CALIBRATION_MOST are given; how many were. */
+/* Take back points until CALIBRATION_MOST are given. Returns the number of points that were given. */
 size_t calibration_thin(struct calibration *calibration);
 /* Fit the factors to the points that are given, and predict all points. */
 void calibration_fit(struct calibration *calibration);

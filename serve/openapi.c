@@ -166,11 +166,11 @@ static void add_answer_schema(struct arena *arena, struct doc *schemas, const ch
         add_reference(arena, properties, "answer", "schemas", record->name);
     } else {
         add_typed(arena, properties, "answer", "object",
-                  "what the command line prints with --json");
+                  "the answer of the command line with --json");
         doc_add_bool(arena, properties->last, "additionalProperties", true);
     }
-    add_typed(arena, properties, "text", "string", "what it prints without");
-    add_typed(arena, properties, "csv", "string", "what it prints with --csv, if it is a table");
+    add_typed(arena, properties, "text", "string", "the text that the command line prints");
+    add_typed(arena, properties, "csv", "string", "the table that --csv prints, if the answer has one");
 }
 
 /* "StepAnswer"; names of options have no capitals. */

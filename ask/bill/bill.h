@@ -7,7 +7,7 @@
  *
  * A scheme is a way to be billed: nothing cached, written for a time, cached by itself, stored by
  * the hour, or in a batch. A habit is the same rows at another point. A point is an entry under
- * its rule, at gaps so many times as long; many points go through the rows at once. */
+ * its rule, with all gaps scaled by a factor; many points are evaluated in one pass over the rows. */
 #ifndef ASK_BILL_H
 #define ASK_BILL_H
 

@@ -239,7 +239,7 @@ void bill_habits(struct bill *bill, const struct price_reading *reading, const s
 
 static const struct record habit_record = { "Habit", (const struct answer_field[]){
     { FIELD_ROWS, .names = (const char *const[]){ NAME_month_saving }, .count = 1, .always = true },
-    { FIELD_TEXT, "how", .help = "what it changes", .always = true },
+    { FIELD_TEXT, "how", .help = "the change that saves this", .always = true },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "habit" }, .count = 1 },
     { 0 } } };
 static const struct record habits_record = { "Habits", (const struct answer_field[]){

@@ -566,7 +566,7 @@ static void answer_notes(struct curve *curve)
     }
     const double chips = value_or_nan(curve->at[0], NAME_chips), running = value_or_nan(curve->at[0], NAME_concurrency);
     if (!curve->axis.named)
-        buffer_print(&curve->answer->text, "  assumed  what the values have in common:\n");
+        buffer_print(&curve->answer->text, "  assumed  at every value:\n");
     else if (loads_differ(curve) && isfinite(chips) && isfinite(running))
         buffer_print(&curve->answer->text, "  assumed  each %s serves as much as it can within the limits; at one load: "
                      "--gpus %.0f --concurrency %.0f\n", strcmp(curve->axis.name, "on") ? "model" : "machine", chips,

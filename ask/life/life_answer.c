@@ -35,8 +35,8 @@ static void tell_word(struct section *section, const char *name, const char *wor
 
 /* ---- the optimum -------------------------------------------------------------------------- */
 
-/* Where both size and tokens are the best, and under "rule" where the tokens are those of equal costs, or
- * those that the model had. */
+/* The best size and tokens, and under "rule" the tokens at which both costs are equal, or the tokens that the model
+ * had. */
 static void add_optimum(struct life *life)
 {
     const struct life_law *law = life->chosen;

@@ -262,7 +262,7 @@ const struct record plan_validated = { "PlanValidated", (const struct answer_fie
       .always = true, .null = true },
     { FIELD_NUMBER, "loads_above", .help = "higher loads that were tried and do not hold", .always = true },
     { FIELD_TEXT, "missed", .help = "the limit that it does not meet: TTFT, TPOT or stability" },
-    { FIELD_NUMBER, "missed_value", .help = "what it simulates for that limit; null: the queue grows", .unit = "s", .null = true },
+    { FIELD_NUMBER, "missed_value", .help = "simulated value of the missed limit; null: the queue grows", .unit = "s", .null = true },
     { FIELD_NUMBER, "missed_bound", .help = "that limit", .unit = "s", .null = true },
     { FIELD_TEXT_ONLY, .count = 6, .names = (const char *const[]){
           "ttft_half", "tpot_half", "ttft_tail", "tpot_tail", "ttft_beyond", "tpot_beyond" } },

@@ -187,7 +187,7 @@ const struct record answer_simulate = { "Simulate", (const struct answer_field[]
     { FIELD_RECORD, "class_rent_per_token", .help = "rent per output token of each class",
       .record = &rents_record },
     { FIELD_RECORD, "settings", .help = "sizes of the servers", .record = &settings_record },
-    { FIELD_RECORD, "band", .help = "--band: 80 % intervals from runs at both ends of that of the step time",
+    { FIELD_RECORD, "band", .help = "--band: 80 % intervals, from runs at both ends of the step time's interval",
       .record = &band_record },
     { FIELD_TEXT_ONLY, "band_lines", .record = &banded_record },
     { FIELD_LIST, "hits", .help = "--hit-rates: share of prompt tokens found, for several cache sizes",

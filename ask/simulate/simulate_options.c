@@ -19,7 +19,7 @@
 
 static const char usual_scheduler[] = "vllm-v1";
 
-/* An engine names the rules of its steps too; "any" has those of vLLM. */
+/* An engine names the rules of its steps too; "any" has the rules of vLLM. */
 static const struct scheduler *rules_of_engine(struct arena *arena, const char *engine)
 {
     struct catalog catalog;

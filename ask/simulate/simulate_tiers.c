@@ -33,7 +33,7 @@ void simulate_order_classes(struct trace *trace, const struct trace *like)
                 swap_classes(trace, i, at);
 }
 
-/* "fast=8" for each class: classes go in the order of the options, which is that of their priority. */
+/* "fast=8" for each class: classes go in the order of the options, which is the order of their priority. */
 bool simulate_classes(struct simulate *simulate, struct error *error)
 {
     struct trace *trace = &simulate->trace;

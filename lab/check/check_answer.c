@@ -242,7 +242,7 @@ static const struct record revealed_record = { "RevealedLine", (const struct ans
     { 0 } } };
 
 static const struct record inputs_record = { "MeasuredInputs", (const struct answer_field[]){
-    { FIELD_OTHERS, .help = "what the row of measurements states", .unit = "" },
+    { FIELD_OTHERS, .help = "inputs that the row of measurements states", .unit = "" },
     { 0 } } };
 static const struct record worst_record = { "WorstPrediction", (const struct answer_field[]){
     { FIELD_TEXT, "file", .help = "of measurements", .always = true },

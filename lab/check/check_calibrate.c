@@ -244,5 +244,5 @@ const struct record check_calibrate_record = { "CheckCalibration", (const struct
     { FIELD_NUMBER, "given", .help = "points given of all series", .always = true },
     { FIELD_NUMBER, "left_out_series", .help = "with too few points", .always = true },
     { FIELD_NUMBER, "pairs", .help = "--to: calibrated servers with another that was scored by them" },
-    { FIELD_TEXT, "to", .help = "--to: in what the other differs" },
+    { FIELD_TEXT, "to", .help = "--to: the difference of the other server" },
     { 0 } } };

@@ -126,7 +126,7 @@ bool check_explain(struct check *check, size_t most, struct buffer *csv)
 
 static const struct record finding_record = { "Finding", (const struct answer_field[]){
     { FIELD_TEXT, "what", .help = "one of the words of docs/accuracy.md", .always = true },
-    { FIELD_NUMBER, "figure", .help = "what it counts: docs/accuracy.md", .unit = "", .always = true,
+    { FIELD_NUMBER, "figure", .help = "figure of the finding: docs/accuracy.md", .unit = "", .always = true,
       .null = true },
     { FIELD_TEXT, "text", .help = "the finding in words", .always = true },
     { 0 } } };
@@ -135,6 +135,6 @@ const struct record check_explain_record = { "Explained", (const struct answer_f
     { FIELD_NUMBER, "line", .help = "of the file", .always = true },
     { FIELD_TEXT, "model", .help = "as the file spells it" },
     { FIELD_TEXT, "machine", .help = "as the file spells it", .always = true },
-    { FIELD_LIST, "findings", .help = "what the row reveals", .record = &finding_record, .always = true },
+    { FIELD_LIST, "findings", .help = "findings about the row", .record = &finding_record, .always = true },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "where", "subject" }, .count = 2 },
     { 0 } } };

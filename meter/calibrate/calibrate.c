@@ -351,8 +351,8 @@ static const struct instead instead[] = {
     { "measured", "calibrate takes its files without an option: `chalkline calibrate FILE`" }, { NULL, NULL } };
 
 static const struct record posterior_record = { "CalibratedRow", (const struct answer_field[]){
-    { FIELD_NUMBER, "prior", .help = "what was thought of it, a figure with its 80 % interval", .unit = "" },
-    { FIELD_NUMBER, "posterior", .help = "what the points say of it", .unit = "" },
+    { FIELD_NUMBER, "prior", .help = "the row's figure before the fit, with its 80 % interval", .unit = "" },
+    { FIELD_NUMBER, "posterior", .help = "the row's figure after the fit to the points", .unit = "" },
     { 0 } } };
 static const struct record rows_record = { "CalibratedRows", (const struct answer_field[]){
     { FIELD_OTHERS, .help = "a factor", .record = &posterior_record },

@@ -463,7 +463,7 @@ static void add_text(const struct measure *measure, const char *path, struct buf
     buffer_print(out, "  TTFT and TPOT are medians; %s not count\n", open ? "the first fifth of the time does"
                  : "the first request of each client and those that ran out do");
     if (client_is_virtual(measure->client))
-        buffer_print(out, "  times are those of the endpoint's virtual clock\n");
+        buffer_print(out, "  times are read from the endpoint's virtual clock\n");
     else if (measure->point_count)
         buffer_print(out, "  left out of TTFT: %.3g ms of this program and of connecting; it was busy %.0f %% of the "
                      "time\n", 1e3 * measure->points[0].client_overhead, 100 * client_busy(measure->client));

@@ -14,7 +14,7 @@ static const struct option list[] = {
     { "loads", "N,N,...", OPTION_TEXT, .otherwise = "1, 4, 16 and 64",
       .help = "requests in flight, one load after the other" },
     { "rate", "RATE", OPTION_QUANTITY, .unit = "1/s", .low = 1e-3, .high = 1e4, .otherwise = "closed loops",
-      .help = "an open loop: requests arrive at random, so many per second" },
+      .help = "open loop: send requests at random times at this rate" },
     { "isl", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "512", .help = "prompt tokens" },
     { "osl", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "128", .help = "output tokens" },
     { "vary", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 0.5, .otherwise = "none of --isl and --osl",

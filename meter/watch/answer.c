@@ -151,7 +151,7 @@ static void list_notes(struct watch *watch)
                         "server that --model, --on and the other options state");
     for (size_t i = 0; i < watch->change_count; i++)
         if (!watch->changes[i].stated && watch->changes[i].vary == VARY_DOUBLE && first_of_flag(watch, i))
-            add_note(watch, arena_print(watch->arena, "%s of the server is assumed to be %.0f; --set %s=N says otherwise",
+            add_note(watch, arena_print(watch->arena, "%s of the server is assumed to be %.0f; to change it, --set %s=N",
                                         watch->changes[i].flag.name, watch->changes[i].from,
                                         watch->changes[i].flag.moves));
 }

@@ -4,7 +4,7 @@
  *
  * An interval between two scrapes is a point: arrivals, lengths, the mean time between tokens and that to the
  * first token. Intervals of like loads are one point, in which the older ones count half as much
- * after a day. The posterior is that of `calibrate`, and what it says is read as --calibration FILE is. */
+ * after a day. It has the posterior of `calibrate`, and its result can be used wherever --calibration FILE can. */
 #ifndef WATCH_FIT_H
 #define WATCH_FIT_H
 

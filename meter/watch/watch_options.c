@@ -5,14 +5,14 @@
 #include "build/row_names.h"
 
 static const struct option list[] = {
-    { "once", NULL, OPTION_SWITCH, .help = "answer once, of what is there now" },
+    { "once", NULL, OPTION_SWITCH, .help = "print one reading and exit" },
     { "since", "FILE", OPTION_FILE, .help = "an earlier scrape of the same server" },
     { "seconds", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-3, .high = 1e9,
       .help = "time between the two scrapes" },
     { "every", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 86400, .fallback = "15s",
       .help = "time from one reading to the next" },
     { "window", "TIME", OPTION_QUANTITY, .unit = "s", .low = 60, .high = 1e7, .fallback = "1h",
-      .help = "arrivals that the trend is of" },
+      .help = "time whose arrivals the trend is fitted to" },
     { "start-up", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0, .high = 86400, .fallback = "0s",
       .help = "until a new replica answers: as early replicas are wanted" },
     { "ttft", "TIME", OPTION_ROW, .row = NAME_ttft_limit, TTFT_MEANT, .help = "limit of the mean time to first token" },
@@ -28,7 +28,7 @@ static const struct option list[] = {
     { "record", "FILE", OPTION_FILE, .otherwise = "nothing is written",
       .help = "keep every reading in a file that `watch` reads again" },
     { "listen", "PORT", OPTION_COUNT, .low = 0, .high = 65535, .otherwise = "nobody is answered",
-      .help = "serve what is found as metrics; 0: any free port" },
+      .help = "serve the findings as metrics; 0: any free port" },
     { "bind", "ADDRESS", OPTION_TEXT, .otherwise = "127.0.0.1", .help = "the address at which --listen listens" },
     { "patience", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 3600, .fallback = "10s",
       .help = "longest wait for an answer" },

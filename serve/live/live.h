@@ -5,8 +5,8 @@
  *   HTTP <- endpoint.c <- openai.c (chunks)        <- its tokens -> vllm_metrics.c: /metrics
  *
  * One thread waits for sockets and for the next moment of the run, whichever is first. The time of the
- * run is that of the clock, times a factor; or it goes on by itself as soon as as many requests are in
- * flight as the clients said there would be, so that a test need not wait. */
+ * run is the clock's, times a factor; or virtual: time advances only once all announced clients have a
+ * request in flight, so that a test need not wait. */
 #ifndef LIVE_H
 #define LIVE_H
 

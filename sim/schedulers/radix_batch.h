@@ -55,8 +55,8 @@ struct radix_batch {
 void radix_batch_open(struct radix_batch *batch, struct arena *arena, struct simulation *simulation,
                       const struct sim_server *server, size_t unit, size_t capacity);
 
-/* Tokens that a request has to prefill before its next output; below, those of them that another pool has
- * cached. */
+/* Tokens to prefill before a request's next output; the function below returns how many of them another pool
+ * has cached. */
 static inline uint64_t radix_batch_known(const struct radix_batch *batch, uint32_t id)
 {
     return (uint64_t)batch->replica.simulation->trace->prompt[id] + batch->requests[id].had;

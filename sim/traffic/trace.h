@@ -5,7 +5,7 @@
  * Azure LLM CSV, BurstGPT CSV, Vidur CSV, Mooncake and Qwen-Bailian JSON lines, and a plain CSV
  * `arrival,input,output[,class][,session][,wait]`; as they are, or packed by gzip or zstd. A
  * class is a word, a session too: its requests are turns, in the order of the file. Files of
- * lengths alone (Vidur's, or prompt_len,output_len) are read for who draws from them. */
+ * lengths alone (Vidur's, or prompt_len,output_len) are accepted by trace_lengths; arrivals are then drawn. */
 #ifndef SIM_TRAFFIC_TRACE_H
 #define SIM_TRAFFIC_TRACE_H
 
@@ -43,7 +43,7 @@ enum { LENGTH_MOST = 100000000, TIME_MOST = 1000000000 };
  * than TRACE_CLASSES, a packed file that is cut off; with its line. */
 bool trace_read(struct arena *arena, const char *path, double scale, struct trace *trace,
                 struct error *error);
-/* The same from text, for who has it; `path` is for messages. */
+/* The same from a text in memory; `path` appears in messages only. */
 bool trace_parse(struct arena *arena, const char *path, struct text text, double scale,
                  struct trace *trace, struct error *error);
 
