@@ -9,7 +9,7 @@
 #include "ask/ask.h"
 #include "report/picture.h"
 #include "build/row_names.h"
-#include "lecture/statements.h"
+#include "lecture/question.h"
 #include "deploy/server.h"
 #include "deploy/waterfall.h"
 #include "scenario/basis.h"
@@ -182,7 +182,8 @@ static bool add_lecture(struct brief *brief, const struct template *template, st
     figures_notes(&brief->scenario, lecture);
     if (!add_table(brief, lecture))
         return false;
-    return statement_lines(&brief->scenario, brief->scenario.command, lecture, brief->error);
+    question_lines(&brief->scenario, lecture);
+    return true;
 }
 
 static void add_point(struct brief *brief, const char *const *texts, const struct template *template,

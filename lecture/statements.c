@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[] = { "equality", "inequality", "number", "argument" };
+static const char *const kinds[] = { "identity", "argument", "comparison", "number", "example" };
 
 /* "x1.25" */
 static double factor(const char *text)
@@ -15,31 +15,21 @@ static double factor(const char *text)
     return *text == 'x' ? strtod(text + 1, NULL) : NAN;
 }
 
-/* Is it one of the words in "experts fits"? */
-static bool lists(const char *words, const char *word)
-{
-    const size_t size = strlen(word);
-    while (*words) {
-        const size_t end = strcspn(words, " ");
-        if (end == size && !strncmp(words, word, size))
-            return true;
-        words += end + strspn(words + end, " ");
-    }
-    return false;
-}
-
 static void read_one(struct arena *arena, const struct csv *csv, size_t row, struct statement *one)
 {
 #define CELL(name) csv_cell(csv, row, csv_column(csv, name))
+    const char *kind = CELL("kind");
     *one = (struct statement){
         .id = CELL("id"), .chapter = atoi(CELL("chapter")), .time = CELL("time"), .sentence = CELL("statement"),
-        .kind = (enum statement_kind)name_index(kinds, sizeof kinds / sizeof *kinds, CELL("kind")), .kind_name = CELL("kind"), .deck = CELL("deck"),
-        .equation = CELL("equation"), .asks = CELL("asks"), .says = CELL("says"), .exact = CELL("exact"),
-        .tolerance = factor(CELL("tolerance")), .holds = CELL("holds"), .fails = CELL("fails"),
-        .input = "", .turns = "", .reason = CELL("reason"), .about_experts = lists(CELL("about"), "experts"),
-        .about_fits = lists(CELL("about"), "fits"), .about_stages = lists(CELL("about"), "stages"),
-        .brief = !strcmp(CELL("short"), "yes"), .label = CELL("label"), .line = CELL("line"),
-        .line_fails = CELL("line_fails") };
+        .kind = kind, .deck = CELL("deck"), .equation = CELL("equation"), .asks = CELL("asks"), .says = CELL("says"),
+        .exact = CELL("exact"), .tolerance = factor(CELL("tolerance")), .holds = CELL("holds"),
+        .fails = CELL("fails"), .input = "", .turns = "", .reason = CELL("reason"),
+        .brief = !strcmp(CELL("short"), "yes"), .label = CELL("label"), .line_fits = !strcmp(CELL("line_of"), "fits"),
+        .line = CELL("line"), .line_if = CELL("line_if"), .line_fails = CELL("line_fails"),
+        .question = {
+            (enum question_kind)name_index(kinds, sizeof kinds / sizeof *kinds, kind), CELL("asks_of"), CELL("keeps"),
+            CELL("needs"), CELL("figure"), CELL("closed"), CELL("factors"), CELL("predicate"), CELL("turning"),
+            CELL("here"), CELL("here_fails") } };
     const char *flips = CELL("flips"), *colon = strchr(flips, ':');
 #undef CELL
     if (!colon)
@@ -64,7 +54,7 @@ const struct statement *statement_of_row(struct arena *arena, const char *row)
     statements_read(arena, &lecture);
     for (size_t i = 0; i < lecture.count; i++) {
         const struct statement *one = &lecture.at[i];
-        if (!strcmp(one->asks, row) && (!found || (one->brief && !found->brief)))
+        if (!strcmp(one->question.figure, row) && (!found || (one->brief && !found->brief)))
             found = one;
     }
     return found;

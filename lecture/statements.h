@@ -1,10 +1,11 @@
 /* statements -- what the lecture states, as data, and whether it holds in a scenario.
  *
  *     data/lecture.csv --statements_read--> statements
- *     statement + scenario --verdict_of--> its figures, whether it holds there, and what follows
+ *     statement + its deck --verdict_of--> its figures, whether it holds there, and what follows
  *                          --verdict_turns--> where that would turn
  *
- * A statement is read in two kinds of scenario: in the lecture's own, its deck, and in a user's. */
+ * The lecture's own example of a statement is its deck. What it comes to for a user's model is asked with the question
+ * that the statement keeps: question.h. */
 #ifndef LECTURE_STATEMENTS_H
 #define LECTURE_STATEMENTS_H
 
@@ -12,7 +13,21 @@
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-enum statement_kind { STATEMENT_EQUALITY, STATEMENT_INEQUALITY, STATEMENT_NUMBER, STATEMENT_ARGUMENT };
+/* True by definition; true whichever way it turns; can be false; a figure about the world; about an example alone. */
+enum question_kind { QUESTION_IDENTITY, QUESTION_ARGUMENT, QUESTION_COMPARISON, QUESTION_NUMBER, QUESTION_EXAMPLE };
+
+/* What a statement asks of a model; texts over rows, "" where there is none. */
+struct posed {
+    enum question_kind kind;
+    const char *asks_of;            /* "model machine batch": whose inputs all others are; "": nobody's */
+    const char *keeps;              /* inputs that belong to the question: "hit_ratio=0.1; hold_time=5min" */
+    const char *needs;              /* "experts > 1: The model has no routed experts." */
+    const char *figure, *closed;    /* what is asked, and the lecture's equation for it */
+    const char *factors;            /* "lookup=looked_up; attention=1/attention_growth": figure over closed */
+    const char *predicate;          /* a comparison */
+    const char *turning;            /* the input over which its root is sought */
+    const char *here, *here_fails;  /* sentences where the predicate is true, or there is none, and where not */
+};
 
 /* A row of data/lecture.csv; texts are "" where the cell is empty. */
 struct statement {
@@ -20,8 +35,8 @@ struct statement {
     int chapter;                    /* 1.. */
     const char *time;               /* "0:33:47", the place in the talk; "": derived from it */
     const char *sentence;
-    enum statement_kind kind;
-    const char *kind_name;
+    const char *kind;               /* the name of question.kind */
+    struct posed question;
     const char *deck;               /* for deck_set */
     const char *equation;           /* as the lecture writes it */
     const char *asks;               /* the row or expression that it is about; "": words alone */
@@ -31,12 +46,11 @@ struct statement {
     const char *holds, *fails;      /* what it concludes; fails "-": it is true of any model */
     const char *input, *turns;      /* the input that turns it, and the equation of the turning point */
     const char *reason;
-    bool about_experts;             /* only of models that route tokens to experts */
-    bool about_fits;                /* only of deployments that fit in memory */
-    bool about_stages;              /* only of deployments with several pipeline stages */
     bool brief;                     /* part of the short form */
     const char *label;              /* of its line in a summary; "": it has none */
-    const char *line, *line_fails;  /* that line; line_fails "": the same where it does not hold */
+    bool line_fits;                 /* that line is only about deployments that fit in memory */
+    const char *line;
+    const char *line_if, *line_fails;           /* a comparison, and the line where it is false; or "" */
 };
 
 struct lecture {
@@ -64,10 +78,9 @@ struct side {
     double value;                   /* base units; NAN: it has none */
 };
 
-/* What a statement comes to in one scenario. */
+/* What a statement comes to in its deck. */
 struct verdict {
     struct side asks, left, right;
-    const char *lacks;              /* why it does not apply: "the model has no routed experts"; NULL: it does */
     enum holds holds;
     const char *conclusion;         /* a sentence, or NULL */
     bool turns;                     /* the equation has a root */
@@ -91,19 +104,12 @@ struct command command_rows_only(struct arena *arena, const struct command *comm
 /* The sign of its equation in the lecture's deck alone; the command gives further rows, --rows. */
 bool statement_sign(struct arena *arena, const struct command *command, const struct statement *statement,
                     int *sign, struct error *error);
-/* The statement that asks for this row: the first, those of the short form before others; NULL: none. */
+/* The statement whose question asks for this row: the first, those of the short form before others; NULL: none. */
 const struct statement *statement_of_row(struct arena *arena, const char *row);
 
-/* Add the list "lines": what the statements that have a line conclude in the scenario, a line each, in
- * the lecture's order. One whose figures have no value there, for want of a price or a tier, is left
- * out. `command` is for statement_sign. */
-bool statement_lines(struct scenario *scenario, const struct command *command, struct section *section,
-                     struct error *error);
-extern const struct record summary_line_record;         /* its keys */
-
-/* Add "flips": the equation that turns the verdict, its input and root; null where there is none. */
-void statement_flips(const struct scenario *scenario, const struct statement *statement,
-                     const struct verdict *verdict, struct section *section);
+/* Add "flips": the equation that turns a verdict, its input, root and present value; null without an equation. */
+void flips_section(const struct scenario *scenario, const char *input, const char *equation, bool turns, double root,
+                   double now, struct section *section);
 extern const struct record flips_record;        /* its keys */
 
 #endif

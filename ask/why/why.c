@@ -13,7 +13,7 @@
 #include "scenario/figures.h"
 #include "scenario/values.h"
 
-#include "lecture/statements.h"
+#include "lecture/question.h"
 #include "build/row_names.h"
 
 #include <math.h>
@@ -439,29 +439,26 @@ static void add_algebra(struct why *why, const struct row *row, const struct fac
     }
 }
 
-/* What the lecture concludes from this row, and where that would turn. */
-static bool add_conclusion(struct why *why, const char *name, struct section *section)
+/* The lecture's equation for this row times its corrections, what the lecture concludes from it here, and where that would
+ * turn. A question that keeps inputs of its own is about other ones than these: only its equation is told. */
+static void add_lecture(struct why *why, const char *name, struct section *section)
 {
     struct scenario *scenario = why->scenario;
     const struct statement *statement = statement_of_row(scenario->arena, name);
-    struct verdict verdict;
-    int sign;
     if (!statement)
-        return true;
-    if (!statement_sign(scenario->arena, scenario->command, statement, &sign, why->error))
-        return false;
-    verdict_of(scenario, statement, sign, &verdict);
-    if (!verdict.conclusion)
-        return true;
-    verdict_turns(scenario, statement, &verdict);
+        return;
+    struct reply *reply = arena_alloc(scenario->arena, sizeof *reply);
+    question_ask(scenario, statement, QUESTION_FREE, reply);
+    if (!*statement->question.keeps)
+        question_turns(reply, statement);
     section_word(section, "statement", statement->id);
-    section_word(section, "so", verdict.conclusion);
-    statement_flips(scenario, statement, &verdict, section);
-    if (verdict.turns)
-        section_word(section, "turns", arena_print(scenario->arena, "%s = %s", statement->input,
-            quantity_text(scenario->arena, verdict.root, scenario_unit(scenario, statement->input), DIGITS)))
-            ->text_only = true;
-    return true;
+    question_section(statement, reply, section);
+    if (*statement->question.keeps)
+        return;
+    if (reply->lacks || reply->conclusion)
+        section_word(section, "so", reply->lacks ? reply->lacks : reply->conclusion);
+    flips_section(&reply->scenario, statement->question.turning, reply->lacks ? "" : reply->equation, reply->turns,
+                  reply->root, reply->now, section);
 }
 
 static bool find_word(struct why *why, const char *word, int *index, struct error *error)
@@ -562,9 +559,9 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
         section_word(section, "for", server);
     add_head(&why, name, row, value, section);
     add_algebra(&why, row, facts_find(&scenario.facts, row_name(row)), value, section);
-    if (!add_breakdown(&why, name, row, section) || !add_elasticities(&why, name, section) ||
-        !add_conclusion(&why, name, section))
+    if (!add_breakdown(&why, name, row, section) || !add_elasticities(&why, name, section))
         return false;
+    add_lecture(&why, name, section);
     if (command_text(command, "deep")) {
         struct buffer out = { .arena = arena };
         buffer_add(&out, "", 0);
@@ -626,14 +623,15 @@ static const struct record answer_why = { "Why", (const struct answer_field[]){
       .help = "per cent of change for one per cent more of an input", .record = &elasticities_record,
       .always = true },
     { FIELD_TEXT, "statement", .help = "id of the lecture's statement about this row" },
+    QUESTION_FIELDS(false),
     { FIELD_TEXT, "so", .help = "what follows, in a sentence" },
     { FIELD_RECORD, "flips", .help = "what would turn that; null: nothing", .record = &flips_record,
       .null = true },
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { FIELD_TEXT_ONLY, "strongest", .record = &strongest_record },
-    { FIELD_TEXT_ONLY, .count = 11, .names = (const char *const[]){
-          "turns", "name", "symbol", "bound_to", "bound_by", "taken", "unselected", "steps", "in_no_part",
+    { FIELD_TEXT_ONLY, .count = 10, .names = (const char *const[]){
+          "name", "symbol", "bound_to", "bound_by", "taken", "unselected", "steps", "in_no_part",
           "held_inputs", "deeper" } },
     { 0 } } };
 

@@ -3,10 +3,12 @@
  * `lecture` lists the chapters, `lecture 2` shows one, `lecture experts.two_racks` one statement;
  * any other word is looked for in them. lecture.template is the text. */
 #include "lecture/tell/lecture.h"
+#include "lecture/question.h"
 #include "scenario/figures.h"
 #include "scenario/values.h"
 
-#include <ctype.h>
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ struct telling {
     const struct command *command;
     struct lecture lecture;
     const struct lecture_chapter *chapters;
-    struct scenario here;           /* the user's model on a machine, if has_here */
+    struct scenario here;           /* the user's model on a machine, as eval has it, if has_here */
     bool has_here;
     bool full;                      /* print every statement in full, not only those of the short form */
     struct error *error;
@@ -89,86 +91,44 @@ static void add_holds(struct section *section, const char *key, enum holds holds
         section_switch(section, key, holds == HOLDS);
 }
 
-static void add_unit(const struct scenario *scenario, const char *text, struct section *section)
+static void add_figure(const struct scenario *scenario, const char *text, double value, struct section *section)
 {
-    section_word(section, "unit", unit_name(section->arena, scenario_unit(scenario, text)));
-}
-
-static void add_value(const struct scenario *scenario, const struct statement *statement,
-                      const struct verdict *verdict, struct section *section)
-{
-    if (isfinite(verdict->asks.value))
-        section_number(section, "value", verdict->asks.value, scenario_unit(scenario, statement->asks));
+    if (isfinite(value))
+        section_number(section, "value", value, scenario_unit(scenario, text));
     else
         section_nothing(section, "value");
-    if (*statement->asks)
-        add_unit(scenario, statement->asks, section);
+    if (*text)
+        section_word(section, "unit", unit_name(section->arena, scenario_unit(scenario, text)));
 }
 
-static void add_verdict(const struct scenario *scenario, const struct statement *statement,
-                        const struct verdict *verdict, struct section *section)
+static void add_outcome(enum holds holds, const char *conclusion, struct section *section)
 {
-    add_value(scenario, statement, verdict, section);
-    add_holds(section, "holds", verdict->holds);
-    if (verdict->conclusion)
-        section_word(section, "conclusion", verdict->conclusion);
+    add_holds(section, "holds", holds);
+    if (conclusion)
+        section_word(section, "conclusion", conclusion);
     else
         section_nothing(section, "conclusion");
-    statement_flips(scenario, statement, verdict, section);
 }
 
-/* A line of the table of figures: the value in both scenarios; here NULL: in the lecture's alone. */
-static void add_line(const struct scenario *scenario, struct section *lines, const struct side *first,
-                     const struct side *here)
+/* "batch_crossover = 2,400; said 2,400: agrees" */
+static void add_example(const struct scenario *scenario, const struct statement *statement,
+                        const struct verdict *verdict, struct section *section)
 {
-    if (!first->text || !*first->text || (isdigit((unsigned char)*first->text)))
-        return;
-    for (size_t i = 0; i < lines->inside_count; i++)
-        if (!strcmp(section_find(lines->inside[i], "figure")->word, first->text))
-            return;
-    const struct unit unit = scenario_unit(scenario, first->text);
-    const int row = formulas_find(&scenario->formulas, first->text);
-    const char *symbol = row < 0 ? "" : row_symbol(formulas_row(&scenario->formulas, row));
-    struct section *line = section_add(lines, NULL, SECTION_RECORD);
-    section_word(line, "figure", first->text);
-    section_word(line, "symbol", symbol ? symbol : "");
-    section_number(line, "lecture_value", first->value, unit);
-    if (here)
-        section_number(line, "here_value", here->value, unit);
-}
-
-static void add_lines(struct telling *telling, const struct scenario *scenario, const struct statement *statement,
-                      const struct verdict *first, const struct verdict *here, struct section *section)
-{
-    struct section *lines = section_add(section, "lines", SECTION_LIST);
-    lines->text_only = true;
-    const bool both = telling->has_here && !here->lacks;
-    const struct side now[] = { { statement->input, first->now }, { statement->input, here->now } };
-    add_line(scenario, lines, &first->asks, both ? &here->asks : NULL);
-    add_line(scenario, lines, &first->left, both ? &here->left : NULL);
-    add_line(scenario, lines, &first->right, both ? &here->right : NULL);
-    if (*statement->turns)
-        add_line(scenario, lines, &now[0], both ? &now[1] : NULL);
-}
-
-/* "batch = 1,019; here 1,436" */
-static void add_turns(struct telling *telling, const struct scenario *scenario, const struct statement *statement,
-                      const struct verdict *first, const struct verdict *here, struct section *section)
-{
-    const struct verdict *const both[] = { first, here };
-    const struct unit unit = scenario_unit(scenario, statement->input);
-    struct buffer out = { .arena = telling->arena };
-    if (!first->turns && !here->turns)
-        return;
-    buffer_print(&out, "%s = ", statement->input);
-    for (int i = 0; i < 1 + (telling->has_here && !here->lacks); i++) {
-        buffer_print(&out, "%s", i ? "; here " : "");
-        if (both[i]->turns)
-            quantity_print(&out, both[i]->root, unit, 4);
-        else
-            buffer_print(&out, i ? "nowhere" : "none");
+    enum { DIGITS = 4 };
+    const struct unit unit = scenario_unit(scenario, statement->asks);
+    struct buffer out = { .arena = section->arena };
+    struct quantity said;
+    struct error ignored;
+    if (*statement->asks && isfinite(verdict->asks.value)) {
+        buffer_print(&out, "%s = %s", statement->asks, quantity_text(section->arena, verdict->asks.value, unit, DIGITS));
+        if (*statement->says && quantity_parse(text_of(statement->says), unit, &said, &ignored))
+            buffer_print(&out, "; said %s: %s", quantity_text(section->arena, said.value, unit, DIGITS),
+                         statement_agrees(scenario, statement, verdict->asks.value) == HOLDS ? "agrees" : "differs");
+        section_word(section, "example", out.data)->text_only = true;
     }
-    section_word(section, "turns", out.data)->text_only = true;
+    if (verdict->turns)
+        section_word(section, "turns", arena_print(section->arena, "%s = %s", statement->input, quantity_text(
+            section->arena, verdict->root, scenario_unit(scenario, statement->input), DIGITS)))->text_only = true;
 }
 
 static void add_head(const struct scenario *scenario, const struct statement *statement,
@@ -180,7 +140,7 @@ static void add_head(const struct scenario *scenario, const struct statement *st
     section_number(section, "chapter", statement->chapter, unit_one);
     section_word(section, "time", statement->time);
     section_word(section, "statement", statement->sentence);
-    section_word(section, "kind", statement->kind_name);
+    section_word(section, "kind", statement->kind);
     section_word(section, "equation", statement->equation);
     section_word(section, "asks", statement->asks);
     if (*statement->says &&
@@ -194,38 +154,54 @@ static void add_head(const struct scenario *scenario, const struct statement *st
     section_switch(section, "short", statement->brief);
 }
 
-/* With a model, what the command sets is about that model; else about the lecture's deck. */
+/* The statement asked of the model; `held`: what it comes to. */
+static void add_here(struct telling *telling, const struct statement *statement, struct section *one, enum holds *held)
+{
+    struct section *section = section_add(one, "here", SECTION_RECORD);
+    struct reply *reply = arena_alloc(telling->arena, sizeof *reply);
+    question_ask(&telling->here, statement, QUESTION_KEEPS, reply);
+    question_turns(reply, statement);
+    section_switch(section, "applies", !reply->lacks);
+    section_word(section, "lacks", reply->lacks ? reply->lacks : "");
+    add_figure(&reply->scenario, statement->question.figure, reply->figure, section);
+    add_outcome(reply->holds, reply->conclusion, section);
+    question_section(statement, reply, section);
+    flips_section(&reply->scenario, statement->question.turning, reply->lacks ? "" : reply->equation, reply->turns,
+                  reply->root, reply->now, section);
+    *held = reply->lacks ? HOLDS_UNKNOWN : reply->holds == HOLDS_UNKNOWN && reply->conclusion ? HOLDS : reply->holds;
+    if (reply->lacks || reply->holds == HOLDS_NOT)
+        section_word(one, "in_short", reply->lacks ? "does not apply here" : "does not hold here")->text_only = true;
+}
+
+/* With a model, what the command sets is about that model; else about the lecture's deck. A question that asks nothing of
+ * a model has one answer for all, so that of the deck. */
 static bool add_statement(struct telling *telling, const struct statement *statement, struct section *list,
                           enum holds *held)
 {
     const struct command bare = telling->has_here ? command_rows_only(telling->arena, telling->command)
                                                   : *telling->command;
     struct scenario scenario;
-    struct verdict first, here = { 0 };
+    struct verdict first;
+    struct reply *reply = arena_alloc(telling->arena, sizeof *reply);
     int sign = 0;
     if (!statement_sign(telling->arena, telling->command, statement, &sign, telling->error) ||
         !statement_open(&scenario, &bare, statement, telling->arena, telling->error))
         return false;
     verdict_of(&scenario, statement, sign, &first);
     verdict_turns(&scenario, statement, &first);
+    question_ask(&scenario, statement, QUESTION_OF_DECK, reply);
     struct section *one = section_add(list, NULL, SECTION_RECORD);
     add_head(&scenario, statement, &first, one);
-    add_verdict(&scenario, statement, &first, one);
+    add_figure(&scenario, statement->asks, first.asks.value, one);
+    add_outcome(first.holds, first.conclusion, one);
+    question_section(statement, reply, one);
+    flips_section(&scenario, statement->input, statement->turns, first.turns, first.root, first.now, one);
+    add_example(&scenario, statement, &first, one);
     *held = first.holds;
-    if (telling->has_here) {
-        struct section *section = section_add(one, "here", SECTION_RECORD);
-        verdict_of(&telling->here, statement, sign, &here);
-        verdict_turns(&telling->here, statement, &here);
-        section_switch(section, "applies", !here.lacks);
-        section_word(section, "lacks", here.lacks ? here.lacks : "");
-        add_verdict(&telling->here, statement, &here, section);
-        *held = !here.lacks ? here.holds : HOLDS_UNKNOWN;
-        if (here.lacks || here.holds == HOLDS_NOT)
-            section_word(one, "in_short", here.lacks ? "does not apply here" : "does not hold here")->text_only = true;
-    }
-    add_lines(telling, &scenario, statement, &first, &here, one);
-    if (*statement->turns)
-        add_turns(telling, &scenario, statement, &first, &here, one);
+    if (telling->has_here && (*statement->question.asks_of || statement->question.kind == QUESTION_EXAMPLE))
+        add_here(telling, statement, one, held);
+    else if (telling->has_here)
+        section_switch(one, "for_all", true)->text_only = true;
     if (telling->full || statement->brief)
         section_switch(one, "full", true)->text_only = true;
     if (list->inside_count > 1)
@@ -264,7 +240,6 @@ static void add_chapters(const struct telling *telling, const struct statement_t
 static bool open_here(struct telling *telling)
 {
     const struct subject subject = command_subject(telling->command);
-    struct scenario point;
     if (!subject.model && !subject.machine)
         return true;
     telling->has_here = true;
@@ -273,8 +248,9 @@ static bool open_here(struct telling *telling)
                   subject.model ? "a machine" : "a model");
         return error_expected(telling->error, "both, as in `%s`", telling->command->verb->examples[2]);
     }
-    return scenario_open(&point, telling->arena, telling->command, subject, telling->error) &&
-           scenario_lecture(&point, &telling->here, telling->error);
+    static const char *const point[] = { NAME_bound_step, NAME_hbm_share };
+    return scenario_open(&telling->here, telling->arena, telling->command, subject, telling->error) &&
+           scenario_choose(&telling->here, point, sizeof point / sizeof *point, telling->error);
 }
 
 /* Only the last chapter has something to run. */
@@ -286,6 +262,13 @@ static bool run_belongs(const struct telling *telling)
         return true;
     error_set(telling->error, "lecture: --run is for chapter %d", last);
     return error_expected(telling->error, "`chalkline lecture %d --run`", last);
+}
+
+/* A row at the operating point, with its unit. */
+static const char *point_text(struct telling *telling, const char *row)
+{
+    enum { DIGITS = 4 };
+    return quantity_text(telling->arena, value_or_nan(&telling->here, row), scenario_unit(&telling->here, row), DIGITS);
 }
 
 bool ask_lecture(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
@@ -321,6 +304,8 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
     if (telling->has_here) {
         section_word(section, "model", telling->here.model);
         section_word(section, "machine", telling->here.machine);
+        section_word(section, "point", arena_print(arena, "batch %s on %s chips at %ss", point_text(telling, NAME_batch),
+                                                   point_text(telling, NAME_chips), point_text(telling, NAME_context)))->text_only = true;
         figures_words(&telling->here, section);
         figures_notes(&telling->here, section);
     }
@@ -340,17 +325,13 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
     { FIELD_SWITCH, "holds", .help = "whether the statement holds; null: unknown", .always = true, .null = true }, \
     { FIELD_TEXT, "conclusion", .help = "what follows, in a sentence", .always = true, .null = true }, \
     { FIELD_RECORD, "flips", .help = "what turns the verdict; null: nothing", .record = &flips_record, \
-      .always = true, .null = true }
+      .always = true, .null = true }, \
+    QUESTION_FIELDS(true)
 
 static const struct record here_record = { "LectureHere", (const struct answer_field[]){
     { FIELD_SWITCH, "applies", .help = "false: it does not concern this model or deployment", .always = true },
     { FIELD_TEXT, "lacks", .help = "why it does not apply; empty: it does", .always = true },
     VERDICT_FIELDS,
-    { 0 } } };
-
-static const struct record line_record = { "LectureLine", (const struct answer_field[]){
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "figure", "symbol", "lecture_value", "here_value" },
-      .count = 4 },
     { 0 } } };
 
 static const struct record statement_record = { "LectureStatement", (const struct answer_field[]){
@@ -359,7 +340,8 @@ static const struct record statement_record = { "LectureStatement", (const struc
     { FIELD_TEXT, "time", .help = "where it is said; empty: it follows from what is said", .always = true },
     { FIELD_TEXT, "statement", .help = "the statement in a sentence", .always = true },
     { FIELD_TEXT, "kind", .help = "what kind of statement it is",
-      .names = (const char *const[]){ "equality", "inequality", "number", "argument" }, .count = 4, .always = true },
+      .names = (const char *const[]){ "identity", "argument", "comparison", "number", "example" }, .count = 5,
+      .always = true },
     { FIELD_TEXT, "equation", .help = "the equation as the lecture writes it", .always = true },
     { FIELD_TEXT, "asks", .help = "the row or expression that it is about", .always = true },
     { FIELD_NUMBER, "says", .help = "the figure spoken, in base units; null: none was", .unit = "", .always = true,
@@ -371,8 +353,8 @@ static const struct record statement_record = { "LectureStatement", (const struc
     { FIELD_SWITCH, "short", .help = "whether it is in the short form", .always = true },
     VERDICT_FIELDS,
     { FIELD_RECORD, "here", .help = "the same for the model on the machine", .record = &here_record },
-    { FIELD_TEXT_ONLY, "lines", .record = &line_record },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "turns", "full", "later", "in_short" }, .count = 4 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "example", "turns", "for_all", "full", "later", "in_short" },
+      .count = 6 },
     { 0 } } };
 
 static const struct record chapter_record = { "LectureChapter", (const struct answer_field[]){
@@ -394,7 +376,7 @@ static const struct record answer_lecture = { "Lecture", (const struct answer_fi
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again" },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the figures of the model" },
     { FIELD_RECORD, "run", .help = "what --run ran", .record = &run_record },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "all" }, .count = 1 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "all", "point" }, .count = 2 },
     { 0 } } };
 
 static const struct option lecture_list[] = {

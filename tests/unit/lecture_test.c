@@ -214,55 +214,6 @@ static void roots_published(void **state)
     printf("%zu roots and signs as published\n", csv.rows);
 }
 
-static const char *verdict_word(const struct doc *here)
-{
-    const struct doc *holds = doc_get(here, "holds");
-    if (!doc_get(here, "applies")->boolean)
-        return "not applicable";
-    return holds->kind != DOC_BOOL ? "unknown" : holds->boolean ? "holds" : "fails";
-}
-
-/* Verdicts that facts about a machine have turned since the table was published. */
-static const struct { const char *model, *id, *said; } turned_by_facts[] = {
-    /* 80 GB were published; the part has 80 GiB, read in 25.6 ms: beyond 1.25 x 20 ms */
-    { "llama_3_3_70b_h100", "batch.drain", "fails" },
-};
-
-static const char *turned(const char *model, const char *id)
-{
-    for (size_t i = 0; i < COUNT(turned_by_facts); i++)
-        if (!strcmp(turned_by_facts[i].model, model) && !strcmp(turned_by_facts[i].id, id))
-            return turned_by_facts[i].said;
-    return NULL;
-}
-
-static void verdicts_published(void **state)
-{
-    static const char *const models[][2] = {
-        { "deepseek_v3_gb200", "--model deepseek-v3 --on gb200-nvl72" },
-        { "llama_3_3_70b_h100", "--model llama-3.3-70b --on h100-sxm" } };
-    struct world *world = *state;
-    struct csv csv;
-    if (!table_read(world, "verdicts.csv", &csv))
-        return;
-    for (size_t k = 0; k < COUNT(models); k++) {
-        if (!try(world, arena_print(&world->arena, "lecture %s", models[k][1])))
-            fail_msg("%s", world->error.what);
-        for (size_t i = 0; i < csv.rows; i++) {
-            const char *id = csv_cell(&csv, i, csv_column(&csv, "id"));
-            const char *wanted = csv_cell(&csv, i, csv_column(&csv, models[k][0]));
-            const char *said = verdict_word(doc_get(statement_said(world, id), "here"));
-            const char *now = turned(models[k][0], id);
-            if (now && !strcmp(now, wanted))
-                fail_msg("%s for %s is an exception, and as published", id, models[k][1]);
-            if (strcmp(now ? now : wanted, said))
-                fail_msg("%s for %s: %s, published: %s", id, models[k][1], said, wanted);
-        }
-    }
-    printf("%zu verdicts of each model as published, but for %zu that facts have turned\n", csv.rows,
-           COUNT(turned_by_facts));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,7 +221,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(verdicts_turn, world_open, world_close),
         cmocka_unit_test_setup_teardown(verb_turns, world_open, world_close),
         cmocka_unit_test_setup_teardown(roots_published, world_open, world_close),
-        cmocka_unit_test_setup_teardown(verdicts_published, world_open, world_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
