@@ -155,6 +155,7 @@ static bool choose_server(struct simulate *simulate, struct scenario *scenario,
     const bool free_replicas = !command_given(simulate->command, "replicas");
     const bool whole = free_replicas && (command_given(simulate->command, "min-gpus") ||
                                          command_given(simulate->command, "rate") ||
+                                         command_given(simulate->command, "users") ||
                                          (!facts_find(facts, NAME_chips) &&
                                           !facts_find(facts, NAME_tensor_parallel)));
     calibrated_layout(scenario);

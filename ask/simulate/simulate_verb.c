@@ -59,7 +59,7 @@ static const struct option cache_list[] = {
     { 0 } };
 
 static const struct option pool_list[] = {
-    { "replicas", "N", OPTION_COUNT, .low = 1, .otherwise = "1, or what --rate needs", .fallback = "1",
+    { "replicas", "N", OPTION_COUNT, .low = 1, .otherwise = "1, or what --rate or --users need", .fallback = "1",
       .help = "number of replicas" },
     { "router", "NAME", OPTION_CHOICE, .choices = router_names,
       .otherwise = "least-tokens or least-pending, by scheduler",

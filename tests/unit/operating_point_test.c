@@ -327,7 +327,7 @@ static void endpoints_are_as_simulated(void **state)
                                                                    "--budget 1000s --json", running.port));
         end(running, SIGTERM);
         const struct doc *got = doc_get(measured, "points")->first;
-        const struct doc *is = answer_of(&arena, arena_print(&arena, "%s --users 8 --think 1us --json", server));
+        const struct doc *is = answer_of(&arena, arena_print(&arena, "%s --concurrency 8 --think 1us --json", server));
         const double tpot = number_of(doc_get(got, "tpot"), "mean"), ttft = number_of(doc_get(got, "ttft"), "mean");
         e2e[i] = ttft + 99 * tpot;
         const double said = number_of(doc_get(is, "ttft"), "mean") + 99 * number_of(doc_get(is, "tpot"), "mean");

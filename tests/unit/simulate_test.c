@@ -412,6 +412,7 @@ static void loads_have_the_words_of_other_verbs(void **state)
         { { "gamma:count=300,turns=4", { { "rate", "12" }, { "replicas", "1" } } },
           { "gamma:count=300,turns=4,rate=3", { { "replicas", "1" } } } },
         { { "tests/fixtures/traces/plain.csv", { { "rate", "5" } } }, { "tests/fixtures/traces/plain.csv", { { 0 } } } },
+        { { "poisson:count=300", { { "users", "600" } } }, { "poisson:count=300", { { "users", "600" }, { "replicas", "3" } } } },
         { { "poisson:count=300", { { "concurrency", "6" }, { "replicas", "3" } } },
           { "poisson:count=300", { { "users", "18" }, { "replicas", "3" } } } },
     };
