@@ -497,7 +497,7 @@ static void test_recovers(void **state)
         buffer_add(&nothing, "", 0);
         const char *path = temporary(&arena, &nothing);
         const double truth = number_at(json_of(&arena, run(&arena, "%s simulate 'poisson:rate=10,count=5000,%s' %s %s "
-                                                           "--users 600 --json", program(), lengths, server, moved[i])),
+                                                           "--concurrency 600 --json", program(), lengths, server, moved[i])),
                                        "requests_per_s", NULL, NULL);
         run(&arena, "%s simulate 'poisson:rate=%.3f,peak=%.3f,period=2h,duration=1h,%s' %s %s --metrics %s "
             "--metrics-every 150s", program(), 0.1 * truth, 0.75 * truth, lengths, server, moved[i], path);

@@ -189,7 +189,7 @@ static void settings(struct arena *arena, const struct server *server, const cha
     static const int slots[] = { 4, 8, 16, 32, 64 }, tokens[] = { 256, 512, 2048, 8192 };
     for (int i = 0; i < 20; i++) {
         const struct doc *doc = json_of(arena, run(
-            arena, "%s simulate constant:rate=1,count=288,input=800,output=120 --model %s %s --users 72 --think 1us "
+            arena, "%s simulate constant:rate=1,count=288,input=800,output=120 --model %s %s --concurrency 72 --think 1us "
             "--max-seqs %d --max-batched-tokens %d %s --json", program(), server->model, server->what,
             slots[i / 4], tokens[i % 4], more));
         tpot[i] = number_at(doc_get(doc, "tpot"), "mean");
