@@ -77,7 +77,7 @@ const char *catalog_file(enum catalog_kind kind)
     return kinds[kind].file;
 }
 
-static const char *const marks[] = { "", "memory", "announced", "assumed", "not chosen" };
+static const char *const marks[] = { "", "memory", "second-hand", "announced", "assumed", "not chosen" };
 
 /* ---- rows ------------------------------------------------------------------------------ */
 

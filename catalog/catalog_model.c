@@ -225,6 +225,7 @@ static bool is_about(const char *key)       /* of the model, not of its config.j
     static const char *const about[] = {
         "title", "alias", "same_as", "params_total_published", "params_active_published",
         "kv_elements_published", "figures_in_fit", NAME_trained_tokens,
+        "trained_note", NAME_published_context, "released",
     };
     return name_listed(about, sizeof about / sizeof *about, key);
 }

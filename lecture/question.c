@@ -339,7 +339,7 @@ void question_lines(struct scenario *scenario, struct section *section)
             continue;
         const bool fails = *one->line_if && compare(scenario, one->line_if, &equation, &left, &right) == HOLDS_NOT;
         const char *text = sentence_fill(scenario, fails ? one->line_fails : one->line, &known);
-        if (!known)
+        if (!known || !*text)
             continue;
         struct section *line = section_add(list, NULL, SECTION_RECORD);
         section_word(line, "statement", one->id);

@@ -181,12 +181,21 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
     scenario->model = entry->title;
     facts_set(&scenario->facts, NAME_model_measured, catalog_model_measured(&scenario->catalog, entry),
               ORIGIN_SHEET, "data/models.csv");
+    static const char *const published[] = { NAME_trained_tokens, NAME_published_context };
     for (size_t i = 0; i < entry->rows; i++) {
         const struct catalog_row row = catalog_row(entry, i);
         double tokens;
-        if (!strcmp(row.fact, NAME_trained_tokens) && catalog_row_number(&row, &tokens))
-            facts_set(&scenario->facts, NAME_trained_tokens, tokens, ORIGIN_SHEET, row.source);
+        const char *marked = *row.mark ? arena_print(scenario->arena, " (%s)", row.mark) : "";
+        if (name_listed(published, 2, row.fact) && catalog_row_number(&row, &tokens))
+            facts_set(&scenario->facts, row.fact, tokens, ORIGIN_SHEET,
+                      arena_print(scenario->arena, "%s%s", row.source, marked));
+        if (!strcmp(row.fact, "released"))
+            scenario->released = arena_print(scenario->arena, "%s%s", row.value, marked);
     }
+    const struct fact *trained = facts_find(&scenario->facts, NAME_trained_tokens);
+    if (trained && trained->value > 0)
+        facts_bind(&scenario->facts, NAME_training_tokens, NAME_trained_tokens, ORIGIN_SHEET, "its makers");
+    scenario->trained_note = catalog_text(entry, "trained_note");
     return model_config(scenario->arena, config, arena_print(scenario->arena,
                         "data/models.csv: %s", entry->name), &how, &scenario->facts, error);
 }

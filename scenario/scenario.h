@@ -59,6 +59,7 @@ struct scenario {
     struct catalog catalog;
     struct formats formats;
     const char *model, *machine;    /* titles; NULL: none given */
+    const char *released, *trained_note;        /* of the model: its date, what its training tokens count; or NULL */
     const char *price_kind;         /* of chip_price: one of price_kinds; NULL: nobody says */
     const char *axis;               /* the rows that a curve, an equation or a program varies, with spaces
                                        between them, which are never chosen; or NULL */

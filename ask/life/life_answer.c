@@ -187,6 +187,32 @@ static void add_moves(struct life *life)
     tell_number(life->section, NAME_expert_gain_most, gain);
 }
 
+/* ---- what its makers say --------------------------------------------------------------------- */
+
+/* The tokens that a named model had, or that nobody states them and what would cost least over a range of lives. */
+static bool add_published(struct life *life)
+{
+    static const char *const rows[] = {
+        NAME_trained_tokens, NAME_trained_over_optimal, NAME_published_context, NAME_overtraining_low,
+        NAME_overtraining_high, NAME_traffic_low, NAME_traffic_high, NAME_lifetime_low, NAME_lifetime_high };
+    const struct scenario *scenario = &life->scenario;
+    const struct fact *trained = facts_find(&scenario->facts, NAME_trained_tokens);
+    struct values values;
+    if (!scenario->model || life->kind != &life_kinds[LIFE_TOKENS])
+        return true;
+    if (!values_known(&life->chosen->scenario, rows, sizeof rows / sizeof *rows, &values, life->error))
+        return false;
+    struct section *section = section_add(life->section, "published", SECTION_RECORD);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        section_number(section, rows[i], values.at[i], unit_of(life, rows[i]));
+    section_word(section, "trained_source", trained ? trained->source : "");
+    const struct fact *context = facts_find(&scenario->facts, NAME_published_context);
+    section_word(section, "context_source", context ? context->source : "");
+    section_word(section, "trained_note", scenario->trained_note ? scenario->trained_note : "");
+    section_word(section, "released", scenario->released ? scenario->released : "");
+    return true;
+}
+
 /* ---- laws beside each other ---------------------------------------------------------------- */
 
 static const char *const law_keys[] = {
@@ -272,6 +298,8 @@ bool life_answer(struct life *life, struct answer *answer)
         if (!add_law_interval(life, lines) || !add_input_interval(life, lines))
             return false;
         add_moves(life);
+        if (!add_published(life))
+            return false;
         if (AT(params_active) > AT(seen_params_high) || AT(pretrain_tokens) > AT(seen_tokens_high))
             facts_note(&life->scenario.facts, "the law holds beyond the runs it was fitted to, %s "
                        "parameters and %s tokens at most",
@@ -319,6 +347,16 @@ static const struct record law_record = { "ScalingLaw", (const struct answer_fie
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "excess", "asked", "none", "never" }, .count = 4 },
     { 0 } } };
 
+static const struct record published_record = { "LifePublished", (const struct answer_field[]){
+    { FIELD_ROWS, .count = 9, .names = (const char *const[]){
+          NAME_trained_tokens, NAME_trained_over_optimal, NAME_published_context, NAME_overtraining_low,
+          NAME_overtraining_high, NAME_traffic_low, NAME_traffic_high, NAME_lifetime_low, NAME_lifetime_high } },
+    { FIELD_TEXT, "trained_source", .help = "who states the tokens, or that they are not published", .always = true },
+    { FIELD_TEXT, "context_source", .help = "who states the context; empty: nobody", .always = true },
+    { FIELD_TEXT, "trained_note", .help = "what is counted; empty: all of pre-training, about", .always = true },
+    { FIELD_TEXT, "released", .help = "date, and how it is known; empty: not known", .always = true },
+    { 0 } } };
+
 const struct record answer_life = { "Life", (const struct answer_field[]){
     { FIELD_TEXT, "question", .help = "tokens, budget or loss", .always = true },
     { FIELD_TEXT, "model", .help = "title" },
@@ -328,6 +366,8 @@ const struct record answer_life = { "Life", (const struct answer_field[]){
       .record = &rule_record },
     { FIELD_RECORD, "range_of_law", .help = "90 % interval of the law", .record = &range_record },
     { FIELD_RECORD, "range_of_inputs", .help = "90 % interval of the inputs", .record = &range_record },
+    { FIELD_RECORD, "published", .help = "of a named model, what its makers state; 0: they do not",
+      .record = &published_record },
     { FIELD_LIST, "laws", .help = "what each law says", .record = &law_record, .always = true },
     { FIELD_TEXTS, "assumed", .help = "what nobody gave, and what to know of it", .always = true },
     { FIELD_TEXT_ONLY, "intervals", .record = &interval_record },

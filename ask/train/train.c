@@ -104,6 +104,10 @@ bool train_open(struct train *train)
         offloaded |= train_given(train, shares[i]) > 0;
     if (offloaded && !facts_find(facts, NAME_host_link))
         facts_note(facts, "host link as of an H100, PCIe 5 (host_link)");
+    const struct fact *tokens = facts_find(facts, NAME_training_tokens);
+    if (train->scenario.model && !fact_given(tokens))
+        facts_note(facts, tokens ? "training tokens as its makers state them (--tokens)"
+                                 : "no training tokens of it are published: 15 T taken (--tokens)");
     scenario_note_price(&train->scenario);
     return train_space(train);
 }
