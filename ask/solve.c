@@ -78,6 +78,7 @@ struct solved {
     struct unit unit, side;         /* of the unknown, of both sides */
     double low, high;               /* the range */
     bool choose;                    /* layout and load are chosen at each value, else held */
+    bool batch_follows;             /* from the unknown, a rate */
     struct solution found;
 };
 
@@ -91,7 +92,12 @@ static const char *side_text(const struct solved *solved, double value, int digi
     return quantity_text(solved->scenario->arena, value, solved->side, digits);
 }
 
-/* The value of a side where the unknown is x. */
+/* A side as it is evaluated, and its value where the unknown is x. */
+static const char *evaluated(const struct solved *solved, const char *side)
+{
+    return solved->batch_follows ? scenario_at_batch(solved->scenario, side) : side;
+}
+
 static bool side_at(const struct solved *solved, const char *side, double x, double *value)
 {
     struct error ignored;
@@ -102,7 +108,7 @@ static bool side_at(const struct solved *solved, const char *side, double x, dou
         return known;
     }
     facts_set(&solved->scenario->facts, row_name(solved->row), x, ORIGIN_AXIS, "solve");
-    return value_of(solved->scenario, side, value, &ignored);
+    return value_of(solved->scenario, evaluated(solved, side), value, &ignored);
 }
 
 /* The scenario where the unknown is x, whose words ask for it again. */
@@ -117,6 +123,7 @@ static struct scenario scenario_at(const struct solved *solved, double x)
     at = *solved->scenario;
     at.facts = facts_copy(&at.facts);
     facts_set(&at.facts, row_name(solved->row), x, ORIGIN_AXIS, "solve");
+    scenario_hold(&at);
     return at;
 }
 
@@ -303,12 +310,13 @@ static void print_never(const struct solved *solved, double left, double right, 
 
 static bool moves(const struct solved *solved, const char *side)
 {
+    const char *const text = evaluated(solved, side);
     struct values values;
     struct error ignored;
     if (solved->choose)
         return !equation_number(side);
     facts_set(&solved->scenario->facts, row_name(solved->row), solved->found.closest, ORIGIN_AXIS, "solve");
-    return values_of(solved->scenario, &side, 1, &values, &ignored) &&
+    return values_of(solved->scenario, &text, 1, &values, &ignored) &&
            graph_depends(solved->scenario->arena, &values.graph, row_name(solved->row));
 }
 
@@ -392,7 +400,7 @@ static const double root_tolerance = 1e-6;
 static void note_assumed(struct solved *solved, const struct graph *graph, size_t unknown)
 {
     struct scenario *scenario = solved->scenario;
-    const char *const sides[] = { solved->equation->left, solved->equation->right };
+    const char *const sides[] = { evaluated(solved, solved->equation->left), evaluated(solved, solved->equation->right) };
     struct arena scratch = arena_beside(scenario->arena);
     double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
     double *nodes = arena_array(&scratch, graph->count + 1, sizeof *nodes);
@@ -466,11 +474,14 @@ static bool solve_held(struct solved *solved, struct error *error)
     struct scenario *scenario = solved->scenario;
     const struct equation *equation = solved->equation;
     const char *const sides[] = { equation->left, equation->right };
+    struct equation with_batch = *equation;
     struct graph graph;
     double side;
+    solved->batch_follows = scenario_batch_follows(scenario, sides, 2);
+    with_batch.left = evaluated(solved, equation->left), with_batch.right = evaluated(solved, equation->right);
     if (value_of(scenario, equation->left, &side, error) && isnan(side))
         return scenario_priced(scenario, "solve", error);
-    if (!equation_graph(scenario, equation, &graph, error))
+    if (!equation_graph(scenario, &with_batch, &graph, error))
         return false;
     const int input = graph_input(&graph, scenario->axis);
     if (input < 0 || !graph_depends(scenario->arena, &graph, scenario->axis)) {

@@ -213,14 +213,58 @@ static bool one_of(const char *row, const char *const *rows, size_t count)
     return false;
 }
 
+static bool varies_layout(const struct scenario *scenario)
+{
+    return varies_one(scenario, layout_rows, LAYOUT_ROWS) || scenario_varies(scenario, NAME_tensor_parallel);
+}
+
 /* Must `row` stay open because a curve varies it? A curve over a row of the load keeps the chosen layout
  * and leaves all rows of the load open; a curve over a row of the layout keeps the load. */
 static bool held_open(const struct choice *choice, const char *row)
 {
     const struct scenario *scenario = choice->scenario;
     const bool load = one_of(row, load_rows, LOAD_ROWS) || !strcmp(row, NAME_replicas);
-    return load ? varies_one(scenario, load_rows, LOAD_ROWS)
-                : varies_one(scenario, layout_rows, LAYOUT_ROWS) || scenario_varies(scenario, NAME_tensor_parallel);
+    return load ? varies_one(scenario, load_rows, LOAD_ROWS) : varies_layout(scenario);
+}
+
+void scenario_hold(struct scenario *scenario)
+{
+    static const char *const open_rows[] = { NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel,
+                                             NAME_chips, NAME_chunked_prefill_size, NAME_replicas };
+    enum { OPEN_ROWS = sizeof open_rows / sizeof *open_rows };
+    double values[OPEN_ROWS];
+    if (!scenario->choice.made || (!varies_one(scenario, load_rows, LOAD_ROWS) && !varies_layout(scenario)))
+        return;
+    for (int i = 0; i < OPEN_ROWS; i++)
+        values[i] = settled(scenario, open_rows[i]) ? NAN : value_or_nan(scenario, open_rows[i]);
+    for (int i = 0; i < OPEN_ROWS; i++)
+        if (isfinite(values[i]))
+            facts_set(&scenario->facts, open_rows[i], values[i], ORIGIN_CHOSEN, "held");
+}
+
+bool scenario_batch_follows(const struct scenario *scenario, const char *const *texts, size_t count)
+{
+    struct scenario open = *scenario;
+    struct values one, many;
+    struct error ignored;
+    if (!scenario->choice.made || !scenario->choice.fits || settled(scenario, NAME_batch) ||
+        !varies_one(scenario, load_rows + CLOSED_ROWS, LOAD_ROWS - CLOSED_ROWS))
+        return false;
+    open.facts = facts_copy(&scenario->facts);
+    facts_set(&open.facts, scenario->axis, 1, ORIGIN_AXIS, "axis");
+    facts_set(&open.facts, NAME_batch, 1, ORIGIN_CHOSEN, "axis");
+    bool known = values_of(&open, texts, count, &one, &ignored), moves = false;
+    facts_set(&open.facts, NAME_batch, 64, ORIGIN_CHOSEN, "axis");
+    known = known && values_of(&open, texts, count, &many, &ignored);
+    for (size_t i = 0; i < count && known; i++)
+        moves |= memcmp(&one.at[i], &many.at[i], sizeof one.at[i]) != 0;
+    return moves;
+}
+
+/* As `record` sets it. */
+const char *scenario_at_batch(const struct scenario *scenario, const char *text)
+{
+    return arena_print(scenario->arena, "AT(%s, " NAME_batch " = max(1, " NAME_replica_batch "))", text);
 }
 
 static void set_chosen(struct choice *choice, const char *row, double value)

@@ -12,8 +12,12 @@ bool chosen_open(struct scenario *scenario, struct arena *arena, const struct co
                  const char *const *texts, size_t count, struct error *error)
 {
     if (!scenario_read(scenario, arena, command, command_subject(command), error) ||
-        !scenario_set_number(scenario, row, value, ORIGIN_GIVEN, command->verb->name, error) ||
-        !scenario_images(scenario, error) || !scenario_assume(scenario, error) || !scenario_choose(scenario, texts, count, error))
+        !scenario_set_number(scenario, row, value, ORIGIN_GIVEN, command->verb->name, error))
+        return false;
+    scenario_one_budget(scenario);
+    if (!scenario_linked(scenario, error) || !scenario_layout_agrees(scenario, error) ||
+        !scenario_images(scenario, error) || !scenario_assume(scenario, error) ||
+        !scenario_choose(scenario, texts, count, error))
         return false;
     facts_set(&scenario->facts, row, value, ORIGIN_AXIS, command->verb->name);
     return true;

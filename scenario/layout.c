@@ -6,28 +6,41 @@
 
 #include "build/row_names.h"
 
-/* A batch and requests in flight are two loads: either follows from the other. */
-static bool load_agrees(const struct scenario *scenario, struct error *error)
+static const struct fact *typed(const struct scenario *scenario, const char *const *rows, size_t count)
 {
-    static const char *const in_flight[] = { NAME_users, NAME_concurrency };
-    const struct fact *batch = facts_find(&scenario->facts, NAME_batch);
-    for (int i = 0; i < 2; i++) {
-        const struct fact *fact = facts_find(&scenario->facts, in_flight[i]);
-        if (!fact || !batch || fact->origin != ORIGIN_GIVEN || batch->origin != ORIGIN_GIVEN)
-            continue;
-        error_set(error, "%s and %s are two loads", batch->source, fact->source);
-        return error_expected(error, "one of them; the batch follows from %s", fact->source);
+    for (size_t i = 0; i < count; i++) {
+        const struct fact *fact = facts_find(&scenario->facts, rows[i]);
+        if (fact && fact->origin == ORIGIN_GIVEN)
+            return fact;
     }
-    return true;
+    return NULL;
 }
 
-/* More than one of them, by --gpus or by the machine's name: "2x m3-max". */
+/* A batch and requests in flight are two loads: either follows from the other. So are requests in flight and a rate. */
+static bool load_agrees(const struct scenario *scenario, struct error *error)
+{
+    static const char *const in_flight[] = { NAME_users, NAME_concurrency }, *const batch_row[] = { NAME_batch },
+        *const rates[] = { NAME_request_demand, NAME_tokens_per_day, NAME_arrival_rate };
+    const struct fact *fact = typed(scenario, in_flight, 2), *batch = typed(scenario, batch_row, 1),
+        *rate = typed(scenario, rates, 3);
+    if (!fact || (!batch && !rate))
+        return true;
+    error_set(error, "%s and %s are two loads", (batch ? batch : rate)->source, fact->source);
+    return batch ? error_expected(error, "one of them; the batch follows from %s", fact->source)
+                 : error_expected(error, "one of them: users who wait for their answers, or requests that come at a rate");
+}
+
+/* More than one of them, by --gpus, --tp and the like, or by the machine's name: "2x m3-max". */
 static const struct fact *several(const struct scenario *scenario)
 {
-    const struct fact *given = facts_find(&scenario->facts, NAME_chips);
+    static const char *const rows[] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct fact *given = facts_find(&scenario->facts, rows[i]);
+        if (fact_given(given) && (!i || given->value > 1))
+            return given->value > 1 ? given : NULL;
+    }
     const struct fact *named = facts_find(&scenario->facts, NAME_scale_up_chips);
-    const struct fact *fact = fact_given(given) ? given : named;
-    return fact && fact->value > 1 ? fact : NULL;
+    return named && named->value > 1 ? named : NULL;
 }
 
 bool scenario_links(const struct scenario *scenario)

@@ -56,7 +56,10 @@ static bool read_words(struct curve *curve)
 /* Rows for which only whole numbers make sense keep to them. */
 static bool whole(const struct row *row, double low, double high)
 {
-    return unit_counts(row->unit) && low == floor(low) && high == floor(high) && high - low >= 2;
+    static const char *const of_chips[] = { NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel,
+                                            NAME_expert_parallel, NAME_context_parallel, NAME_replicas };
+    const double least = name_listed(of_chips, sizeof of_chips / sizeof *of_chips, row_name(row)) ? 1 : 2;
+    return unit_counts(row->unit) && low == floor(low) && high == floor(high) && high - low >= least;
 }
 
 static void make_points(struct curve *curve, const struct row *row, double low, double high,
@@ -179,8 +182,8 @@ static void note_assumed(struct curve *curve, const struct values *values)
 /* Where the points do not fit in memory, as a note. */
 static void note_fit(struct curve *curve)
 {
-    static const char *const share_row[] = { NAME_hbm_share };
     struct scenario *scenario = curve->notes;
+    const char *const share_row[] = { curve->batch_follows ? scenario_at_batch(scenario, NAME_hbm_share) : NAME_hbm_share };
     double *share = arena_array(curve->arena, curve->points, sizeof *share);
     struct values values;
     struct error ignored;
@@ -295,6 +298,15 @@ static bool over_choices(struct curve *curve)
     return true;
 }
 
+/* Can a server have as many chips as the end of the axis says, and does it have no other load? */
+static bool axis_agrees(struct curve *curve, const struct scenario *scenario, double high)
+{
+    struct scenario at = *scenario;
+    at.facts = facts_copy(&scenario->facts);
+    facts_set(&at.facts, curve->axis.row, high, ORIGIN_GIVEN, curve->axis.name);
+    return scenario_linked(&at, curve->error) && scenario_layout_agrees(&at, curve->error);
+}
+
 /* Along a row. */
 static bool over_row(struct curve *curve)
 {
@@ -303,9 +315,10 @@ static bool over_row(struct curve *curve)
     const struct row *row = NULL;
     struct quantity range;
     struct values values;
+    const char *texts[MOST_QUANTITIES];
     if (!scenario_read(scenario, curve->arena, command, command_subject(command),
                        curve->error) ||
-        !read_axis(curve, scenario, &row, &range))
+        !read_axis(curve, scenario, &row, &range) || !axis_agrees(curve, scenario, range.high))
         return false;
     if (!curve->points)
         make_points(curve, row, range.low, range.high, command_count(command, "points"));
@@ -316,8 +329,11 @@ static bool over_row(struct curve *curve)
     if (!scenario_images(scenario, curve->error) || !scenario_assume(scenario, curve->error) ||
         !scenario_choose(scenario, curve->quantities, curve->quantity_count, curve->error))
         return false;
+    curve->batch_follows = scenario_batch_follows(scenario, curve->quantities, curve->quantity_count);
+    for (size_t j = 0; j < curve->quantity_count; j++)
+        texts[j] = curve->batch_follows ? scenario_at_batch(scenario, curve->quantities[j]) : curve->quantities[j];
     facts_set(&scenario->facts, row_name(row), range.low, ORIGIN_AXIS, "curve");
-    if (!values_of(scenario, curve->quantities, curve->quantity_count, &values, curve->error) ||
+    if (!values_of(scenario, texts, curve->quantity_count, &values, curve->error) ||
         !axis_acts(curve, &values))
         return false;
     curve->notes = scenario;
@@ -419,8 +435,10 @@ static void point_document(struct curve *curve, size_t i, struct doc *point)
 {
     struct scenario at = curve->at ? *curve->at[i] : *curve->notes;
     at.facts = facts_copy(&at.facts);
-    if (!curve->at)
+    if (!curve->at) {
         facts_set(&at.facts, curve->axis.row, curve->x[i], ORIGIN_AXIS, "curve");
+        scenario_hold(&at);
+    }
     scenario_words_document(&at, point);
     if (!curve->axis.named)
         doc_add_row(curve->arena, point, curve->axis.name, curve->x[i]);

@@ -27,6 +27,7 @@ struct curve {
     const char *quantities[MOST_QUANTITIES];
     size_t quantity_count;
     struct unit x_unit, units[MOST_QUANTITIES];
+    bool batch_follows;             /* from the axis, a rate */
     size_t points;
     double *x, *y[MOST_QUANTITIES];  /* [points] */
     const char **labels;            /* of a named axis */

@@ -2,7 +2,7 @@
  *
  * 1. Roots of `solve`: draw a model, a machine, an unknown and a quantity, and solve for a value that the quantity has
  *    nearby. `eval` with the words of each root and of each end of an interval gives the sides again: equal at a root.
- *    Half of them choose layout and load at each value, so that `eval` with the value alone gives the same.
+ *    Some of them choose layout and load at each value, so that `eval` with the value alone gives the same.
  * 2. Points of `curve`, held and chosen: `eval` with the words of a point gives the same bits. With --choose `eval` with
  *    nothing but the value does too.
  * 3. The best deployment at each value of `plan --sweep`: `eval` with its words gives its rate and TPOT.
@@ -68,26 +68,32 @@ static double value_in(const struct doc *doc, const char *row)
 static const char *const models[] = { "llama-3.1-8b", "llama-3.3-70b", "qwen3-32b", "qwen3-30b-a3b", "gpt-oss-120b",
                                       "deepseek-v3", "mixtral-8x7b", "gemma-3-27b" };
 static const char *const machines[] = { "h100-sxm", "h200-sxm", "b200-sxm", "gb200-nvl72", "mi300x", "l40s" };
-static const struct { const char *row; double low, high; } unknowns[] = {
-    { "prompt_tokens", 500, 8000 }, { "output_tokens", 100, 2000 }, { "hbm_bandwidth", 1e12, 6e12 },
-    { "prefix_hit_share", 0.05, 0.9 }, { "gpu_memory_utilization", 0.6, 0.95 }, { "concurrency", 4, 200 } };
+static const struct { const char *row; double low, high; bool of_load; } unknowns[] = {
+    { "prompt_tokens", 500, 8000, false }, { "output_tokens", 100, 2000, false }, { "hbm_bandwidth", 1e12, 6e12, false },
+    { "prefix_hit_share", 0.05, 0.9, false }, { "gpu_memory_utilization", 0.6, 0.95, false }, { "concurrency", 4, 200, false },
+    { "users", 4, 400, true }, { "request_demand", 0.1, 20, true }, { "tokens_per_day", 1e6, 1e9, true },
+    { "arrival_rate", 0.1, 5, true }, { "chips", 1, 5, true }, { "tensor_parallel", 1, 5, true },
+    { "step_tokens", 512, 8192, false } };
 static const char *const quantities[] = { "predicted_ttft", "predicted_tpot", "predicted_throughput", "predicted_e2e",
-                                          "blended_cost_per_token", "predicted_energy_per_token" };
+                                          "blended_cost_per_token", "predicted_energy_per_token", "step_time",
+                                          "throughput_per_chip" };
 
 struct question {
     const char *subject, *row, *quantity;
     double at;
-    bool choose;
+    bool choose, of_load;
 };
 
 static struct question draw_question(struct arena *arena, uint64_t *state)
 {
     const size_t u = (size_t)(draw(state) * COUNT(unknowns));
-    struct question question = { .row = unknowns[u].row };
+    struct question question = { .row = unknowns[u].row, .of_load = unknowns[u].of_load };
     question.subject = arena_print(arena, "--model %s --on %s", models[(size_t)(draw(state) * COUNT(models))],
                                    machines[(size_t)(draw(state) * COUNT(machines))]);
     question.quantity = quantities[(size_t)(draw(state) * COUNT(quantities))];
     question.at = unknowns[u].low * pow(unknowns[u].high / unknowns[u].low, draw(state));
+    if (unknowns[u].low == 1)           /* a number of chips */
+        question.at = floor(question.at);
     question.choose = draw(state) < 0.3;
     return question;
 }
@@ -116,7 +122,8 @@ static void roots_are_solutions(void **state)
     size_t roots = 0, chosen = 0, wrong = 0;
     for (int i = 0; i < rounds(24); i++) {
         struct arena arena = { 0 };
-        const struct question question = draw_question(&arena, &seed);
+        struct question question = draw_question(&arena, &seed);
+        question.choose &= !question.of_load;               /* the number of replicas jumps all along */
         const double wanted = alone(&arena, &question, question.at);
         const struct words words = of(&arena, arena_print(&arena, "solve %s --where %s=%.17g %s%s", question.row,
                                                           question.quantity, wanted, question.subject,
@@ -152,12 +159,12 @@ static void points_are_answers(void **state)
     (void)state;
     uint64_t seed = 38;
     size_t points = 0, chosen = 0, wrong = 0;
-    for (int i = 0; i < rounds(9); i++) {
+    for (int i = 0; i < rounds(16); i++) {
         struct arena arena = { 0 };
         const struct question question = draw_question(&arena, &seed);
         const struct words words = of(&arena, arena_print(&arena, "curve %s %s=%.17g..%.17g --points 6 %s%s",
                                                           question.quantity, question.row, question.at,
-                                                          fmin(question.at * 1.5, strstr(question.row, "_share") ||
+                                                          fmin(question.at * (question.at == 1 ? 4 : 1.5), strstr(question.row, "_share") ||
                                                                strstr(question.row, "_util") ? 0.99 : INFINITY),
                                                           question.subject, question.choose ? " --choose" : ""));
         const struct doc *answer = ask(&arena, &words), *list = answer ? doc_get(answer, "points") : NULL;
