@@ -233,7 +233,8 @@ void scenario_hold(struct scenario *scenario)
                                              NAME_chips, NAME_chunked_prefill_size, NAME_replicas };
     enum { OPEN_ROWS = sizeof open_rows / sizeof *open_rows };
     double values[OPEN_ROWS];
-    if (!scenario->choice.made || (!varies_one(scenario, load_rows, LOAD_ROWS) && !varies_layout(scenario)))
+    if (!scenario->choice.made ||
+        (scenario->choice.fits && !varies_one(scenario, load_rows, LOAD_ROWS) && !varies_layout(scenario)))
         return;
     for (int i = 0; i < OPEN_ROWS; i++)
         values[i] = settled(scenario, open_rows[i]) ? NAN : value_or_nan(scenario, open_rows[i]);

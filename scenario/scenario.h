@@ -112,8 +112,9 @@ bool scenario_set_number(struct scenario *scenario, const char *name, double val
 bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t count,
                      struct error *error);
 bool scenario_varies(const struct scenario *scenario, const char *row);    /* is it one of the axis? */
-/* Along a row of the layout or the load other rows of these stay open, and have the values of their formulas. They become
- * facts of origin CHOSEN at this value of the axis, so that the words of the scenario say them. */
+/* Along a row of the layout or the load, and where nothing fits, other rows of these stay open, and have the values of
+ * their formulas. They become facts of origin CHOSEN at this value of the axis, so that the words of the scenario say
+ * them. */
 void scenario_hold(struct scenario *scenario);
 /* Do the expressions read the batch, and does it follow from a rate that varies? Then each rate has a batch of its own:
  * the second gives an expression at that batch. */
