@@ -137,9 +137,18 @@ void question_ask(struct scenario *asked, const struct statement *statement, enu
     }
     if (question->kind == QUESTION_COMPARISON || question->kind == QUESTION_NUMBER)
         reply->holds = reply->predicate;
+    bool known = true;
     const char *sentence = reply->predicate == HOLDS_NOT ? question->here_fails : question->here;
-    if (*sentence && (!*question->predicate || reply->predicate != HOLDS_UNKNOWN))
-        reply->conclusion = sentence_fill(scenario, sentence, NULL);
+    if (*sentence)
+        reply->conclusion = sentence_fill(scenario, sentence, &known);
+    if (inputs == QUESTION_OF_DECK || (known && isfinite(reply->figure) &&
+                                       (!*question->predicate || reply->predicate != HOLDS_UNKNOWN)))
+        return;
+    const struct fact *price = facts_find(&scenario->facts, NAME_chip_price);
+    reply->lacks = price && isnan(price->value) ? "No price of this machine is known: --set chip_price=2USD/h."
+                                                : "A figure that it needs is not known here.";
+    reply->holds = reply->predicate = HOLDS_UNKNOWN;
+    reply->conclusion = NULL;
 }
 
 /* ---- its root ------------------------------------------------------------------------------------------ */

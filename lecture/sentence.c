@@ -131,6 +131,20 @@ static bool print_mark(struct scenario *scenario, struct text mark, struct buffe
     return !isnan(value);
 }
 
+/* After a "1": "1 chip", where the sentence says "{chips} chips". */
+static const char *one_of(const char *text, struct buffer *out)
+{
+    static const char *const several[] = { " chips", " stages", " layers", " experts", " domains", " sequences" };
+    for (size_t i = 0; i < sizeof several / sizeof *several; i++) {
+        const size_t size = strlen(several[i]);
+        if (strncmp(text, several[i], size))
+            continue;
+        buffer_add(out, several[i], size - 1);
+        return text + size;
+    }
+    return text;
+}
+
 const char *sentence_fill(struct scenario *scenario, const char *template, bool *known)
 {
     bool all = true;
@@ -139,8 +153,11 @@ const char *sentence_fill(struct scenario *scenario, const char *template, bool 
     for (const char *at = template; *at;) {
         const char *close = *at == '{' ? strchr(at, '}') : NULL;
         if (close) {
+            const size_t begin = out.size;
             all &= print_mark(scenario, (struct text){ at + 1, (size_t)(close - at - 1) }, &out);
             at = close + 1;
+            if (!strcmp(out.data + begin, "1"))
+                at = one_of(at, &out);
         } else {
             const size_t size = 1 + strcspn(at + 1, "{");
             buffer_add(&out, at, size);

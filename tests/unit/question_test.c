@@ -21,7 +21,7 @@ static const char *const pairs[] = {
     "--model deepseek-v4-flash --on b200-sxm", "--model deepseek-v3 --on h200-sxm", "--model glm-4.5-air --on h200-sxm",
     "--model mixtral-8x22b --on a100-sxm", "--model gpt-oss-20b --on l40s", "--model qwen3-235b-a22b --on mi355x",
     "--model llama-3.1-8b --on a100-sxm", "--model gemma-2-27b --on h100-sxm", "--model minimax-m2.5 --on h200-sxm",
-    "--model mistral-7b --on rtx-4090", "--model qwen2.5-72b --on b200-sxm --precision fp8 --batch 64 --gpus 4",
+    "--model mistral-7b --on rtx-4090", "--model falcon-mamba-7b --on h100-sxm", "--model qwen2.5-72b --on b200-sxm --precision fp8 --batch 64 --gpus 4",
 };
 
 /* Rows that no model and no machine sets, so that only an example or a question can. */
@@ -238,12 +238,33 @@ static void questions_are_whole(void **state)
     }
 }
 
+/* Where no price of the machine is known, what costs is not told, and the rest is. */
+static void no_price_no_costs(void **state)
+{
+    struct world *world = *state;
+    size_t told = 0, priced = 0;
+    ask_of(world, "--model qwen3-8b --on rtx-4090-d");
+    for (size_t i = 0; i < world->lecture.count; i++) {
+        const struct statement *one = &world->lecture.at[i];
+        struct reply reply;
+        if (!*one->question.asks_of)
+            continue;
+        question_ask(&world->scenario, one, QUESTION_KEEPS, &reply);
+        priced += reply.lacks && strstr(reply.lacks, "price of this machine");
+        told += !reply.lacks;
+        if (reply.lacks ? !!reply.conclusion : !!strstr(reply.conclusion, "unknown"))
+            fail_msg("%s says: %s", one->id, reply.conclusion);
+    }
+    assert_true(told > 40 && priced > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(questions_are_whole, world_open, world_close),
         cmocka_unit_test_setup_teardown(products_are_figures, world_open, world_close),
         cmocka_unit_test_setup_teardown(verdicts_turn_at_roots, world_open, world_close),
+        cmocka_unit_test_setup_teardown(no_price_no_costs, world_open, world_close),
         cmocka_unit_test_setup_teardown(sentences_are_of_the_model, world_open, world_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
