@@ -10,6 +10,7 @@
 
 #include "build/row_names.h"
 #include "deploy/server.h"
+#include "lecture/question.h"
 
 #include <math.h>
 
@@ -75,6 +76,11 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     if (!scenario.model && (graph_depends(arena, &values.graph, NAME_chip_price) ||
                             command_given(command, "price-kind")))
         scenario_note_price(&scenario);
+    for (size_t i = 0; i < count; i++) {
+        const char *none = question_no_value(&scenario, names[i]);
+        if (none)
+            facts_note(&scenario.facts, "%s stands for none: %s", names[i], none);
+    }
     assumed_notes(&scenario, &values, NULL, count);
     given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
     server_note_unstable(&scenario, &values.graph);

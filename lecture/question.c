@@ -8,6 +8,7 @@
 #include "lecture/sentence.h"
 
 #include "build/row_names.h"
+#include "catalog/sheet.h"
 #include "scenario/deck.h"
 #include "scenario/equation.h"
 #include "scenario/values.h"
@@ -87,10 +88,24 @@ static bool has(struct scenario *scenario, const char *condition)
     return compare(scenario, condition, &equation, &left, &right) == HOLDS;
 }
 
-/* What keeps the statement from applying, as a sentence; NULL: nothing. */
+const char *question_no_value(struct scenario *scenario, const char *row)
+{
+    const struct csv *ends = csv_built_in("data/ends.csv");
+    for (size_t i = 0; i < ends->rows; i++)
+        if (!strcmp(csv_cell(ends, i, csv_column(ends, "row")), row))
+            return has(scenario, csv_cell(ends, i, csv_column(ends, "exists"))) ? NULL
+                   : sentence_fill(scenario, csv_cell(ends, i, csv_column(ends, "sentence")), NULL);
+    return NULL;
+}
+
+/* What keeps the statement from applying, as a sentence; NULL: nothing. "there is ROW" asks for a row that is not the end
+ * of what is considered. */
 static const char *lacks(struct scenario *scenario, const struct statement *statement)
 {
+    static const char there[] = "there is ";
     const char *needs = statement->question.needs, *colon = strstr(needs, ": ");
+    if (!strncmp(needs, there, strlen(there)))
+        return question_no_value(scenario, needs + strlen(there));
     if (!colon || has(scenario, arena_copy(scenario->arena, needs, (size_t)(colon - needs))))
         return NULL;
     return sentence_fill(scenario, colon + 2, NULL);

@@ -55,6 +55,10 @@ void question_ask(struct scenario *scenario, const struct statement *statement, 
 /* Fill the root of the reply; `now` where there is an input. */
 void question_turns(struct reply *reply, const struct statement *statement);
 
+/* Where a row of data/ends.csv is the end of what is considered, since there is no such value: the sentence that says so.
+ * NULL: there is one, or the row is none of these. */
+const char *question_no_value(struct scenario *scenario, const char *row);
+
 /* Add to a section: "question", "figure", "closed_form", "factors" and "predicate", and for the text how the equation
  * comes to its figure. */
 void question_section(const struct statement *statement, struct reply *reply, struct section *section);

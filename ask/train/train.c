@@ -107,7 +107,7 @@ bool train_open(struct train *train)
     const struct fact *tokens = facts_find(facts, NAME_training_tokens);
     if (train->scenario.model && !fact_given(tokens))
         facts_note(facts, tokens ? "training tokens as its makers state them (--tokens)"
-                                 : "no training tokens of it are published: 15 T taken (--tokens)");
+                                 : "no published count of its training tokens is known: 15 T taken (--tokens)");
     scenario_note_price(&train->scenario);
     return train_space(train);
 }

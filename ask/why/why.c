@@ -445,7 +445,10 @@ static void add_lecture(struct why *why, const char *name, struct section *secti
 {
     struct scenario *scenario = why->scenario;
     const struct statement *statement = statement_of_row(scenario->arena, name);
-    if (!statement)
+    const char *none = question_no_value(scenario, name);
+    if (none)
+        section_word(section, "so", none);
+    if (!statement || none)
         return;
     struct reply *reply = arena_alloc(scenario->arena, sizeof *reply);
     question_ask(scenario, statement, QUESTION_FREE, reply);
