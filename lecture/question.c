@@ -139,10 +139,6 @@ void question_ask(struct scenario *asked, const struct statement *statement, enu
     reply->figure = value_or_nan(scenario, question->figure);
     reply->closed = value_or_nan(scenario, question->closed);
     read_factors(scenario, statement, reply);
-    if (scenario->lecture) {
-        reply->figure = reply->closed;
-        reply->factor_count = 0;
-    }
     if (*question->predicate) {
         struct equation equation;
         reply->predicate = compare(scenario, question->predicate, &equation, &reply->left.value, &reply->right.value);
@@ -245,7 +241,7 @@ static const char *with_unit(const struct scenario *scenario, const char *text, 
     return isnan(value) ? "unknown" : quantity_text(scenario->arena, value, scenario_unit(scenario, text), DIGITS);
 }
 
-/* "R N_t/N_a = 5,474, x 1.025 lookup x 0.3511 attention = 1,917" */
+/* "R N_t/N_a = 5,474, x 1.025 lookup x 0.3511 attention = 1,917"; with --lecture the first of these alone */
 static const char *worked_text(const struct posed *question, struct reply *reply)
 {
     struct scenario *scenario = &reply->scenario;
@@ -254,7 +250,7 @@ static const char *worked_text(const struct posed *question, struct reply *reply
     bool corrected = false;
     buffer_print(&out, "%s = %s", in_symbols(scenario, question->closed), with_unit(scenario, question->figure,
                                                                                    reply->closed));
-    for (size_t i = 0; i < reply->factor_count; i++) {
+    for (size_t i = 0; i < reply->factor_count && !scenario->lecture; i++) {
         const struct factor *factor = &reply->factors[i];
         if (fabs(factor->value - 1) < shown)
             continue;

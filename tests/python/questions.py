@@ -5,7 +5,10 @@ usage: questions.py CHALKLINE ["MODEL MACHINE [OPTION VALUE]..."]...
 `lecture --json` says which inputs a question keeps, its comparison, and at which value of an input that changes. Here the
 comparison is parsed and computed in Python from values of rows, which `eval` gives for the same inputs, and once more a
 millionth below and above the root. AT(a, row=b) is a computed with row set to b.
+
+Each number of a printed sentence is read back and compared with what `eval` says of its mark in data/lecture.csv.
 """
+import csv
 import json
 import re
 import subprocess
@@ -132,17 +135,62 @@ def near(a, b):
     return abs(a - b) <= 1e-9 * max(abs(a), abs(b))
 
 
-def check(program, pair):
+def quantity(text, large=False):
+    """A printed number with its unit, in base units: "1.44 MB", "8,312 tokens", "47.9 %", "15 T tokens"; None: words."""
+    found = re.match(r"(-?[0-9][0-9,]*(?:\.[0-9]+)?(?:e-?[0-9]+)?)(?: (.*))?$", text)
+    if not found:
+        return None
+    value, unit = float(found.group(1).replace(",", "")), found.group(2) or ""
+    count = re.match(r"([kMBTP])(?: tokens?| token/s)?$", unit)
+    if count and (large or unit != "B"):
+        return value * {"k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12, "P": 1e15}[count.group(1)]
+    scaled = re.match(r"(us|ns|ms|s|min|h|d|years|[kMGTP]?(?:B|FLOP)|%|tokens?)?(/token|/s)?$", unit)
+    if scaled:
+        head = scaled.group(1) or ""
+        times = {"us": 1e-6, "ns": 1e-9, "ms": 1e-3, "min": 60, "h": 3600, "d": 86400, "years": 365.25 * 86400,
+                 "%": 0.01}.get(head)
+        prefix = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}.get(head[:1] if len(head) > 1 else "", 1)
+        return value * (times or (prefix if head.endswith(("B", "FLOP")) else 1))
+    return value * {"USD": 1, "USD/h": 1 / 3600, "USD/Mtoken": 1e-6, "USD/token": 1}[unit]
+
+
+def spoken(statement, template, rows, wrong):
+    """Compare the marks of the sentence; the number of those that are numbers."""
+    marks = re.findall(r"\{([^}]*)\}", template)
+    plural = re.sub(r"\\ (chip|stage|layer|expert|domain|sequence)s\b", r"\\ \1s?", re.escape(template))
+    pattern = re.sub(r"\\\{.*?\\\}", "(.+?)", plural) + "$"
+    found = re.match(pattern, statement["here"]["conclusion"])
+    if not found:
+        wrong.append(f"{statement['id']}: its sentence is not that of the sheet")
+        return 0
+    count = 0
+    for mark, text in zip(marks, found.groups()):
+        if mark.endswith(".binds"):
+            continue
+        row = mark[:-1] if mark[-1] in "%@!-" else mark
+        rows.read([row])
+        said, value = quantity(text, mark.endswith("@")), rows.known[row]
+        count += 1
+        if said is None or abs(said - value) > 6e-3 * abs(value):
+            wrong.append(f"{statement['id']}: {mark} is {text} in the sentence, {value:.6g} by eval")
+    return count
+
+
+def check(program, pair, sheet):
     model, machine, *more = pair.split()
     answer = subprocess.run([program, "lecture", "--model", model, "--on", machine, *more, "--json"], capture_output=True,
                             text=True, check=True)
-    said, wrong, predicates, roots = json.loads(answer.stdout), [], 0, 0
+    said, wrong, predicates, roots, numbers = json.loads(answer.stdout), [], 0, 0, 0
     for statement in said["statements"]:
         here = statement.get("here")
-        if not here or not here["applies"] or not here["predicate"]:
+        if not here or not here["applies"]:
             continue
         predicate, flips = here["predicate"], here["flips"]
         rows = Rows(program, said["words"], here["question"])
+        one = sheet[statement["id"]]
+        numbers += spoken(statement, one["here_fails" if predicate and not predicate["holds"] else "here"], rows, wrong)
+        if not predicate:
+            continue
         predicates += 1
         left, right, true = compared(predicate["text"], rows)
         if not near(left, predicate["left"]) or not near(right, predicate["right"]) or true != predicate["holds"]:
@@ -157,9 +205,12 @@ def check(program, pair):
             wrong.append(f"{statement['id']}: {flips['input']} = {flips['at']:.12g} turns nothing")
     for line in wrong:
         print(f"{pair}: {line}")
-    print(f"  {pair}: {predicates} comparisons computed, {roots} roots turn them, {len(wrong)} differ")
+    print(f"  {pair}: {predicates} comparisons computed, {roots} roots turn them, {numbers} numbers of sentences read, "
+          f"{len(wrong)} differ")
     return not wrong
 
 
 if __name__ == "__main__":
-    sys.exit(0 if all([check(sys.argv[1], pair) for pair in sys.argv[2:]]) else 1)
+    with open("data/lecture.csv", encoding="utf-8") as lines:
+        known = {row["id"]: row for row in csv.DictReader(line for line in lines if not line.startswith("#"))}
+    sys.exit(0 if all([check(sys.argv[1], pair, known) for pair in sys.argv[2:]]) else 1)

@@ -60,7 +60,7 @@ function Verdict({ app, statement }: { app: App; statement: Statement }) {
   const here = statement.here;
   if (!here) return null;
   const at = here.flips?.at;
-  return <p class="verdict-here">{here.applies === false ? <><b>Does not apply:</b> {here.lacks}.</> : <><b>{here.holds === true ? "Holds" : here.holds === false ? "Does not hold" : "Open"}:</b> {here.conclusion}{here.holds === false ? ` ${statement.reason}` : ""}</>}
+  return <p class="verdict-here">{here.applies === false ? <><b>Does not apply:</b> {here.lacks}</> : <>{typeof here.holds === "boolean" && <b>{here.holds ? "Holds" : "Does not hold"}: </b>}{here.conclusion}</>}
     {here.applies !== false && here.flips && <> It flips {typeof at === "number" ? <>at {here.flips.input.replace(/_/g, " ")} = {app.engine.write(at, here.flips.unit)}</> : "at no value"}.</>}</p>;
 }
 
