@@ -275,6 +275,15 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
 {
     struct telling *telling = arena_alloc(arena, sizeof *telling);
     *telling = (struct telling){ .arena = arena, .command = command, .error = error };
+    if (command_given(command, "slips")) {
+        struct section *slips = section_new(arena);
+        section_add(slips, "statements", SECTION_LIST), section_add(slips, "chapters", SECTION_LIST);
+        if (!lecture_slips(arena, command, slips, error))
+            return false;
+        section_document(slips, answer->doc);
+        template_print(template_built_in(arena, "lecture/tell/lecture.template"), slips, &answer->text);
+        return true;
+    }
     statements_read(arena, &telling->lecture);
     telling->chapters = lecture_chapters(arena);
     const size_t count = telling->lecture.count;
@@ -376,11 +385,14 @@ static const struct record answer_lecture = { "Lecture", (const struct answer_fi
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again" },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the figures of the model" },
     { FIELD_RECORD, "run", .help = "what --run ran", .record = &run_record },
+    { FIELD_LIST, "slips", .help = "with --slips, and no statements: where summaries contradict the lecture",
+      .record = &slip_record },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "all", "point" }, .count = 2 },
     { 0 } } };
 
 static const struct option lecture_list[] = {
     { "all", NULL, OPTION_SWITCH, .help = "show every statement of a chapter in full" },
+    { "slips", NULL, OPTION_SWITCH, .help = "show where summaries contradict each other or the lecture" },
     { "run", NULL, OPTION_SWITCH, .help = "run chapter 7: a net that undoes itself, a cipher, an attack" },
     { 0 } };
 static const struct option_group lecture_options = { "Lecture", lecture_list };

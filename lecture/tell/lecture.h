@@ -13,4 +13,11 @@
 bool lecture_run(struct arena *arena, const struct command *command, struct section *section, struct error *error);
 extern const struct record run_record;          /* the keys of "run" */
 
+/* ---- slips ---------------------------------------------------------------------------------------- */
+
+/* Add "slips": where published summaries contradict each other or the lecture, each with what is right and how its figures
+ * are derived; of the slip that the command's word names, or of all. */
+bool lecture_slips(struct arena *arena, const struct command *command, struct section *section, struct error *error);
+extern const struct record slip_record;         /* the keys of one */
+
 #endif

@@ -59,7 +59,7 @@ static const char *body_of(struct arena *arena, const struct command *command)
         doc_add_string(arena, words, NULL, command->words[i]);
     for (size_t i = 0; i < command->value_count; i++) {
         const struct value *value = &command->values[i];
-        const char *name = value->option->name;
+        const char *name = value->was ? value->was : value->option->name;       /* as it was typed */
         if (value->option->kind == OPTION_SWITCH) {
             doc_add_bool(arena, body, name, true);
             continue;
