@@ -53,6 +53,22 @@ static struct section *add_lines(const struct section *read, struct section *sec
     return list;
 }
 
+/* Without a model, a machine and inputs of one's own, a headline figure of the lecture has another value than it says: only its
+ * deck has all inputs. Say which. */
+static void note_decks(struct scenario *scenario, const char *const *names, size_t count)
+{
+    const struct command *command = scenario->command;
+    if (scenario->model || scenario->machine || command_given(command, "deck") || command_given(command, "set"))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = formulas_name(&scenario->formulas, scenario->arena, names[i]);
+        const struct statement *statement = statement_of_row(scenario->arena, name, true);
+        if (statement)
+            facts_note(&scenario->facts, "the lecture's inputs for %s (%s): --deck '%s'", names[i], statement->id,
+                       statement->deck);
+    }
+}
+
 bool ask_eval(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
@@ -81,6 +97,7 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
         if (none)
             facts_note(&scenario.facts, "%s stands for none: %s", names[i], none);
     }
+    note_decks(&scenario, names, count);
     assumed_notes(&scenario, &values, NULL, count);
     given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
     server_note_unstable(&scenario, &values.graph);

@@ -1,10 +1,11 @@
-/* list: everything that has a name: models, machines, engines, tiers, prices, formats, rows.
+/* list: everything that has a name: models, machines, tiers, prices, decks of the lecture, formats, rows.
  *
  * Each list is a table for people, and a document with all facts. A row is listed with its
  * aliases, unit and meaning. */
 #include "ask/ask.h"
 
 #include "catalog/meant.h"
+#include "catalog/sheet.h"
 #include "build/row_names.h"
 
 #include <string.h>
@@ -95,7 +96,22 @@ static void list_formats(struct arena *arena, struct answer *answer)
     finish(arena, "formats", &table, answer);
 }
 
-static const char names[] = "models, hardware, tiers, prices, rows or formats";
+/* The inputs that the lecture uses, for --deck: a line for each row of a deck. */
+static void list_decks(struct arena *arena, struct answer *answer)
+{
+    static const char *const head[] = { "deck", "row", "value", "source", "note" };
+    enum { COLUMNS = sizeof head / sizeof *head };
+    const struct csv *csv = csv_built_in("data/decks.csv");
+    struct table table = { .arena = arena, .columns = COLUMNS, .left = "lllll" };
+    for (size_t j = 0; j < COLUMNS; j++)
+        table_cell(&table, "%s", head[j]);
+    for (size_t i = 0; i < csv->rows; i++)
+        for (size_t j = 0; j < COLUMNS; j++)
+            table_cell(&table, "%s", csv_cell(csv, i, csv_column(csv, head[j])));
+    finish(arena, "decks", &table, answer);
+}
+
+static const char names[] = "models, hardware, tiers, prices, decks, rows or formats";
 
 bool ask_list(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
@@ -123,8 +139,10 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
         list_rows(arena, answer);
     else if (!strcmp(what, "formats"))
         list_formats(arena, answer);
+    else if (!strcmp(what, "decks"))
+        list_decks(arena, answer);
     else {
-        static const char *const lists[] = { "models", "hardware", "machines", "tiers", "prices", "rows", "formats" };
+        static const char *const lists[] = { "models", "hardware", "machines", "tiers", "prices", "decks", "rows", "formats" };
         const char *near = name_nearest(what, lists, sizeof lists / sizeof *lists);
         error_set(error, *what ? "unknown list '%.60s'" : "list needs a name", what);
         if (meant_explain("list", what, error))
@@ -136,6 +154,7 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
 }
 
 const struct verb verb_list = {
-    "list", "models | hardware | tiers | prices | rows | formats", "List models, hardware, tiers, prices, rows or formats.",
+    "list", "models | hardware | tiers | prices | decks | rows | formats",
+    "List models, hardware, tiers, prices, decks, rows or formats.",
     { "chalkline list hardware", "chalkline list rows --csv" },
     { &table_options, &output_options }, .ask = ask_list };

@@ -73,6 +73,7 @@ struct solved {
     struct scenario *scenario;
     struct answer *answer;
     const char *name;
+    const char *input;              /* its fact: the row's own name, with the entry */
     const struct row *row;
     const struct equation *equation;
     struct unit unit, side;         /* of the unknown, of both sides */
@@ -103,11 +104,11 @@ static bool side_at(const struct solved *solved, const char *side, double x, dou
     struct error ignored;
     double sides[2];
     if (solved->choose) {
-        const bool known = chosen_sides(solved->scenario, solved->equation, row_name(solved->row), x, sides);
+        const bool known = chosen_sides(solved->scenario, solved->equation, solved->input, x, sides);
         *value = sides[side != solved->equation->left];
         return known;
     }
-    facts_set(&solved->scenario->facts, row_name(solved->row), x, ORIGIN_AXIS, "solve");
+    facts_set(&solved->scenario->facts, solved->input, x, ORIGIN_AXIS, "solve");
     return value_of(solved->scenario, evaluated(solved, side), value, &ignored);
 }
 
@@ -117,12 +118,12 @@ static struct scenario scenario_at(const struct solved *solved, double x)
     const char *const sides[] = { solved->equation->left, solved->equation->right };
     struct scenario at = *solved->scenario;
     struct error ignored;
-    if (solved->choose && chosen_open(&at, solved->scenario->arena, solved->scenario->command, row_name(solved->row), x,
+    if (solved->choose && chosen_open(&at, solved->scenario->arena, solved->scenario->command, solved->input, x,
                                       sides, 2, &ignored))
         return at;
     at = *solved->scenario;
     at.facts = facts_copy(&at.facts);
-    facts_set(&at.facts, row_name(solved->row), x, ORIGIN_AXIS, "solve");
+    facts_set(&at.facts, solved->input, x, ORIGIN_AXIS, "solve");
     scenario_hold(&at);
     return at;
 }
@@ -262,7 +263,7 @@ static void answer_found(const struct solved *solved, struct doc *one)
         doc_add_number(scenario->arena, wholes, NULL, floor(first));
         doc_add_number(scenario->arena, wholes, NULL, ceil(first));
     }
-    facts_set(&scenario->facts, row_name(solved->row), first, ORIGIN_AXIS, "solve");
+    facts_set(&scenario->facts, solved->input, first, ORIGIN_AXIS, "solve");
     scenario_note_misfit(scenario);
 }
 
@@ -315,9 +316,9 @@ static bool moves(const struct solved *solved, const char *side)
     struct error ignored;
     if (solved->choose)
         return !equation_number(side);
-    facts_set(&solved->scenario->facts, row_name(solved->row), solved->found.closest, ORIGIN_AXIS, "solve");
+    facts_set(&solved->scenario->facts, solved->input, solved->found.closest, ORIGIN_AXIS, "solve");
     return values_of(solved->scenario, &text, 1, &values, &ignored) &&
-           graph_depends(solved->scenario->arena, &values.graph, row_name(solved->row));
+           graph_depends(solved->scenario->arena, &values.graph, solved->input);
 }
 
 static void answer_none(const struct solved *solved, struct doc *one)
@@ -417,7 +418,7 @@ static void note_assumed(struct solved *solved, const struct graph *graph, size_
     graph_value(&scratch, graph, inputs, nodes, &difference);
     graph_slopes(&scratch, graph, 0, nodes, slopes);
     const double whole = -slopes[unknown] * at;
-    facts_set(&scenario->facts, row_name(solved->row), at, ORIGIN_AXIS, "solve");
+    facts_set(&scenario->facts, solved->input, at, ORIGIN_AXIS, "solve");
     if (!values_of(scenario, sides, 2, &values, &ignored)) {
         arena_free(&scratch);
         return;
@@ -426,7 +427,7 @@ static void note_assumed(struct solved *solved, const struct graph *graph, size_
         fabs(difference) <= root_tolerance * fmax(fabs(values.at[0]), fabs(values.at[1]))) {
         for (size_t i = 0; i < graph->input_count; i++)
             slopes[i] = slopes[i] * inputs[i] / whole;
-        basis.output = row_name(solved->row);
+        basis.output = solved->input;
         basis_add(scenario, graph, slopes, &basis);
     } else {
         basis_values(scenario, &values, NULL, 2, &basis);
@@ -505,7 +506,7 @@ static bool solve_chosen(struct solved *solved)
     struct solution *found = &solved->found;
     struct values values;
     struct error ignored;
-    chosen_roots(solved->scenario, solved->equation, row_name(solved->row), solved->low, solved->high, found);
+    chosen_roots(solved->scenario, solved->equation, solved->input, solved->low, solved->high, found);
     answer_solution(solved);
     struct scenario at = scenario_at(solved, found->count ? boundary(solved, &found->extents[0]) : found->closest);
     if (values_of(&at, sides, 2, &values, &ignored))
@@ -543,12 +544,13 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
         return false;
     const char *left = equation.left, *right = equation.right;
     const char *const sides[] = { left, right };
-    scenario.axis = formulas_name(&scenario.formulas, arena, name);
+    scenario.axis = solved.input = formulas_name(&scenario.formulas, arena, name);
     if (!scenario_images(&scenario, error) || !scenario_assume(&scenario, error) ||
         (!solved.choose && !scenario_choose(&scenario, sides, 2, error)) || !unknown_free(&scenario, name, error) ||
         !equation_unknown(&scenario, name, &solved.low, &solved.high, error))
         return false;
-    solved.row = formulas_row(&scenario.formulas, formulas_find(&scenario.formulas, name));
+    solved.row = formulas_row(&scenario.formulas, formulas_find(
+        &scenario.formulas, arena_copy(arena, name, strcspn(name, "["))));
     solved.unit = solved.row->unit;
     solved.side = scenario_unit(&scenario, equation_number(left) ? right : left);
     return solved.choose ? solve_chosen(&solved) : solve_held(&solved, error);

@@ -47,14 +47,16 @@ void statements_read(struct arena *arena, struct lecture *lecture)
         read_one(arena, csv, i, &lecture->at[i]);
 }
 
-const struct statement *statement_of_row(struct arena *arena, const char *row)
+const struct statement *statement_of_row(struct arena *arena, const char *row, bool deck)
 {
     struct lecture lecture;
     const struct statement *found = NULL;
     statements_read(arena, &lecture);
     for (size_t i = 0; i < lecture.count; i++) {
         const struct statement *one = &lecture.at[i];
-        if (!strcmp(one->question.figure, row) && (!found || (one->brief && !found->brief)))
+        const bool named = *one->deck && one->deck[strcspn(one->deck, "=;")] != '=';
+        if (!strcmp(deck ? one->asks : one->question.figure, row) && (!deck || named) &&
+            (!found || (one->brief && !found->brief)))
             found = one;
     }
     return found;

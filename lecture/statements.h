@@ -104,8 +104,9 @@ struct command command_rows_only(struct arena *arena, const struct command *comm
 /* The sign of its equation in the lecture's deck alone; the command gives further rows, --rows. */
 bool statement_sign(struct arena *arena, const struct command *command, const struct statement *statement,
                     int *sign, struct error *error);
-/* The statement whose question asks for this row: the first, those of the short form before others; NULL: none. */
-const struct statement *statement_of_row(struct arena *arena, const char *row);
+/* The statement whose question asks for this row or, with `deck`, whose example has it in a named deck: the first, those of the
+ * short form before others; NULL: none. */
+const struct statement *statement_of_row(struct arena *arena, const char *row, bool deck);
 
 /* Add "flips": the equation that turns a verdict, its input, root and present value; null without an equation. */
 void flips_section(const struct scenario *scenario, const char *input, const char *equation, bool turns, double root,

@@ -92,14 +92,14 @@ static bool same_units(struct scenario *scenario, const char *left, const char *
 bool equation_unknown(struct scenario *scenario, const char *name, double *low, double *high,
                       struct error *error)
 {
-    int index = formulas_find(&scenario->formulas, name);
-    if (index < 0)
-        return scenario_unknown(scenario, name, error);
-    const struct row *row = formulas_row(&scenario->formulas, index);
+    int index;
     double value;
-    if (row_table(row)) {
+    if (!scenario_find_row(scenario, name, "solve", &index, error))
+        return false;
+    const struct row *row = formulas_row(&scenario->formulas, index);
+    if (row_table(row) && !strchr(name, '[')) {
         error_set(error, "'%s' has one value per %s", name, row_table(row));
-        return error_expected(error, "a row with one value");
+        return error_expected(error, "a row with one value, or an entry as in '%s[NAME]'", row_name(row));
     }
     if (!value_of(scenario, name, &value, error))
         value = 1;
@@ -109,7 +109,7 @@ bool equation_unknown(struct scenario *scenario, const char *name, double *low, 
         error_set(error, "'%s' is a constant", name);
         return error_expected(error, "a row that can be given a value");
     }
-    facts_set(&scenario->facts, row_name(row), value, ORIGIN_AXIS, "solve");
+    facts_set(&scenario->facts, formulas_name(&scenario->formulas, scenario->arena, name), value, ORIGIN_AXIS, "solve");
     return true;
 }
 

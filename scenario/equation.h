@@ -3,7 +3,8 @@
  *     "bound_kv=bound_weights" --equation_split--> sides --equation_read--> checked sides
  *                              --equation_graph--> one graph, whose zeros are the solutions
  *
- * The unknown may be any row: a row with a formula becomes an input for the question. */
+ * The unknown may be any row, or the entry of one, "tier_capacity[flash]": what has a formula becomes an input for the
+ * question. */
 #ifndef SCENARIO_EQUATION_H
 #define SCENARIO_EQUATION_H
 
@@ -27,7 +28,7 @@ bool equation_read(struct scenario *scenario, struct equation *equation, struct 
 /* Is this side a number? */
 bool equation_number(const char *side);
 /* Make the row an input, and say in which range to look for it, in its base unit: the row's own, or nine
- * decades either way. Fails if it has a value per entry or is a constant. */
+ * decades either way. Fails if it has a value per entry and none is named, or is a constant. */
 bool equation_unknown(struct scenario *scenario, const char *name, double *low, double *high,
                       struct error *error);
 /* The graph of one side less the other; where a solution exists its one output is 0. */

@@ -317,9 +317,7 @@ static void given_as(struct scenario *scenario, const char *name, const char *as
             scenario->facts.scalars[i].given_as = arena_copy(scenario->arena, as, strlen(as));
 }
 
-/* "cache_elements[moe]" sets one entry; a plain name sets the row for all. */
-static bool find_set_row(struct scenario *scenario, const char *name, const char *source,
-                         int *row, struct error *error)
+bool scenario_find_row(struct scenario *scenario, const char *name, const char *source, int *row, struct error *error)
 {
     const char *bracket = strchr(name, '[');
     const char *plain = bracket ? arena_copy(scenario->arena, name, (size_t)(bracket - name))
@@ -422,7 +420,7 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
                       enum origin origin, const char *source, struct error *error)
 {
     int index;
-    if (!find_set_row(scenario, as, source, &index, error))
+    if (!scenario_find_row(scenario, as, source, &index, error))
         return false;
     const char *name = formulas_name(&scenario->formulas, scenario->arena, as);
     const struct row *row = formulas_row(&scenario->formulas, index);
@@ -475,11 +473,11 @@ bool scenario_varies(const struct scenario *scenario, const char *row)
 bool scenario_set_number(struct scenario *scenario, const char *as, double value,
                          enum origin origin, const char *source, struct error *error)
 {
-    const int index = formulas_find(&scenario->formulas, as);
-    if (index < 0)
-        return scenario_unknown(scenario, as, error);
+    int index;
+    if (!scenario_find_row(scenario, as, source, &index, error))
+        return false;
+    const char *name = formulas_name(&scenario->formulas, scenario->arena, as);
     const struct row *row = formulas_row(&scenario->formulas, index);
-    const char *name = row_name(row);
     const struct fact *before = facts_find(&scenario->facts, name);
     if (fact_given(before))
         return given_twice(as, source, before, scenario->arena, error);

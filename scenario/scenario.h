@@ -98,6 +98,8 @@ void scenario_one_budget(struct scenario *scenario);
 bool scenario_assume(struct scenario *scenario, struct error *error);
 bool scenario_open(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct subject subject, struct error *error);
+/* The row that "cache_elements[moe]" or a plain name speaks of; fails where there is no such row or entry. */
+bool scenario_find_row(struct scenario *scenario, const char *name, const char *source, int *row, struct error *error);
 /* Set a row as --set does, from "NAME=VALUE": a number with a unit, a range, a distribution, or an
  * expression. */
 bool scenario_set(struct scenario *scenario, const char *text, struct error *error);

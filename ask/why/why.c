@@ -444,7 +444,7 @@ static void add_algebra(struct why *why, const struct row *row, const struct fac
 static void add_lecture(struct why *why, const char *name, struct section *section)
 {
     struct scenario *scenario = why->scenario;
-    const struct statement *statement = statement_of_row(scenario->arena, name);
+    const struct statement *statement = statement_of_row(scenario->arena, name, false);
     const char *none = question_no_value(scenario, name);
     if (none)
         section_word(section, "so", none);

@@ -3,7 +3,7 @@
  * fact of some other model or machine. A line there that nothing needs is an error too. */
 #include "test.h"
 
-#include "ask/ask.h"
+#include "lines.h"
 
 enum { LINES = 256 };
 
@@ -125,10 +125,40 @@ static void no_row_borrows_a_deck(void **unused)
     assert_int_equal(wrong, 0);
 }
 
+/* `list decks` has every line of the sheet, and each is a value that --deck sets. */
+static void decks_are_listed(void **unused)
+{
+    (void)unused;
+    struct arena arena = { 0 };
+    struct answer answer;
+    struct error error;
+    size_t count = 0, lines = 0;
+    char text[512];
+    FILE *file = fopen("data/decks.csv", "r");
+    assert_non_null(file);
+    while (fgets(text, sizeof text, file))
+        lines += *text != '#' && strncmp(text, "deck,", 5) != 0;
+    fclose(file);
+    assert_true(line_asked(&arena, "list decks", &answer, &error));
+    for (const struct doc *one = doc_get(answer.doc, "decks")->first; one; one = one->next, count++) {
+        struct scenario scenario;
+        const char *line = arena_print(&arena, "eval batch --deck %s", doc_text(one, "deck", ""));
+        const struct command *command = line_command(&arena, line, &error);
+        assert_non_null(command);
+        if (!scenario_open(&scenario, &arena, command, (struct subject){ 0 }, &error))
+            fail_msg("%s: %s", line, error.what);
+        if (!facts_find(&scenario.facts, formulas_name(&scenario.formulas, &arena, doc_text(one, "row", ""))))
+            fail_msg("%s sets no %s", line, doc_text(one, "row", ""));
+    }
+    assert_int_equal(count, lines);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_row_borrows_a_deck),
+        cmocka_unit_test(decks_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

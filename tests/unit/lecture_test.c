@@ -214,12 +214,40 @@ static void roots_published(void **state)
     printf("%zu roots and signs as published\n", csv.rows);
 }
 
+/* A headline figure without inputs of one's own names the deck, with which it is what the lecture says. */
+static void headlines_name_their_deck(void **state)
+{
+    const struct { const char *row; double says; } figures[] = {
+        { "overtraining", 100 }, { "batch_crossover", 2400 }, { "bound_throughput", 128000 } };
+    struct world *world = *state;
+    for (size_t i = 0; i < COUNT(figures); i++) {
+        const char *deck = NULL;
+        assert_true(try(world, arena_print(&world->arena, "eval %s", figures[i].row)));
+        for (const struct doc *one = doc_get(world->answer.doc, "assumed")->first; one; one = one->next)
+            if (strstr(one->string, "--deck '"))
+                deck = strstr(one->string, "--deck '") + 8;
+        if (!deck)
+            fail_msg("%s names no deck", figures[i].row);
+        char *words[] = { "chalkline", "eval", arena_copy(&world->arena, figures[i].row, strlen(figures[i].row)), "--deck",
+                                arena_copy(&world->arena, deck, strcspn(deck, "'")) };
+        struct command command = { .verbs = verbs };
+        assert_true(command_read(&world->arena, COUNT(words), words, &command, &world->error));
+        assert_true(line_answered(&world->arena, &command, &world->answer, &world->error));
+        const double value = doc_number(doc_get(world->answer.doc, figures[i].row), "value", NAN);
+        if (fabs(value / figures[i].says - 1) > 1e-9)
+            fail_msg("%s is %.9g, said %.9g", figures[i].row, value, figures[i].says);
+        for (const struct doc *one = doc_get(world->answer.doc, "assumed")->first; one; one = one->next)
+            assert_null(strstr(one->string, "--deck '"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(statements_stand, world_open, world_close),
         cmocka_unit_test_setup_teardown(verdicts_turn, world_open, world_close),
         cmocka_unit_test_setup_teardown(verb_turns, world_open, world_close),
+        cmocka_unit_test_setup_teardown(headlines_name_their_deck, world_open, world_close),
         cmocka_unit_test_setup_teardown(roots_published, world_open, world_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

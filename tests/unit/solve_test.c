@@ -874,6 +874,44 @@ static void lists_are_axes(void **state)
     arena_free(&world.arena);
 }
 
+/* The entry of a table is an unknown like any other: by hand, a drive that drains in two minutes at 14 GB/s has 1.68 TB, and a
+ * cache of 70,272 B a token for 4,096 tokens comes back in 10 ms at 28.78 GB/s; reading from a disk costs what 19.8 hours of its
+ * rent do. `eval` with the words gives both sides. */
+static void entries_are_unknowns(void **state)
+{
+    static const char *const pair[] = { "--model", "deepseek-v3", "--on", "gb200-nvl72" };
+    const struct { const char *unknown, *where, *row; double root, side; bool model, choose; } tried[] = {
+        { "tier_capacity[flash]", "tier_drain_time[flash]=2min", "tier_drain_time[flash]", 14e9 * 120, 120, false, false },
+        { "tier_capacity[disk]", "tier_drain_time[disk]=2h", "tier_drain_time[disk]", 0.28e9 * 7200, 7200, false, false },
+        { "tier_drain_time[disk]", "tier_total_at_drain[disk]/tier_hold[disk]=30h", "tier_drain_time[disk]",
+          30 * 3600 - 20e12 / 0.28e9, 30 * 3600 - 20e12 / 0.28e9, true, false },
+        { "tier_bandwidth[flash]", "tier_fetch_time[flash]=10ms", "tier_fetch_time[flash]", 61 * 576 * 2 * 4096 / 0.01, 0.01,
+          true, false },
+        { "tier_bandwidth[flash]", "tier_fetch_time[flash]=10ms", "tier_fetch_time[flash]", 61 * 576 * 2 * 4096 / 0.01, 0.01,
+          true, true } };
+    (void)state;
+    for (size_t i = 0; i < COUNT(tried); i++) {
+        struct world world = { 0 };
+        const char *words[16] = { "chalkline", "solve", tried[i].unknown, "--where", tried[i].where }, *eval[32] = {
+            "chalkline", "eval", tried[i].row };
+        size_t count = 5, asked = 3;
+        for (size_t k = 0; tried[i].model && k < COUNT(pair); k++)
+            words[count++] = pair[k];
+        if (tried[i].choose)
+            words[count++] = "--choose";
+        const struct doc *one = doc_get(world_ask(&world, words, count), tried[i].unknown);
+        const double root = number_of(one, "value");
+        if (!(fabs(root / tried[i].root - 1) <= 1e-9))
+            fail_msg("%s: %.12g, by hand %.12g", tried[i].unknown, root, tried[i].root);
+        for (const struct doc *word = doc_get(one, "words")->first; word; word = word->next)
+            eval[asked++] = word->string;
+        const double side = number_of(doc_get(world_ask(&world, eval, asked), tried[i].row), "value");
+        if (!(fabs(side / tried[i].side - 1) <= 1e-9))
+            fail_msg("%s: %s is %.12g", tried[i].unknown, tried[i].row, side);
+        arena_free(&world.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -881,6 +919,7 @@ int main(void)
         cmocka_unit_test(drawn_equations),
         cmocka_unit_test(scenarios_are_solved),
         cmocka_unit_test(lists_are_axes),
+        cmocka_unit_test(entries_are_unknowns),
         cmocka_unit_test(lecture_turns),
         cmocka_unit_test(lecture_decks),
     };
