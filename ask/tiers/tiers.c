@@ -209,6 +209,16 @@ static void note_assumed(struct tiers_answer *tiers)
     scenario_note_misfit(scenario);
 }
 
+/* The places again, in a copy of the scenario where writing wears nothing. */
+static bool open_rented(struct tiers_answer *tiers, struct error *error)
+{
+    struct scenario *rented = arena_alloc(tiers->scenario.arena, sizeof *rented);
+    *rented = tiers->scenario;
+    rented->facts = facts_copy(&tiers->scenario.facts);
+    facts_set(&rented->facts, NAME_tier_writes_per_day, 0, ORIGIN_CHOSEN, "rent alone");
+    return places_open(rented, &tiers->rented, error);
+}
+
 /* ---- asking ------------------------------------------------------------------------------ */
 
 bool ask_tiers(struct arena *arena, const struct command *command, struct answer *answer,
@@ -218,7 +228,7 @@ bool ask_tiers(struct arena *arena, const struct command *command, struct answer
     struct scenario *scenario = &tiers->scenario;
     const char *picture = command_text(command, "plot");
     if (!open_scenario(scenario, arena, command, error) ||
-        !places_open(scenario, &tiers->places, error))
+        !places_open(scenario, &tiers->places, error) || !open_rented(tiers, error))
         return false;
     for (int i = 0; i < WHOLE_FIGURE_COUNT; i++)
         tiers->whole[i] = value_or_nan(scenario, whole_figures[i]);

@@ -88,7 +88,7 @@ struct tier_answer {
 
 struct tiers_answer {
     struct scenario scenario;
-    struct places places;
+    struct places places, rented;   /* with the wear of writes, as it is; by rent and retrieval alone */
     double whole[WHOLE_FIGURE_COUNT];           /* NAN: no finite value */
     struct range memory;                        /* of memory_share_of_cost */
     bool memory_known;                          /* the machine's price is */

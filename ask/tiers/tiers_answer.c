@@ -53,10 +53,9 @@ static struct figure *add_known(struct section *section, const char *name, doubl
 /* ---- words ---------------------------------------------------------------------------------- */
 
 /* "until 26 s in hbm; until 31 min in ddr; then recompute" */
-static const char *path_words(const struct tiers_answer *tiers)
+static const char *path_words(const struct places *places)
 {
-    const struct places *places = &tiers->places;
-    struct buffer out = { .arena = tiers->scenario.arena };
+    struct buffer out = { .arena = places->scenario->arena };
     for (size_t i = 0; i < places->path_count; i++) {
         const struct stretch *stretch = &places->path[i];
         const char *in = stretch->place == places->tiers ? "" : "in ", *name = places->names[stretch->place];
@@ -158,10 +157,9 @@ static void add_places(struct tiers_answer *tiers, struct section *section)
     section_switch(section, "fits_nowhere", !large)->text_only = true;
 }
 
-static void add_path(struct tiers_answer *tiers, struct section *section)
+static void add_path(const struct tiers_answer *tiers, struct places *places, const char *key, struct section *section)
 {
-    struct places *places = &tiers->places;
-    struct section *list = section_add(section, "path", SECTION_LIST);
+    struct section *list = section_add(section, key, SECTION_LIST);
     for (size_t i = 0; i < places->path_count; i++) {
         const struct stretch *stretch = &places->path[i];
         struct section *one = section_add(list, NULL, SECTION_RECORD);
@@ -225,7 +223,8 @@ void tiers_answer(struct tiers_answer *tiers, struct answer *answer)
     if (scenario->machine)
         section_word(section, "machine", scenario->machine);
     section_word(section, "title", tiers_title(tiers))->text_only = true;
-    section_word(section, "cheapest_by_pause", path_words(tiers))->text_only = true;
+    section_word(section, "cheapest_by_pause", path_words(&tiers->places))->text_only = true;
+    section_word(section, "cheapest_by_rent", path_words(&tiers->rented))->text_only = true;
     section_word(section, "why", why_words(tiers))->text_only = true;
     figures_words(scenario, section);
     for (int i = 0; i < WHOLE_FIGURE_COUNT; i++)
@@ -237,7 +236,8 @@ void tiers_answer(struct tiers_answer *tiers, struct answer *answer)
     add_known(section, "memory_cost_share_low", tiers->memory_listed_low, unit_one);
     add_known(section, "memory_cost_share_high", tiers->memory_listed_high, unit_one);
     add_places(tiers, section);
-    add_path(tiers, section);
+    add_path(tiers, &tiers->places, "path", section);
+    add_path(tiers, &tiers->rented, "path_by_rent", section);
     struct section *pauses = section_add(section, "pauses", SECTION_LIST);
     for (size_t i = 0; i < tiers->pause_count; i++)
         add_pause(tiers, tiers->pauses[i], pauses);
@@ -322,9 +322,11 @@ const struct record answer_tiers = { "TiersAnswer", (const struct answer_field[]
     { FIELD_RECORD, "tiers", .help = "the memory tiers", .record = &tiers_record, .always = true },
     { FIELD_LIST, "path", .help = "the cheapest tier by length of pause, from the shortest on",
       .record = &path_record, .always = true },
+    { FIELD_LIST, "path_by_rent", .help = "the same by rent and retrieval alone, without the wear of writes",
+      .record = &path_record, .always = true },
     { FIELD_LIST, "pauses", .help = "cost of some pauses in each tier",
       .record = &pause_record, .always = true },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
-    { FIELD_TEXT_ONLY, .count = 4,
-      .names = (const char *const[]){ "title", "cheapest_by_pause", "why", "fits_nowhere" } },
+    { FIELD_TEXT_ONLY, .count = 5,
+      .names = (const char *const[]){ "title", "cheapest_by_pause", "cheapest_by_rent", "why", "fits_nowhere" } },
     { 0 } } };

@@ -435,6 +435,26 @@ static void picture_names_every_place(void **state)
     assert_null(strstr(all, ">disk<"));                 /* late: it would be the line of computing again */
 }
 
+/* The pause until which host memory is the cheapest, by rent alone and with wear, from the prices of parts: 0.0877 USD/h for
+ * 768 GB at 460 GB/s, 0.0101 USD/h for 3.84 TB at 14 GB/s, whose writing costs 1.15e-10 USD/B over a write a day for 5 years. */
+static void rent_and_wear(void **state)
+{
+    struct world *world = *state;
+    const double ddr = 0.0877 / 3600, flash = 0.0101 / 3600, wear = 1.15e-10 / (5 * 365.25);
+    const double fetch = flash / 14e9 - ddr / 460e9, hold = ddr / 768e9;
+    const struct { const char *path; double until; } paths[] = {
+        { "path", (fetch + wear) / hold }, { "path_by_rent", fetch / (hold - flash / 3.84e12) } };
+    const struct doc *answer = ask(world, "tiers deepseek-v3 --on gb200-nvl72");
+    for (size_t i = 0; i < COUNT(paths); i++) {
+        const struct doc *one = doc_get(answer, paths[i].path)->first;
+        while (one && strcmp(doc_get(one, "place")->string, "ddr"))
+            one = one->next;
+        assert_non_null(one);
+        assert_string_equal(doc_get(one->next, "place")->string, "flash");
+        near(number(one, "until"), paths[i].until, 1e-3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +462,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(costs_are_those_of_hand, world_open, world_close),
         cmocka_unit_test_setup_teardown(borders_are_what_solve_finds, world_open, world_close),
         cmocka_unit_test_setup_teardown(borders_are_exact, world_open, world_close),
+        cmocka_unit_test_setup_teardown(rent_and_wear, world_open, world_close),
         cmocka_unit_test_setup_teardown(rows_say_the_same, world_open, world_close),
         cmocka_unit_test_setup_teardown(figures_of_the_lecture, world_open, world_close),
         cmocka_unit_test_setup_teardown(memory_beside_the_lecture, world_open, world_close),
