@@ -390,13 +390,14 @@ bool server_open_parts(struct server *server, const struct scenario *scenario,
 void server_note_load(struct scenario *scenario, struct facts *noted)
 {
     static const char *const gaps[] = {
-        [1] = "think time is not in the formulas: `chalkline simulate --think T`",
+        [1] = "users with equal think times may synchronize: TTFT may be off by 5 to 50 %",
         [2] = "pipeline stages under load are less sure: `chalkline simulate`",
-        [3] = "attention ranks step together, with the fullest: up to 15 % longer",
-        [4] = "TTFT above 0.8 of the capacity is known to 10 to 40 %: `chalkline simulate`" };
+        [3] = "attention ranks step together: TTFT with prompts longer than a step may be off by 40 %",
+        [4] = "near the capacity TTFT may be off by 10 to 40 %: `chalkline simulate`",
+        [5] = "arrivals in bursts: TTFT may be 10 to 50 % longer: `chalkline simulate`" };
     struct error ignored;
     double gap;
-    if (value_of(scenario, NAME_load_gap, &gap, &ignored) && gap > 0)
+    if (value_of(scenario, NAME_load_gap, &gap, &ignored) && gap >= 1 && gap < sizeof gaps / sizeof *gaps)
         facts_note(noted, "%s", gaps[(int)gap]);
 }
 
