@@ -134,9 +134,11 @@ void plan_check(struct plan *plan, struct section *section)
 {
     static const char *const rows[][CHECK_ROWS] = {
         { NAME_predicted_ttft, NAME_predicted_tpot, NAME_deployment_throughput_per_chip },
-        { NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_disagg_deployment_rate } };
+        { NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_disagg_deployment_rate },
+        { NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_pool_pair_rate } };
     const struct plan_point *best = plan->best;
-    const char *const *shown = rows[plan->variants[best->at.space].kind == PLAN_POOLS];
+    const bool pools = plan->variants[best->at.space].kind == PLAN_POOLS;
+    const char *const *shown = rows[pools ? 1 + plan->by_demand : 0];
     struct buffer out = { .arena = plan->arena };
     struct layout_trial trial = { .read = plan_read_scenario(plan, best), .rows = shown };
     const struct facts all = facts_copy(&trial.read.facts);
