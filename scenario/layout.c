@@ -6,6 +6,8 @@
 
 #include "build/row_names.h"
 
+#include <string.h>
+
 static const struct fact *typed(const struct scenario *scenario, const char *const *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -57,7 +59,9 @@ bool scenario_linked(const struct scenario *scenario, struct error *error)
     if (!fact || scenario_links(scenario))
         return true;
     error_set(error, "%s: no link between several %s is known",
-              fact_given(fact) ? arena_print(scenario->arena, "%s %.12g", fact->source, fact->value) : fact->source,
+              !fact_given(fact) ? fact->source
+              : arena_print(scenario->arena, "%s %s%.12g", fact->source,
+                            strcmp(fact->source, "--set") ? "" : arena_print(scenario->arena, "%s=", fact->name), fact->value),
               scenario->machine);
     return error_expected(error, "one of them, or their link: --set scale_up_bandwidth=5GB/s");
 }

@@ -16,9 +16,10 @@ const run = words => new Promise(resolve => {
 
 function scenarioOf(draw, models, machines) {
   const pick = list => list[Math.floor(draw() * list.length)];
-  const words = ["--model", pick(models), "--on", pick(machines)];
+  const machine = pick(machines), words = ["--model", pick(models), "--on", machine.name];
+  const several = Number(machine.scale_up_chips) > 1 ? 1 : 0.2;      // one without a link refuses several
   const log = (low, high) => low * Math.pow(high / low, draw());
-  if (draw() < 0.6) words.push("--gpus", String(2 ** Math.floor(draw() * 8)));
+  if (draw() < 0.6 * several) words.push("--gpus", String(2 ** Math.floor(draw() * 8)));
   if (draw() < 0.7) words.push("--batch", String(Math.round(log(1, 20000))));
   if (draw() < 0.7) words.push("--context", String(Math.round(log(64, 1e6))));
   if (draw() < 0.3) words.push("--precision", pick(["bf16", "fp8", "fp4"]));
@@ -28,14 +29,14 @@ function scenarioOf(draw, models, machines) {
   if (draw() < 0.3) words.push("--set", `chip_price=${log(0.5, 10).toFixed(2)}USD/h`);
   if (draw() < 0.2) words.push("--set", "bound_overlap=2");
   if (draw() < 0.2) words.push("--set", `hold_time=${Math.round(log(1, 1e6))}s`);
-  if (draw() < 0.2) words.push("--set", `pp=${2 ** Math.floor(draw() * 4)}`);
+  if (draw() < 0.2 * several) words.push("--set", `pp=${2 ** Math.floor(draw() * 4)}`);
   return words;
 }
 
 test(`${COUNT} scenarios: eval, step and the board say what the command line says`, async () => {
   const page = await engine(), draw = random(20261121);
   const models = page.ask(["list", "models"]).answer.models.map(m => m.name);
-  const machines = page.ask(["list", "hardware"]).answer.hardware.map(m => m.name);
+  const machines = page.ask(["list", "hardware"]).answer.hardware;
   const seen = { answers: 0, refusals: 0, values: 0 };
   const one = async i => {
     const words = scenarioOf(draw, models, machines);
