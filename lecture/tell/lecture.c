@@ -4,6 +4,7 @@
  * any other word is looked for in them. lecture.template is the text. */
 #include "lecture/tell/lecture.h"
 #include "lecture/question.h"
+#include "lecture/sentence.h"
 #include "scenario/figures.h"
 #include "scenario/values.h"
 
@@ -265,12 +266,6 @@ static bool run_belongs(const struct telling *telling)
 }
 
 /* A row at the operating point, with its unit. */
-static const char *point_text(struct telling *telling, const char *row)
-{
-    enum { DIGITS = 4 };
-    return quantity_text(telling->arena, value_or_nan(&telling->here, row), scenario_unit(&telling->here, row), DIGITS);
-}
-
 bool ask_lecture(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
     struct telling *telling = arena_alloc(arena, sizeof *telling);
@@ -313,8 +308,8 @@ bool ask_lecture(struct arena *arena, const struct command *command, struct answ
     if (telling->has_here) {
         section_word(section, "model", telling->here.model);
         section_word(section, "machine", telling->here.machine);
-        section_word(section, "point", arena_print(arena, "batch %s on %s chips at %ss", point_text(telling, NAME_batch),
-                                                   point_text(telling, NAME_chips), point_text(telling, NAME_context)))->text_only = true;
+        section_word(section, "point", sentence_fill(&telling->here, "batch {batch} on {chips} chips at {context}", NULL))
+            ->text_only = true;
         figures_words(&telling->here, section);
         figures_notes(&telling->here, section);
     }
