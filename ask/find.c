@@ -1,8 +1,8 @@
-/* find: rows by the words that people use for them.
+/* find: rows and statements by the words that people use for them.
  *
  * The words are looked up in the rows' names and other names, symbols, units and meanings, and in the
- * lecture's statements about them (rows/lookup.c). Each row is shown with its chapter, equation, value
- * and the command that explains it. find.template is the text. */
+ * lecture's statements (rows/lookup.c). Each is shown with its chapter, equation, value and the command
+ * that explains it. find.template is the text. */
 #include "ask/ask.h"
 #include "scenario/values.h"
 
@@ -35,20 +35,16 @@ static const char *equation_text(struct arena *arena, const struct row *row)
     return out.data;
 }
 
-/* What the lecture says about each row: the sentences of the statements that ask for it. */
-static const char **sentences(struct arena *arena, const struct formulas *formulas)
+/* The lecture's statements, to be looked up beside the rows. */
+static struct passages statements(struct arena *arena, const struct formulas *formulas, struct lecture *lecture)
 {
-    struct lecture lecture;
-    const char **of = arena_array(arena, formulas->count + 1, sizeof *of);
-    for (size_t i = 0; i < formulas->count; i++)
-        of[i] = NULL;
-    statements_read(arena, &lecture);
-    for (size_t i = 0; i < lecture.count; i++) {
-        const int row = formulas_find(formulas, lecture.at[i].asks);
-        if (row >= 0)
-            of[row] = arena_print(arena, "%s %s", of[row] ? of[row] : "", lecture.at[i].sentence);
+    statements_read(arena, lecture);
+    struct passage *at = arena_array(arena, lecture->count + 1, sizeof *at);
+    for (size_t i = 0; i < lecture->count; i++) {
+        const struct statement *of = &lecture->at[i];
+        at[i] = (struct passage){ of->id, of->sentence, of->reason, formulas_find(formulas, of->asks) };
     }
-    return of;
+    return (struct passages){ at, lecture->count };
 }
 
 static void add_aliases(struct arena *arena, const struct row *row, struct section *section)
@@ -59,6 +55,32 @@ static void add_aliases(struct arena *arena, const struct row *row, struct secti
         section_word(list, "text", arena_copy(arena, at, size));
         at += size + strspn(at + size, " ");
     }
+}
+
+/* The command with the names of model and machine, where they were given. */
+static const char *with_names(const struct scenario *scenario, const char *verb, const char *name)
+{
+    const char *const begins = arena_print(scenario->arena, "chalkline %s %s", verb, name);
+    return scenario->model && scenario->machine
+               ? arena_print(scenario->arena, "%s --model %s --on %s", begins, command_text(scenario->command, "model"),
+                             command_text(scenario->command, "on"))
+               : begins;
+}
+
+/* A statement is told as a row is, under its own name. It has no value: its command tells its figures. */
+static void add_statement(struct scenario *scenario, const struct statement *statement, struct section *list)
+{
+    struct section *one = section_add(list, NULL, SECTION_RECORD);
+    section_word(one, "row", statement->id);
+    section_add(one, "aliases", SECTION_TEXTS);
+    section_word(one, "symbol", "");
+    section_word(one, "chapter", lecture_chapters(scenario->arena)[statement->chapter - 1].title);
+    section_word(one, "equation", statement->equation);
+    section_nothing(one, "value");
+    section_word(one, "unit", "");
+    section_word(one, "meaning", statement->sentence);
+    section_word(one, "command", with_names(scenario, "lecture", statement->id));
+    section_word(one, "statement", statement->id);
 }
 
 static void add_row(struct scenario *scenario, const struct row *row, struct section *list)
@@ -79,11 +101,8 @@ static void add_row(struct scenario *scenario, const struct row *row, struct sec
         section_nothing(one, "value");
     section_word(one, "unit", unit_name(arena, row->unit));
     section_word(one, "meaning", row_meaning(row));
-    section_word(one, "command",
-                 scenario->model && scenario->machine
-                     ? arena_print(arena, "chalkline why %s --model %s --on %s", row_name(row),
-                                   command_text(scenario->command, "model"), command_text(scenario->command, "on"))
-                     : arena_print(arena, "chalkline why %s", row_name(row)));
+    section_word(one, "command", with_names(scenario, "why", row_name(row)));
+    section_word(one, "statement", "");
 }
 
 /* "throughput" means a server's before any other: predicted_throughput stands first. */
@@ -112,23 +131,27 @@ bool ask_find(struct arena *arena, const struct command *command, struct answer 
     }
     if (!scenario_open(&scenario, arena, command, command_subject(command), error))
         return false;
-    const size_t most = command_count(command, "most");
+    const size_t most = command_count(command, "most"), rows = scenario.formulas.count;
     const char *asked = asked_text(arena, command);
     struct row_match *matches = arena_array(arena, most + 1, sizeof *matches);
     struct section *section = section_new(arena);
     struct section *list = section_add(section, "results", SECTION_LIST);
-    const size_t found = formulas_lookup(&scenario.formulas, asked, sentences(arena, &scenario.formulas), matches,
-                                         most);
+    struct lecture lecture;
+    const size_t found = formulas_lookup(&scenario.formulas, asked, statements(arena, &scenario.formulas, &lecture),
+                                         matches, most);
     const size_t count = predicted_first(&scenario.formulas, asked, matches, found, most);
     const char **names = arena_array(arena, count + 1, sizeof *names);
     size_t valued = 0;
     for (size_t i = 0; i < count; i++)
-        if (!row_table(formulas_row(&scenario.formulas, matches[i].row)))
+        if (matches[i].row < (int)rows && !row_table(formulas_row(&scenario.formulas, matches[i].row)))
             names[valued++] = row_name(formulas_row(&scenario.formulas, matches[i].row));
     if (!scenario_choose(&scenario, names, valued, error))
         return false;
     for (size_t i = 0; i < count; i++)
-        add_row(&scenario, formulas_row(&scenario.formulas, matches[i].row), list);
+        if (matches[i].row < (int)rows)
+            add_row(&scenario, formulas_row(&scenario.formulas, matches[i].row), list);
+        else
+            add_statement(&scenario, &lecture.at[matches[i].row - (int)rows], list);
     section_word(section, "asked", asked)->text_only = true;
     answer->status = !count;
     section_document(section, answer->doc);
@@ -137,7 +160,7 @@ bool ask_find(struct arena *arena, const struct command *command, struct answer 
 }
 
 static const struct record result_record = { "FindResult", (const struct answer_field[]){
-    { FIELD_TEXT, "row", .help = "name of the row", .always = true },
+    { FIELD_TEXT, "row", .help = "name of the row, or id of the statement", .always = true },
     { FIELD_TEXTS, "aliases", .help = "its other names", .always = true },
     { FIELD_TEXT, "symbol", .help = "its letter in the lecture, or empty", .always = true },
     { FIELD_TEXT, "chapter", .help = "the heading that it stands under", .always = true },
@@ -147,6 +170,7 @@ static const struct record result_record = { "FindResult", (const struct answer_
     { FIELD_TEXT, "unit", .help = "unit of the value", .always = true },
     { FIELD_TEXT, "meaning", .help = "meaning of the row", .always = true },
     { FIELD_TEXT, "command", .help = "the command that explains it", .always = true },
+    { FIELD_TEXT, "statement", .help = "id of the statement; empty: a row", .always = true },
     { 0 } } };
 
 static const struct record answer_find = { "Find", (const struct answer_field[]){

@@ -132,7 +132,7 @@ bool formulas_unknown(const struct formulas *formulas, const char *name, struct 
         names[count++] = formulas->aliases[i].name;
     static const double exact = 2.5;                    /* what people call a row, word for word: latency, cost */
     struct row_match match;
-    const bool found = formulas_lookup(formulas, name, NULL, &match, 1);
+    const bool found = formulas_lookup(formulas, name, (struct passages){ 0 }, &match, 1);
     const char *near = found && match.score > exact ? NULL : name_nearest(name, names, count);
     for (size_t i = 0; i < formulas->count; i++)
         if (!strcmp(row_symbol(formulas_row(formulas, i)), name)) {

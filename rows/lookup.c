@@ -1,7 +1,8 @@
 /* Rows found by words: by name and aliases, by what people call them ("words:" lines), by symbol, unit
- * and meaning. A word counts the more the fewer rows have it; where it stands says how much. What a
- * question asks for (a time, a cost, a share) speaks for rows of such a unit, and of two rows alike in
- * their words the one that people have a name for comes first. */
+ * and meaning; and passages by their sentences. A word counts the more the fewer rows have it; where it stands
+ * says how much. What is asked for (a time, a cost, a share) speaks for rows of such a unit, and of two rows alike
+ * in their words the one that people have a name for comes first. Words that ask a question want an answer, not a
+ * constant: a passage that has all of them comes first, and an input last. */
 #include "rows/rows.h"
 #include "rows/words.h"
 
@@ -13,17 +14,21 @@
 /* Where a word of a row stands, the strongest first. */
 enum field { FIELD_PHRASE, FIELD_NAME, FIELD_MEANING, FIELD_MORE, FIELD_CHAPTER, FIELDS };
 static const double weights[FIELDS] = { 1, 1, 0.6, 0.3, 0.2 };
+static const double passage_weights[FIELDS] = { 0, 1, 0.9, 0.3, 0 };
+
+enum wants { WANTS_NAMED, WANTS_QUANTITY, WANTS_REASON };
 
 struct lookup {
     const struct formulas *formulas;
-    const char *const *more;
+    struct passages passages;
     struct arena *arena;
     struct synonyms synonyms;
     const char **words;             /* every word of every row but its chapter's, once a row; in order */
     size_t word_count;
     struct words asked;
     double rarity[WORDS_MOST];      /* of the words asked */
-    const char *text, *unit;        /* the question; what it asks for, NULL: it does not say */
+    const char *text, *unit;        /* the words asked; what they ask for, NULL: they do not say */
+    enum wants wants;
 };
 
 /* ---- the rows ------------------------------------------------------------------------------------- */
@@ -45,16 +50,25 @@ static const char *field_text(const struct lookup *lookup, size_t at, enum field
         text = names_text(lookup->arena, row);
     if (field == FIELD_MEANING)
         text = row_meaning(row);
-    if (field == FIELD_MORE && lookup->more)
-        text = lookup->more[at];
     if (field == FIELD_CHAPTER && row->chapter >= 0 && (size_t)row->chapter < formulas->chapter_count)
         text = formulas->chapters[row->chapter].title;
     return text ? text : "";
 }
 
+/* The same of a passage. */
+static const char *passage_text(const struct passage *passage, enum field field)
+{
+    const char *text = field == FIELD_NAME      ? passage->name
+                       : field == FIELD_MEANING ? passage->sentence
+                       : field == FIELD_MORE    ? passage->more
+                                                : NULL;
+    return text ? text : "";
+}
+
 static void field_words(const struct lookup *lookup, size_t at, enum field field, struct words *words)
 {
-    const char *text = field_text(lookup, at, field);
+    const size_t rows = lookup->formulas->count;
+    const char *text = at < rows ? field_text(lookup, at, field) : passage_text(&lookup->passages.at[at - rows], field);
     if (field == FIELD_PHRASE)
         words_read_again(text, strlen(text), words);
     else
@@ -71,7 +85,7 @@ static int by_text(const void *a, const void *b)
 static void collect_words(struct lookup *lookup)
 {
     size_t most = 0;
-    for (size_t at = 0; at < lookup->formulas->count; at++) {
+    for (size_t at = 0; at < lookup->formulas->count + lookup->passages.count; at++) {
         const char *of_row[FIELD_CHAPTER * WORDS_MOST];
         size_t count = 0;
         for (int field = 0; field < FIELD_CHAPTER; field++) {
@@ -194,23 +208,45 @@ static const char *unit_asked(const char *text)
     return NULL;
 }
 
-static double score(const struct lookup *lookup, size_t at)
+/* What kind of answer the words want: a reason or advice, a quantity, or whatever they name. */
+static enum wants wanted(const char *text)
 {
-    const struct row *row = formulas_row(lookup->formulas, at);
+    static const char *const reasons[] = { "why", "when", "which", "where", "does", "do", "is", "are", "should", "can",
+                                           "will", "would", "better", "vs", "or" };
+    static const char *const amounts[] = { "how much", "how many", "how long", "how big", "how large", "how fast" };
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
+        if (says(text, amounts[i]))
+            return WANTS_QUANTITY;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (says(text, reasons[i]))
+            return WANTS_REASON;
+    return says(text, "how") || says(text, "what") ? WANTS_QUANTITY : WANTS_NAMED;
+}
+
+/* The share of what is asked that an entry has, each word as much as its strongest place counts. */
+static double covered(const struct lookup *lookup, size_t at)
+{
     const struct words *asked = &lookup->asked;
+    const double *of = at < lookup->formulas->count ? weights : passage_weights;
     double strongest[WORDS_MOST] = { 0 }, sum = 0, all = 0;
     for (int field = 0; field < FIELDS; field++) {
         struct words words;
         field_words(lookup, at, (enum field)field, &words);
         for (size_t i = 0; i < asked->count; i++)
             if (words_have(&words, asked->at[i]))
-                strongest[i] = fmax(strongest[i], weights[field]);
+                strongest[i] = fmax(strongest[i], of[field]);
     }
     for (size_t i = 0; i < asked->count; i++) {
         sum += lookup->rarity[i] * strongest[i];
         all += lookup->rarity[i];
     }
-    double value = all > 0 ? sum / all : 0;
+    return all > 0 ? sum / all : 0;
+}
+
+static double score(const struct lookup *lookup, size_t at)
+{
+    const struct row *row = formulas_row(lookup->formulas, at);
+    double value = covered(lookup, at);
     double whole = 1.5 * phrase_likeness(lookup, row);
     whole = fmax(whole, 1.2 * name_likeness(lookup, row));
     value += whole + 0.7 * text_likeness(lookup, row_meaning(row), strcspn(row_meaning(row), ":;(,"));
@@ -219,9 +255,21 @@ static double score(const struct lookup *lookup, size_t at)
     if (value > 0) {
         value += lookup->unit && !strncmp(row_unit_text(row), lookup->unit, strlen(lookup->unit)) ? 0.1 : 0;
         value += row_words(row) ? 0.1 : 0;
-        value += lookup->more && lookup->more[at] ? 0.05 : 0;
+        value -= row_expr(row) ? 0 : lookup->wants == WANTS_NAMED ? 0.1 : 0.25;
     }
     return value;
+}
+
+/* A passage is long: what counts is how much of the question it has, and how well the row that it is about
+ * answers. */
+static double passage_score(const struct lookup *lookup, size_t at)
+{
+    const struct passage *passage = &lookup->passages.at[at];
+    const double part = covered(lookup, lookup->formulas->count + at);
+    const char *const name = passage->name + strcspn(passage->name, ".");
+    const double named = text_likeness(lookup, name, strlen(name));
+    const double of_row = passage->row >= 0 ? score(lookup, (size_t)passage->row) : 0;
+    return part + part * part + named + 0.3 * of_row + (lookup->wants == WANTS_REASON ? part : lookup->wants == WANTS_QUANTITY ? -0.5 : 0);
 }
 
 static int by_score(const void *a, const void *b)
@@ -231,22 +279,22 @@ static int by_score(const void *a, const void *b)
                                 : (x->row > y->row) - (x->row < y->row);
 }
 
-size_t formulas_lookup(const struct formulas *formulas, const char *text, const char *const *more,
+size_t formulas_lookup(const struct formulas *formulas, const char *text, struct passages passages,
                        struct row_match *matches, size_t most)
 {
     static const double least = 0.35;
     struct arena scratch = { 0 };
-    struct lookup lookup = { .formulas = formulas, .more = more, .arena = &scratch, .text = text,
-                             .unit = unit_asked(text) };
-    struct row_match *all = arena_array(&scratch, formulas->count + 1, sizeof *all);
+    struct lookup lookup = { .formulas = formulas, .passages = passages, .arena = &scratch, .text = text,
+                             .unit = unit_asked(text), .wants = wanted(text) };
+    struct row_match *all = arena_array(&scratch, formulas->count + passages.count + 1, sizeof *all);
     size_t count = 0;
     synonyms_read(&lookup.synonyms, &scratch);
     collect_words(&lookup);
     words_read(&lookup.synonyms, text, strlen(text), &lookup.asked);
     for (size_t i = 0; i < lookup.asked.count; i++)
         lookup.rarity[i] = rarity(&lookup, lookup.asked.at[i]);
-    for (size_t at = 0; at < formulas->count; at++) {
-        const double value = score(&lookup, at);
+    for (size_t at = 0; at < formulas->count + passages.count; at++) {
+        const double value = at < formulas->count ? score(&lookup, at) : passage_score(&lookup, at - formulas->count);
         if (value > least)
             all[count++] = (struct row_match){ (int)at, value };
     }

@@ -219,13 +219,22 @@ int formulas_find(const struct formulas *formulas, const char *name);
 const char *formulas_name(const struct formulas *formulas, struct arena *arena, const char *name);
 /* The row `predicted_WORD`, such as predicted_tpot of "tpot"; NULL: there is none. */
 const char *formulas_predicted(const struct formulas *formulas, const char *word);
-/* The rows that words, a symbol or a unit describe, best first; at most `most` of them. `more` has a further
- * text about each row, or NULL. Returns their number. */
+/* Sentences that are looked up beside the rows, such as the lecture's statements. */
+struct passage {
+    const char *name, *sentence, *more;
+    int row;                        /* the row that it is about; -1: none */
+};
+struct passages {
+    const struct passage *at;
+    size_t count;
+};
+/* The rows and passages that words, a symbol or a unit describe, best first; at most `most` of them. Returns their
+ * number. To a question a passage is an answer before a row, and a row with a formula before an input. */
 struct row_match {
-    int row;
+    int row;                        /* from the number of rows on: a passage */
     double score;                   /* 0 nothing in common, 2.5 and more: the words are the row's own */
 };
-size_t formulas_lookup(const struct formulas *formulas, const char *text, const char *const *more,
+size_t formulas_lookup(const struct formulas *formulas, const char *text, struct passages passages,
                        struct row_match *matches, size_t most);
 /* Fill `error` with "unknown row" and the most similar name; returns false. */
 bool formulas_unknown(const struct formulas *formulas, const char *name, struct error *error);
