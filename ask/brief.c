@@ -4,8 +4,8 @@
  *
  * Every figure is a row. One graph has all of them; it is evaluated at the chosen batch and at a few
  * others for the table, which are one user, powers between, the chosen batch, and the batch beyond
- * which nothing is gained. The lines below the table are those of the lecture's statements
- * (data/lecture.csv). Ranges are refused, since no line has room for them. */
+ * which nothing is gained. The lines below the table are statements of the lecture (data/lecture.csv), each asked
+ * with the inputs of its own question. Ranges are refused, since no line has room for them. */
 #include "ask/ask.h"
 #include "report/picture.h"
 #include "build/row_names.h"
@@ -19,20 +19,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Every figure of the lecture's lines is a row, read once at the chosen batch; the table reads the
- * same graph at others. */
+/* Figures of the head and of the table, read once at the chosen batch; the table reads the same graph at others. */
 #define FIGURES(X)                                                                          \
     X(batch) X(context) X(chips) X(params_total) X(params_active) X(kv_per_token)           \
-    X(peak_flops) X(hbm_bandwidth_total) X(hbm_total) X(chip_price) X(weights_stored)       \
-    X(latency_floor) X(hbm_share) X(hbm_share_weights) X(cached_tokens_that_fit)            \
-    X(sequences_that_fit) X(hbm_needed) X(chips_to_fit) X(bound_step) X(bound_compute)          \
-    X(bound_weights) X(bound_kv) X(bound_memory) X(user_speed)                              \
-    X(bound_throughput) X(bound_cost_per_token) X(experts) X(experts_per_chip)              \
-    X(expert_chips) X(idle_chips) X(expert_copies_to_fill) X(all_to_all_time)                 \
-    X(all_to_all_time_two_domains) X(drain_time) X(hbm_hold_break_even) X(output_input_ratio)   \
-    X(token_rate) X(racks_for_rate)                                                         \
-    X(speed_ratio) X(unbatched_cost) X(cost_floor) X(unbatched_cost_ratio)                  \
-    X(weights_per_chip) X(kv_per_chip) X(recompute_cost) X(pipeline_parallel) X(bound_overlap)
+    X(hbm_bandwidth_total) X(hbm_total) X(hbm_share) X(hbm_needed) X(chips_to_fit)          \
+    X(sequences_that_fit) X(bound_step) X(bound_compute) X(bound_weights) X(bound_kv)       \
+    X(user_speed) X(bound_throughput) X(bound_cost_per_token) X(bound_overlap)
 
 enum shown {
 #define X(name) FIGURE_##name,
@@ -174,16 +166,12 @@ static bool add_table(struct brief *brief, struct section *section)
 
 /* ---- the lines -------------------------------------------------------------------------- */
 
-static bool add_lecture(struct brief *brief, const struct template *template, struct section *section)
+static bool add_lecture(struct brief *brief, const struct template *template, struct section *lecture)
 {
-    struct section *lecture = section_add(section, "lecture", SECTION_RECORD);
     figures_words(&brief->scenario, lecture);
     figures_of(&brief->scenario, &brief->values, figure_names, FIGURES_COUNT, template, lecture);
     figures_notes(&brief->scenario, lecture);
-    if (!add_table(brief, lecture))
-        return false;
-    question_lines(&brief->scenario, lecture);
-    return true;
+    return add_table(brief, lecture);
 }
 
 static void add_point(struct brief *brief, const char *const *texts, const struct template *template,
@@ -235,11 +223,13 @@ static bool no_ranges(struct brief *brief)
     return true;
 }
 
-/* All that the screen reads, for what has no effect on it. */
+/* All that the screen reads, for what has no effect on it: with its figures and the server's, rows of the lines. */
 static void note_idle(struct brief *brief)
 {
-    static const char *const more[] = { NAME_fast_mode_batch, NAME_fast_mode_cost_ratio,
-                                        NAME_context_crossover, NAME_batch_balanced,
+    static const char *const more[] = { NAME_batch_balanced, NAME_chip_price, NAME_drain_time, NAME_idle_chips,
+                                        NAME_all_to_all_time_two_domains, NAME_output_input_ratio,
+                                        NAME_unbatched_cost_ratio, NAME_hbm_hold_break_even, NAME_context_crossover,
+                                        NAME_weights_per_chip, NAME_kv_per_chip, NAME_overtraining_high,
                                         NAME_time_to_live_short, NAME_time_to_live_long,
                                         "SUM(tier, tier_pause_cost)" };
     enum { MORE = sizeof more / sizeof *more };
@@ -307,10 +297,12 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
     const struct template *template = template_built_in(arena, "ask/brief.template");
     struct section *section = section_new(arena);
     add_point(brief, point_texts, template, section);
-    if (!add_lecture(brief, template, section))
+    struct section *lecture = section_add(section, "lecture", SECTION_RECORD);
+    if (!add_lecture(brief, template, lecture))
         return false;
     server_deployment(&brief->server, section);
     scenario_footprint(&brief->server.scenario, false, section);
+    question_lines(&brief->scenario, lecture);          /* last: their inputs differ, and the graphs of others are let go */
     answer->section = section;
     if (command_draws(command) && !draw_step(brief, &answer->picture))
         return false;

@@ -24,7 +24,8 @@ static void forget_layout(struct scenario *scenario)
 {
     struct facts *facts = &scenario->facts;
     for (size_t i = 0; i < facts->scalar_count;)
-        if (facts->scalars[i].origin == ORIGIN_CHOSEN && strcmp(facts->scalars[i].name, NAME_batch))
+        if (facts->scalars[i].origin == ORIGIN_CHOSEN && strcmp(facts->scalars[i].name, NAME_batch) &&
+            strcmp(facts->scalars[i].name, NAME_chips))
             facts_remove(facts, facts->scalars[i].name);
         else
             i++;
@@ -47,7 +48,7 @@ static void keep(struct scenario *scenario, const struct statement *statement, b
             forget_layout(scenario);
         if (reply->kept_count < KEPT_MOST)
             reply->kept[reply->kept_count++] = (struct kept_input){ row, value };
-        if (isfinite(value))
+        if (isfinite(value) && value_or_nan(scenario, row) != value)
             facts_set(&scenario->facts, row, value, ORIGIN_AXIS, "the question");
     }
 }
@@ -122,19 +123,25 @@ static void read_factors(struct scenario *scenario, const struct statement *stat
                                                                  value_or_nan(scenario, part.value) };
 }
 
+/* Set what the question keeps in a copy of the scenario, and see whether it applies there. */
+static bool pose(struct scenario *asked, const struct statement *statement, enum question_inputs inputs, struct reply *reply)
+{
+    *reply = (struct reply){ .scenario = *asked, .figure = NAN, .closed = NAN, .holds = HOLDS_UNKNOWN,
+                             .predicate = HOLDS_UNKNOWN, .equation = "", .now = NAN };
+    reply->scenario.facts = facts_copy(&asked->facts);
+    if (inputs != QUESTION_FREE)
+        keep(&reply->scenario, statement, inputs == QUESTION_OF_DECK, reply);
+    if (inputs != QUESTION_OF_DECK)
+        reply->lacks = lacks(&reply->scenario, statement);
+    return !reply->lacks;
+}
+
 void question_ask(struct scenario *asked, const struct statement *statement, enum question_inputs inputs,
                   struct reply *reply)
 {
     const struct posed *question = &statement->question;
-    *reply = (struct reply){ .scenario = *asked, .figure = NAN, .closed = NAN, .holds = HOLDS_UNKNOWN,
-                             .predicate = HOLDS_UNKNOWN, .equation = "", .now = NAN };
     struct scenario *scenario = &reply->scenario;
-    scenario->facts = facts_copy(&asked->facts);
-    if (inputs != QUESTION_FREE)
-        keep(scenario, statement, inputs == QUESTION_OF_DECK, reply);
-    if (inputs != QUESTION_OF_DECK)
-        reply->lacks = lacks(scenario, statement);
-    if (reply->lacks)
+    if (!pose(asked, statement, inputs, reply))
         return;
     reply->figure = value_or_nan(scenario, question->figure);
     reply->closed = value_or_nan(scenario, question->closed);
@@ -350,17 +357,22 @@ void question_lines(struct scenario *scenario, struct section *section)
     struct section *list = section_add(section, "lines", SECTION_LIST);
     const bool fits = value_or_nan(scenario, NAME_hbm_share) <= 1;
     statements_read(scenario->arena, &lecture);
+    const char **labels = arena_array(scenario->arena, lecture.count + 1, sizeof *labels);
+    size_t count = 0;
     for (size_t i = 0; i < lecture.count; i++) {
         const struct statement *one = &lecture.at[i];
         struct equation equation;
-        double left, right;
+        struct reply reply;
         bool known;
-        if (!*one->label || (one->line_fits && !fits) || lacks(scenario, one))
+        if (!*one->label || name_listed(labels, count, one->label) || (!fits && strstr(one->question.asks_of, NAME_batch)) ||
+            !pose(scenario, one, QUESTION_KEEPS, &reply))
             continue;
-        const bool fails = *one->line_if && compare(scenario, one->line_if, &equation, &left, &right) == HOLDS_NOT;
-        const char *text = sentence_fill(scenario, fails ? one->line_fails : one->line, &known);
-        if (!known || !*text)
+        const bool fails = *one->line_fails &&
+            compare(&reply.scenario, one->question.predicate, &equation, &reply.left.value, &reply.right.value) == HOLDS_NOT;
+        const char *text = sentence_fill(&reply.scenario, fails ? one->line_fails : one->line, &known);
+        if (!known)
             continue;
+        labels[count++] = one->label;
         struct section *line = section_add(list, NULL, SECTION_RECORD);
         section_word(line, "statement", one->id);
         section_word(line, "label", one->label);

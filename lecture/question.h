@@ -78,8 +78,8 @@ extern const struct record kept_record, factor_record, predicate_record;
       .record = &predicate_record, .always = there, .null = true }, \
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "worked", "compared", "turning" }, .count = 3 }
 
-/* Add the list "lines": what the statements that have a line in a summary come to in the scenario, in the lecture's order.
- * One whose figures have no value there, for want of a price or a tier, is left out. */
+/* Add the list "lines": the statements that have a line in a summary, each with its question's inputs; of two with one label
+ * the first that applies. One without a value there, or that asks for a batch that does not fit, is left out. */
 void question_lines(struct scenario *scenario, struct section *section);
 extern const struct record summary_line_record;         /* its keys */
 

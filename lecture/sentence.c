@@ -87,15 +87,14 @@ static void print_range(struct scenario *scenario, const char *name, struct buff
                      quantity_text(scenario->arena, range.high, unit, DIGITS));
 }
 
-/* A value in words: "7.23 ms", "1,000 tokens"; with '@' a large whole number, "181 M tokens"; with '!' the same of a
- * row whose 0 stands for "not known"; with '%' a share, "23.6 %". */
+/* A value in words: "7.23 ms", "1,000 tokens"; with '@' a large whole number, "181 M tokens"; with '%' a share, "23.6 %". */
 static const char *value_text(const struct scenario *scenario, const char *text, double value, char form)
 {
     const struct unit unit = scenario_unit(scenario, text);
     struct buffer out = { .arena = scenario->arena };
     if (form == '%') {
         buffer_print(&out, "%s %%", quantity_text(scenario->arena, 100 * value, unit_one, DIGITS));
-    } else if (form == '@' || form == '!') {
+    } else if (form == '@') {
         buffer_print(&out, "%s", large_text(scenario->arena, value));
         if (!unit_same(unit, unit_one)) {
             buffer_print(&out, " ");
@@ -120,11 +119,9 @@ static bool print_mark(struct scenario *scenario, struct text mark, struct buffe
         return true;
     }
     const char last = mark.size ? mark.data[mark.size - 1] : 0;
-    if (last && strchr("-@!%", last))
+    if (last && strchr("-@%", last))
         name = arena_copy(scenario->arena, mark.data, mark.size - 1);
-    double value = value_or_nan(scenario, name);
-    if (last == '!' && !(value > 0))
-        value = NAN;
+    const double value = value_or_nan(scenario, name);
     buffer_print(out, "%s", isnan(value) ? "unknown" : value_text(scenario, name, value, last));
     if (last == '-')
         print_range(scenario, name, out);

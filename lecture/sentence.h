@@ -5,7 +5,6 @@
  *     {row}  {expression}   a value with its unit, 3 digits
  *     {row%}                a share in per cent
  *     {row@}                a large whole number: 671 B
- *     {row!}                the same, and not known where it is 0
  *     {row-}                with its range, where inputs have ranges
  *     {row.binds}           the operand that decides a max, min or sum, in words */
 #ifndef LECTURE_SENTENCE_H

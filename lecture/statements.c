@@ -24,8 +24,8 @@ static void read_one(struct arena *arena, const struct csv *csv, size_t row, str
         .kind = kind, .deck = CELL("deck"), .equation = CELL("equation"), .asks = CELL("asks"), .says = CELL("says"),
         .exact = CELL("exact"), .tolerance = factor(CELL("tolerance")), .holds = CELL("holds"),
         .fails = CELL("fails"), .input = "", .turns = "", .reason = CELL("reason"),
-        .brief = !strcmp(CELL("short"), "yes"), .label = CELL("label"), .line_fits = !strcmp(CELL("line_of"), "fits"),
-        .line = CELL("line"), .line_if = CELL("line_if"), .line_fails = CELL("line_fails"),
+        .brief = !strcmp(CELL("short"), "yes"), .label = CELL("label"),
+        .line = CELL("line"), .line_fails = CELL("line_fails"),
         .question = {
             (enum question_kind)name_index(kinds, sizeof kinds / sizeof *kinds, kind), CELL("asks_of"), CELL("keeps"),
             CELL("needs"), CELL("figure"), CELL("closed"), CELL("factors"), CELL("predicate"), CELL("turning"),

@@ -48,9 +48,7 @@ struct statement {
     const char *reason;
     bool brief;                     /* part of the short form */
     const char *label;              /* of its line in a summary; "": it has none */
-    bool line_fits;                 /* that line is only about deployments that fit in memory */
-    const char *line;
-    const char *line_if, *line_fails;           /* a comparison, and the line where it is false; or "" */
+    const char *line, *line_fails;  /* and where its predicate is false; "": the same */
 };
 
 struct lecture {
