@@ -1,5 +1,5 @@
-/* What the page has of data/ in its own script: the chapters, the decks, and those statements that
- * stand before the first number. The engine has the rest. */
+/* What the page has of data/ in its own script: the chapters, the decks, and of the statements what
+ * opens their addresses. The engine has the rest. */
 import { readFileSync } from "node:fs";
 
 /* Comma-separated values with quotes; lines that begin with # are remarks. */
@@ -18,13 +18,17 @@ export function readCsv(path) {
   return list.map(row => Object.fromEntries(head.map((name, i) => [name, row[i] ?? ""])));
 }
 
-function lecture(data, script) {
+/* "0:17:20" or "0:17", hours first, as seconds. */
+export const second = time => time.split(":").reduce((sum, part, i) => sum + Number(part) * 60 ** (2 - i), 0);
+
+function lecture(data) {
   const chapters = Object.fromEntries(readCsv(`${data}/chapters.csv`).map(r => [r.id, { number: Number(r.chapter), title: r.title, time: r.time, question: r.question }]));
   const decks = {};
   for (const r of readCsv(`${data}/decks.csv`)) (decks[r.deck] ??= {})[r.row] = r.value;
-  const statements = readCsv(`${data}/lecture.csv`), named = new Set([...readFileSync(script, "utf8").matchAll(/"(\w+\.\w+)"/g)].map(m => m[1]));
-  const of = (list, column) => Object.fromEntries(list.map(s => [s.id, s[column]]));
-  return { CHAPTER_OF: chapters, DECKS: decks, STATEMENTS: of(statements.filter(s => named.has(s.id)), "statement") };
+  /* A statement that follows from others belongs to the second at which the one before it was said, and has it below 0. */
+  let said = 0;
+  const statements = readCsv(`${data}/lecture.csv`).map(s => [s.id, { statement: s.statement, second: s.time ? said = second(s.time) : -said, deck: s.deck }]);
+  return { CHAPTER_OF: chapters, DECKS: decks, STATEMENTS: Object.fromEntries(statements) };
 }
 
 /* The modules that are made at build time: `virtual:lecture`, and the worker's script as a text. */
@@ -32,5 +36,5 @@ export const virtual = (root, page, worker = "") => ({ name: "virtual", setup(bu
   build.onResolve({ filter: /^virtual:/ }, ({ path }) => ({ path, namespace: "virtual" }));
   build.onLoad({ filter: /^virtual:worker$/, namespace: "virtual" }, () => ({ contents: worker, loader: "text" }));
   build.onLoad({ filter: /^virtual:lecture$/, namespace: "virtual" }, () => ({ loader: "js",
-    contents: Object.entries(lecture(root + "data", page + "src/chapters.ts")).map(([name, of]) => `export const ${name} = ${JSON.stringify(of)};`).join("\n") }));
+    contents: Object.entries(lecture(root + "data")).map(([name, of]) => `export const ${name} = ${JSON.stringify(of)};`).join("\n") }));
 } });

@@ -10,6 +10,7 @@ import { MODEL_ROWS, RUN_ROWS } from "./rows_shown";
 import { ownGpu } from "./own_gpu";
 import { bestOf, cardScenario, runQuestions } from "./run_asks";
 import { lectureQuestions } from "./lecture_asks";
+import { STATEMENTS } from "virtual:lecture";
 
 const REST = 90, IDLE = 150;            // ms without a move: the board is opened anew, the worker is asked
 
@@ -21,6 +22,9 @@ export class App {
   readonly numbers = new Numbers(this.engine, 0);
   readonly lecture = new Numbers(this.engine, 1);       // the lecture's numbers beside the reader's
   readonly known: Known;
+  moving = false;                                       // a hand is moving something
+  turn = 0;                                             // counts what has been drawn: pictures take turns while it does
+  first: { answer: string; detail: string } | null = null;      // of the page as it was built
   dropped = 0;                                          // files that have been dealt with
   begun = false;                                        // the first numbers come before the first picture
   settled = false;                                      // nothing more will come for this state, and the address says it
@@ -39,7 +43,7 @@ export class App {
     this.known = {
       option: name => (this.tables.options[name]?.verbs ?? "").split(" ").includes("eval") && !["json", "model", "on", "set"].includes(name),
       row: name => this.facts.has(name),
-      deck: id => (this.engine.ask(["lecture", id]).answer?.statements as { id: string; deck?: string }[] | undefined)?.find(s => s.id === id)?.deck ?? null,
+      deck: id => STATEMENTS[id]?.deck ?? null,
     };
   }
 
@@ -121,11 +125,12 @@ export class App {
       this.draw();
       return false;
     }
+    this.moving = moving;
     const turned = next.now.entry !== before.entry || next.now.chapter !== before.chapter;
     this.history = next;
     this.refused = null;
     clearTimeout(this.resting);
-    if (this.numbers.stale) this.resting = window.setTimeout(() => this.rest(), REST);
+    if (this.numbers.stale || moving) this.resting = window.setTimeout(() => this.rest(), REST);
     this.later();
     this.address(turned);
     this.draw();
@@ -133,6 +138,7 @@ export class App {
   }
 
   private rest(): void {
+    this.moving = false;
     if (this.compute(this.state, false)) return;
     this.draw();
   }
@@ -141,7 +147,7 @@ export class App {
 
   draw(): void {
     if (this.frame) return;
-    this.frame = requestAnimationFrame(() => { this.frame = 0; this.render(); this.settle(); });
+    this.frame = requestAnimationFrame(() => { this.frame = 0; this.turn++; this.render(); this.settle(); });
   }
 
   /* ---- what takes longer ----------------------------------------------------------------------- */
@@ -181,7 +187,7 @@ export class App {
   }
 
   private settle(): void {
-    const waits = !this.begun || this.looking || this.idle !== 0 || this.writing !== 0 || this.frame !== 0 || this.numbers.stale || [...this.wanted].some(([lane, key]) => this.answers.get(lane)?.key !== key);
+    const waits = !this.begun || this.looking || this.idle !== 0 || this.writing !== 0 || this.frame !== 0 || this.numbers.stale || this.moving || [...this.wanted].some(([lane, key]) => this.answers.get(lane)?.key !== key);
     this.settled = !waits;
     if (this.settled && !this.settledOnce) { this.settledOnce = true; this.draw(); }
     if (this.settled) document.documentElement.dataset.settled = "1";

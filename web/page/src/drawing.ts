@@ -64,15 +64,23 @@ export interface Handlers {
   drag?(x: number, y: number, done: boolean): void;             // anywhere in the frame, where `here` is
   mark?(name: string, x: number, done: boolean): void;          // a mark that sets something
 }
-export interface Mounted { update(picture: Picture): void; remove(): void }
+/* turn: is it this picture's turn in this frame? Those that are seen take turns. */
+export interface Mounted { update(picture: Picture): void; turn(frame: number): boolean; remove(): void }
 
 /* The renderer takes numbers up to here. What a reader has driven beyond has no place on an axis, and is
  * left out. */
 const LARGEST = 1e30;
 const fits = (...numbers: number[]): boolean => numbers.every(v => Math.abs(v) <= LARGEST);
+/* The reader's point stays in its picture: an axis that ends before it ends at the next round number beyond. */
+function reaching(axis: Axis, value: number): Axis {
+  const { from, to } = axis;
+  const beyond = (v: number): number => { const power = 10 ** Math.floor(Math.log10(v)); return power * [1, 2, 5, 10].find(n => n * power >= v)!; };
+  return { ...axis, ...(typeof to === "number" && value > to ? { to: beyond(value) } : {}),
+    ...(typeof from === "number" && value < from && value > 0 && axis.log ? { from: beyond(value) / 10 } : {}) };
+}
 function within<P extends Partial<Panel>>(of: P): P {
   const { lines, marks, here } = of, beyond = (p: Line["points"][number]): boolean => p !== null && !fits(p[0], p[1]);
-  return { ...of, here: here && fits(here.x, here.y) ? here : undefined,
+  return { ...of, ...(here && fits(here.x, here.y) ? { here, ...(of.x && { x: reaching(of.x, here.x) }), ...(of.y && { y: reaching(of.y, here.y) }) } : { here: undefined }),
     lines: lines?.map(line => line.points.some(beyond) ? { ...line, points: line.points.filter(p => !beyond(p)) } : line),
     marks: marks?.filter(mark => fits(mark.x, mark.y)) };
 }
@@ -178,6 +186,9 @@ function savePng(name: string, svg: string): void {
 const fileName = (picture: Picture, end: string): string =>
   (picture.title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60) || "picture") + end;
 
+const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", apos: "'" };
+const unescaped = (text: string): string => text.replace(/&(#?\w+);/g, (found, name: string) => ENTITIES[name] ?? found);
+
 /* ---- one picture -------------------------------------------------------------------------------------- */
 
 const STYLE = `
@@ -209,6 +220,8 @@ class Drawing implements Mounted {
   private frames: Frame[] = [];
   private spots: Spot[] | null = null;
   private width = 0;
+  private svg = "";
+  seen = true;
   private walked = -1;
   private held: { pointer: number; frame: Frame; mark: string | null; x: number; last: { x: number; y: number }; moved: boolean } | null = null;
 
@@ -235,6 +248,11 @@ class Drawing implements Mounted {
     this.draw();
   }
 
+  turn(frame: number): boolean {
+    const list = [...drawings.values()].filter(d => d.seen);
+    return list[frame % list.length] === this;
+  }
+
   remove(): void {
     end(this);
     this.figure.remove();
@@ -247,7 +265,7 @@ class Drawing implements Mounted {
     const picture = this.picture;
     if (!picture) return;
     this.width = this.width || this.figure.clientWidth;
-    this.place.innerHTML = this.engine.picture(picture, Math.max(200, this.width), this.handlers.height ?? 0);
+    this.show(this.engine.picture(picture, Math.max(200, this.width), this.handlers.height ?? 0));
     this.figure.classList.toggle("dragged", !!this.handlers.drag);
     this.figure.setAttribute("aria-label", picture.title);
     const panels: Panel[] = picture.panels?.length ? picture.panels : [picture as Panel];
@@ -260,6 +278,26 @@ class Drawing implements Mounted {
     this.numbers.style.top = `${Number(svg.getAttribute("height")) - 29}px`;
     if (!this.held) this.hideTip();
     if (!this.table.hidden) this.fillTable();
+  }
+
+  /* Where only numbers and places differ from the picture before, its elements stay and take those. */
+  private show(svg: string): void {
+    const before = this.svg.split("<"), now = svg.split("<");
+    this.svg = svg;
+    const name = (tag: string): string => tag.slice(0, tag.search(/[\s>]/));
+    if (before.length !== now.length || before.some((tag, i) => tag !== now[i] && (tag[0] === "/" || name(tag) !== name(now[i])))) { this.place.innerHTML = svg; return; }
+    const elements = this.place.querySelectorAll("*");
+    let at = -1;
+    now.forEach((tag, i) => {
+      if (!tag || tag[0] === "/") { if (tag !== before[i]) this.place.innerHTML = svg; return; }
+      const element = elements[++at];
+      if (tag === before[i] || !element) return;
+      const end = tag.lastIndexOf(">"), made = new Map([...tag.slice(0, end).matchAll(/([\w:-]+)="([^"]*)"/g)].map(m => [m[1], unescaped(m[2])]));
+      for (const { name } of [...element.attributes]) if (!made.has(name)) element.removeAttribute(name);
+      for (const [name, value] of made) if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+      if (element.firstChild?.nodeType === Node.TEXT_NODE) element.firstChild.nodeValue = unescaped(tag.slice(end + 1));
+      else if (tag.length > end + 1) element.prepend(unescaped(tag.slice(end + 1)));
+    });
   }
 
   resized(): void {
@@ -444,7 +482,7 @@ class Drawing implements Mounted {
 /* ---- all pictures: the document's listeners, and one observer -------------------------------------------- */
 
 const drawings = new Map<Element, Drawing>();
-let observer: ResizeObserver | null = null;
+let observer: ResizeObserver | null = null, viewer: IntersectionObserver | null = null;
 const EVENTS = ["pointerdown", "pointermove", "pointerup", "pointercancel", "keydown", "click"] as const;
 let pointed: Drawing | null = null;
 
@@ -465,21 +503,25 @@ function begin(drawing: Drawing, engine: Engine): void {
   if (!drawings.size) {
     EVENTS.forEach(name => document.addEventListener(name, listen));
     observer = new ResizeObserver(entries => entries.forEach(e => drawings.get(e.target)?.resized()));
+    viewer = new IntersectionObserver(entries => entries.forEach(e => { const drawing = drawings.get(e.target); if (drawing) drawing.seen = e.isIntersecting; }));
     if (!document.getElementById("drawing-style"))
       document.head.append(Object.assign(document.createElement("style"), { id: "drawing-style", textContent: engine.pictureStyle() + STYLE }));
   }
   drawings.set(drawing.figure, drawing);
   observer!.observe(drawing.figure);
+  viewer!.observe(drawing.figure);
 }
 
 function end(drawing: Drawing): void {
   drawings.delete(drawing.figure);
   observer?.unobserve(drawing.figure);
+  viewer?.unobserve(drawing.figure);
   if (pointed === drawing) pointed = null;
   if (drawings.size) return;
   EVENTS.forEach(name => document.removeEventListener(name, listen));
   observer?.disconnect();
-  observer = null;
+  viewer?.disconnect();
+  observer = viewer = null;
 }
 
 /* A picture at the end of `host`, as wide as it. */

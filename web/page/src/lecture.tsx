@@ -2,7 +2,7 @@
  * drawings, and then the same with the reader's model. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { App } from "./app";
-import { type ChapterSpec, CHAPTERS, clock, type Held, root, toldOf as chapterTold } from "./chapters";
+import { type ChapterSpec, CHAPTERS, clock, type Held, root, three, toldOf as chapterTold } from "./chapters";
 import type { Reply } from "./engine";
 import { EquationLines } from "./equation";
 import { Drawing } from "./extras";
@@ -78,14 +78,33 @@ function Yours({ app, chapter, told }: { app: App; chapter: ChapterSpec; told: S
   </section>;
 }
 
+/* Where the talk says it: the second of the video, or of what it follows from. */
+const VIDEO = "https://youtu.be/xmkSf5IS-zw";           // of the description of the episode of 29 April 2026
+function Second({ id }: { id: string }) {
+  const at = STATEMENTS[id]!.second, second = Math.abs(at), pad = (n: number): string => String(n).padStart(2, "0");
+  return <>{at < 0 && "follows from "}<time dateTime={`PT${second}S`}>{`${Math.floor(second / 3600)}:${pad(Math.floor(second / 60) % 60)}:${pad(second % 60)}`}</time></>;
+}
+
+/* What a statement of its own address comes to: in the lecture, and with the reader's model its equation times what the
+ * model adds. */
+function Stated({ app, statement }: { app: App; statement: Statement | undefined }) {
+  if (!statement) return <p class="lede reserved-line">The engine is asked …</p>;
+  const { here } = statement, name = [app.titleOf("models", app.state.A.model), app.titleOf("hardware", app.state.A.on)].filter(Boolean).join(" on ");
+  const factors = (here?.factors ?? []).filter(f => f.value !== null && Math.abs(f.value - 1) > 5e-4), unit = here?.unit ?? "1", written = (v: number): string => app.engine.write(v, unit);
+  return <div class="lede">{statement.equation && <p class="law">{statement.equation}</p>}
+    <p>{statement.conclusion || statement.reason}</p>
+    {here && <p>{name}: {here.applies === false ? here.lacks : <>{typeof here.closed_form === "number" && typeof here.figure === "number" && factors.length > 0 && <>{written(here.closed_form)}{factors.map(f => ` × ${three(f.value!)} ${f.label}`).join("")} = {written(here.figure)}. </>}
+      {typeof here.holds === "boolean" && <b>{here.holds ? "Holds: " : "Does not hold: "}</b>}{here.conclusion}</>}</p>}</div>;
+}
+
 function More({ app, chapter, told }: { app: App; chapter: ChapterSpec; told: Statement[] }) {
   const list = told.filter(s => s.id !== chapter.first || app.state.statement);
   if (!list.length) return null;
   const set = told.find(s => s.id === app.state.statement);
   return <section class="more"><h2>What else is said</h2>
     {set && <p class="note">The board has the inputs of “{set.statement}” <button type="button" class="word" onClick={() => app.dispatch({ do: "statement", id: "", deck: "" })}>Back to the chapter’s</button></p>}
-    <ol>{list.map(s => <li key={s.id} class={s.id === app.state.statement ? "set" : ""}><button type="button" class="line" aria-pressed={s.id === app.state.statement} onClick={() => app.dispatch({ do: "statement", id: s.id, deck: s.deck ?? "" })}>{s.statement}</button>{" "}
-      <span class="time">{s.time ? clock(s.time) : ""}{s.here ? s.here.applies === false ? " · does not apply" : s.here.holds === true ? " · holds for yours" : s.here.holds === false ? " · not for yours" : "" : ""}{s.agrees === false ? " · figures differ" : ""}</span></li>)}</ol></section>;
+    <ol>{list.map(s => <li key={s.id} class={s.id === app.state.statement ? "set" : ""}><a class="line" href={`#lecture/${s.id}`} aria-current={s.id === app.state.statement ? "true" : undefined}>{s.statement}</a>{" "}
+      <span class="time"><Second id={s.id} />{s.here ? s.here.applies === false ? " · does not apply" : s.here.holds === true ? " · holds for yours" : s.here.holds === false ? " · not for yours" : "" : ""}{s.agrees === false ? " · figures differ" : ""}</span></li>)}</ol></section>;
 }
 
 export function LectureScreen({ app }: { app: App }) {
@@ -109,11 +128,12 @@ export function LectureScreen({ app }: { app: App }) {
     if (done) lastSets.current = null;
     if (Number.isFinite(value)) { lastSets.current = { row, value }; app.dispatch({ do: "set", side: "deck", row, text: String(Number(value.toPrecision(3))) }, !done); }
   };
-  const mineName = app.titleOf("models", state.A.model);
+  const mineName = app.titleOf("models", state.A.model), stated = STATEMENTS[state.statement];
   return <>
     <nav class="chapters" aria-label="chapters">{CHAPTER_IDS.map(id => { const of = chapterTold(id); return <a key={id} href={`#lecture/${id}`} aria-current={id === chapter.id ? "page" : undefined}>{of.number}<span class="chapter-words"> {of.title} <span class="time">{clock(of.time)}</span></span></a>; })}</nav>
-    <div class="opening"><div><p class="place">Chapter {said.number} · {said.title} · the lecture from {clock(said.time)}</p><h1>{said.question}</h1></div>
-      <p class="lede">{chapter.lede.filter(id => STATEMENTS[id]).map(id => <span key={id}><Coloured text={STATEMENTS[id]} seen={seen} />{" "}</span>)}</p></div>
+    <div class="opening"><div><p class="place">{stated ? <><a href={`#lecture/${chapter.id}`}>Chapter {said.number} · {said.title}</a> · {state.statement}, <a class="second" href={`${VIDEO}?t=${Math.abs(stated.second)}`} target="_blank" rel="noreferrer"><Second id={state.statement} /></a></> : <>Chapter {said.number} · {said.title} · the lecture from {clock(said.time)}</>}</p>
+      {stated ? <h1 class="stated">{stated.statement}</h1> : <h1>{said.question}</h1>}</div>
+      {stated ? <Stated app={app} statement={told.find(s => s.id === state.statement)} /> : <p class="lede">{chapter.lede.filter(id => STATEMENTS[id]).map(id => <span key={id}><Coloured text={STATEMENTS[id]!.statement} seen={seen} />{" "}</span>)}</p>}</div>
     <div class="equation-head"><p id="named" data-rest="Every underlined number can be dragged.">Every underlined number can be dragged.</p>
       {chapter.differ.length > 0 && <p class="decks"><button type="button" aria-pressed={!state.mine} onClick={() => app.dispatch({ do: "mine", mine: false })}>the lecture’s numbers</button>{" "}<button type="button" aria-pressed={state.mine} onClick={() => app.dispatch({ do: "mine", mine: true })}>{mineName}</button></p>}</div>
     <div class="equations">{equations.map((e, i) => <EquationLines key={i} app={app} equation={e} narrow={narrow} />)}</div>

@@ -5,7 +5,8 @@ import type { Question } from "./client";
 import { panelQuestions } from "./model_asks";
 import { words } from "./state";
 
-export interface Told { value: number | null; applies?: boolean; lacks?: string; holds: boolean | null; conclusion: string; flips: { input: string; at: number | null; unit: string; now?: number } | null; reason?: string; unit?: string }
+export interface Factor { row: string; value: number | null; label: string }
+export interface Told { value: number | null; figure?: number | null; figure_row?: string; closed_form?: number | null; factors?: Factor[]; predicate?: { text: string; left: number | null; right: number | null; holds: boolean | null }; applies?: boolean; lacks?: string; holds: boolean | null; conclusion: string; flips: { input: string; at: number | null; unit: string; now?: number } | null; reason?: string; unit?: string }
 export interface Statement extends Told { id: string; chapter: number; time: string; statement: string; kind: string; equation: string; asks: string; says: number | null; agrees: boolean | null; reason: string; deck?: string; here?: Told }
 
 export const toldOf = (app: App): Question => {

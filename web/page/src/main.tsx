@@ -22,7 +22,7 @@ declare const VERSION: string;
 /* Six questions, each a whole state in its address. */
 const STARTS: readonly [string, string][] = [
   ["Llama-3.3-70B on 8 × H100: how fast, how many users, at what cost?", "#model?model=llama-3.3-70b&on=h100-sxm&gpus=8"],
-  ["Why does output cost five times input?", "#lecture/prices?statement=prices.output_input"],
+  ["Why does output cost five times input?", "#lecture/prices.output_input"],
   ["What does a price step at 200k tokens say about the KV cache?", "#lecture/prices?price_step_context=200000"],
   ["One rack or two for a 5T-parameter mixture of experts?", "#lecture/experts?params_total=5e12&params_active=1e11"],
   ["Where to keep the KV cache for five minutes or an hour?", "#lecture/memory?hold_time=5min"],
@@ -82,7 +82,7 @@ function Sent({ app }: { app: App }) {
   return <details id="sent" open><summary>{command("", app.sent.words).replace("  ", " ")}</summary><pre>{app.sent.text}</pre></details>;
 }
 
-function Page({ app }: { app: App }) {
+export function Page({ app }: { app: App }) {
   const { state, refused } = app, narrow = useNarrow(), title = useRef("");
   const name = state.entry === "lecture" ? `${app.chapter.id} · the lecture` : state.entry === "run" ? "can I run it?" : `${app.numbers.live.doc.model ?? "your model"}${app.numbers.live.doc.machine ? ` on ${app.numbers.live.doc.machine}` : ""}`;
   useEffect(() => { if (title.current !== name) { title.current = name; document.title = `chalkline: ${name}`; } });
@@ -124,8 +124,6 @@ async function take(app: App, files: File[]): Promise<void> {
 
 /* ---- beginning ------------------------------------------------------------------------------------ */
 
-const kept = (key: string): string | null => { try { return localStorage.getItem(key); } catch { return null; } };
-
 function listen(app: App): void {
   addEventListener("hashchange", () => void app.go(location.hash));
   addEventListener("popstate", () => void app.go(location.hash));
@@ -141,12 +139,13 @@ function listen(app: App): void {
 }
 
 async function start(): Promise<void> {
-  document.documentElement.dataset.theme = kept("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   const module = await (window as unknown as { engine: Promise<WebAssembly.Module> }).engine;     // begun by early.ts
   performance.mark("compiled");
   const app = new App(Engine.load(module), new Client(module)), root = document.getElementById("page")!;
   performance.mark("made");
   (window as unknown as { chalkline: App }).chalkline = app;
+  const [answer, detail] = ["h1.answer", ".detail"].map(what => root.querySelector(what)?.innerHTML ?? "");
+  if (answer) app.first = { answer, detail };
   app.render = () => render(<Page app={app} />, root);
   const brought = JSON.parse(document.getElementById("state")!.textContent || "null") as { words?: string[]; answer?: Reply } | null;
   if (brought?.words) {
@@ -163,7 +162,7 @@ async function start(): Promise<void> {
   requestAnimationFrame(() => setTimeout(() => { app.begun = true; app.draw(); }));
 }
 
-start().catch(error => {
+if (document.getElementById("wasm")) start().catch(error => {
   const box = document.createElement("p");
   box.setAttribute("role", "alert");
   box.textContent = `The engine did not start: ${(error as Error).message}`;

@@ -8,7 +8,7 @@ import { Num } from "./num";
 import type { Numbers } from "./numbers";
 import { evenLog, type Kind, lin, type Line, log, nice, type Picture } from "./picture_type";
 import { commas, plain, three, two } from "./plain";
-import { command } from "./state";
+import { command, START } from "./state";
 import { nameMachine, nameModel, Pick, Wanted } from "./words";
 
 /* ---- what is read from the answers ----------------------------------------------------------- */
@@ -144,6 +144,7 @@ export function ModelScreen({ app }: { app: App }) {
   const end = A.points.length ? speedOf(A.points[A.points.length - 1]) : 500, speed = (v: number, moving: boolean): void => { app.dispatch({ do: "speed", value: Math.min(v, Math.max(end, 6)) }, moving); };
   const picture = app.begun ? frontier(app, at, a.list, b.list, nearest) : null, fall = at ? waterfall(at, bound.data?.answer ?? null, close) : null;
   const parts = at ? [...grouped(at)].sort((p, q) => q[1] - p[1]) : [], sum = parts.reduce((s, p) => s + p[1], 0), Bp = state.B ? chosen(front(app, "B").points, state.speed) : null;
+  const first = !at && !A.says && !A.fresh && state.A === START.A && !state.B && state.speed === START.speed ? app.first : null;
   return <>
     <p class="query">Serve <Pick app={app} list="models" value={state.A.model} shown={model} label="model" field="model" take={name => { nameModel(app, "A")(name); if (state.B) app.dispatch({ do: "name", side: "B", of: "model", text: name }); }} /> on{" "}
       <Pick app={app} list="hardware" value={state.A.on} shown={machine} label="machine" field="on" take={nameMachine(app, "A")} />{" "}
@@ -151,12 +152,12 @@ export function ModelScreen({ app }: { app: App }) {
         : <button type="button" class="word" onClick={() => app.dispatch({ do: "beside", on: state.A.on === "b200-sxm" ? "h100-sxm" : "b200-sxm" })}>beside …</button>},{" "}
       <Num app={app} row="prompt_tokens" name="tokens in" text={commas(isl)} /> tokens in and <Num app={app} row="output_tokens" name="tokens out" text={commas(osl)} /> out, at{" "}
       <Wanted app={app} value={state.speed} low={5} high={Math.max(end, 6)} set={speed} unit="token/s" label="wanted speed" /> for each user.</p>
-    <h1 class="answer" aria-live="polite">{A.says ? `No layout holds this: ${A.says}.`
+    {first ? <h1 class="answer" aria-live="polite" dangerouslySetInnerHTML={{ __html: first.answer }} /> : <h1 class="answer" aria-live="polite">{A.says ? `No layout holds this: ${A.says}.`
       : !at ? <>A token takes at least <b data-first>{n.write("bound_step")}</b> on {commas(n.value("chips"))} GPUs; what a server needs is being searched.</>
       : fast ? <>{deploymentName(at)} <b data-first>{two(usersOf(at))} {usersOf(at) === 1 ? "user" : "users"}</b> at once, for <b>{two(1e6 * at.cost)} USD</b> of rent a million tokens of output.</>
-      : <>No layout gives {two(state.speed)} token/s; the fastest is <b data-first>{two(speedOf(at))}</b>, for {usersOf(at) === 1 ? "one user" : `${two(usersOf(at))} users`}.</>}</h1>
-    <p class={`detail${A.fresh ? "" : " old"}`}>{at && <><b>{three(at.per_gpu)}</b> token/s a GPU, 80 % between {two(bandOf(at)[0])} and {two(bandOf(at)[1])}. First token after <b>{app.engine.write(at.ttft, "s")}</b>. {layoutWords(at)}.{" "}
-      {nearest ? `Measured nearby: ${three(nearest.perGpu)} a GPU at ${three(nearest.speed)} token/s (${sourceOf(nearest)})${a.marked ? `, ${a.marked}` : ""}.` : "The catalog has no measurement of this model on this machine."}</>}</p>
+      : <>No layout gives {two(state.speed)} token/s; the fastest is <b data-first>{two(speedOf(at))}</b>, for {usersOf(at) === 1 ? "one user" : `${two(usersOf(at))} users`}.</>}</h1>}
+    {first ? <p class="detail" dangerouslySetInnerHTML={{ __html: first.detail }} /> : <p class={`detail${A.fresh ? "" : " old"}`}>{at && <><b>{three(at.per_gpu)}</b> token/s a GPU, 80 % between {two(bandOf(at)[0])} and {two(bandOf(at)[1])}. First token after <b>{app.engine.write(at.ttft, "s")}</b>. {layoutWords(at)}.{" "}
+      {nearest ? `Measured nearby: ${three(nearest.perGpu)} a GPU at ${three(nearest.speed)} token/s (${sourceOf(nearest)})${a.marked ? `, ${a.marked}` : ""}.` : "The catalog has no measurement of this model on this machine."}</>}</p>}
     <div class="two">
       <div class="pane">{fall ? <Figure app={app} id="waterfall" picture={fall} old={!bound.fresh} /> : <div class="reserved" />}</div>
       <div class="pane">{!picture ? <div class="reserved" /> : <Figure app={app} id="frontier" picture={picture} old={!A.fresh && !A.waits} moves={{ drag: (x, _y, done) => { speed(x < 100 ? Number(x.toPrecision(2)) : Number(x.toPrecision(3)), !done); } }} />}

@@ -67,7 +67,8 @@ export class Numbers {
       if (moved) {
         this.of = of;
         this.stale = true;
-        if (!this.live.move(moved[0], moved[1])) return null;       // else another branch is taken: open
+        this.live.move(moved[0], moved[1]);
+        return null;                    // the values are right; which branch of a formula is printed follows at rest
       }
     }
     if (!this.live.openWhat(words(of), [...quantities])) {

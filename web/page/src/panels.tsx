@@ -103,7 +103,7 @@ export function Quiz({ app }: { app: App }) {
 
 /* ---- search -------------------------------------------------------------------------------------- */
 
-interface Found { row: string; aliases: string[]; chapter: string; equation: string; value: number | null; unit: string; meaning: string; command: string }
+interface Found { row: string; aliases: string[]; chapter: string; equation: string; value: number | null; unit: string; meaning: string; command: string; statement?: string }
 
 /* Rows whose name or meaning has all of the words. */
 function named(app: App, said: string): Found[] {
@@ -116,5 +116,5 @@ export function Results({ app }: { app: App }) {
   const said = app.state.words.trim(), known = "find" in app.tables.verbs, { data } = app.answer<Reply>("find", said && known ? findOf(said) : null), list = (known ? data?.answer?.results ?? [] : named(app, said)) as Found[];
   if (!said) return null;
   return <section class="found" aria-label="found"><ul>{data?.error ? <li>{data.error.what}. {data.error.hint}</li> : (data || !known) && !list.length ? <li>Nothing matches. The search covers rows, their other names, and statements.</li>
-    : list.map(f => <li key={f.row}><button type="button" class="line" onClick={() => { app.dispatch({ do: "panel", panel: null }); app.dispatch({ do: "why", of: f.row, side: app.side }); }}><b>{f.row.replace(/_/g, " ")}</b> {f.value !== null && f.value !== undefined ? app.engine.write(f.value, f.unit) : ""} <span class="note">{f.meaning}{f.chapter ? ` · ${f.chapter}` : ""}</span></button></li>)}</ul></section>;
+    : list.map(f => <li key={f.row}><button type="button" class="line" onClick={() => { app.dispatch({ do: "panel", panel: null }); if (f.statement) location.hash = `#lecture/${f.statement}`; else app.dispatch({ do: "why", of: f.row, side: app.side }); }}><b>{f.row.replace(/_/g, " ")}</b> {f.value !== null && f.value !== undefined ? app.engine.write(f.value, f.unit) : ""} <span class="note">{f.meaning}{f.chapter ? ` · ${f.chapter}` : ""}</span></button></li>)}</ul></section>;
 }

@@ -216,7 +216,7 @@ function putScenario(to: URLSearchParams, prefix: string, of: Scenario, from: Sc
 const LONGEST = 60000;
 export const travels = (state: State): boolean => Object.values(state.files).every(text => text.length < LONGEST);
 
-/* "#model?on=h100-sxm&gpus=8&speed=40", "#lecture/batch?batch=512". */
+/* "#model?on=h100-sxm&gpus=8&speed=40", "#lecture/batch?batch=512", "#lecture/batch.crossover". */
 export async function toHash(state: State): Promise<string> {
   const to = new URLSearchParams();
   if (state.entry === "run") putScenario(to, "", state.card, { ...START.card, on: "" });
@@ -230,14 +230,13 @@ export async function toHash(state: State): Promise<string> {
   }
   if (state.entry === "lecture") {
     if (state.mine) to.set("mine", "");
-    if (state.statement) to.set("statement", state.statement);
     putScenario(to, state.mine ? "d." : "", state.deck, START.deck);
   }
   if (state.panel && state.panel !== "find" && state.panel !== "measured") to.set("panel", state.panel);
   if (state.panel === "traffic" && state.words) to.set("trace", state.words);
   for (const [name, text] of Object.entries(state.files))
     if (text.length < LONGEST) to.set("file." + name, await squeeze(text, "deflate"));
-  const place = state.entry === "lecture" ? `lecture/${state.chapter}` : state.entry, query = to.toString().replace(/%2F/g, "/").replace(/%3A/g, ":").replace(/=(?=&|$)/g, "");
+  const place = state.entry === "lecture" ? `lecture/${state.statement || state.chapter}` : state.entry, query = to.toString().replace(/%2F/g, "/").replace(/%3A/g, ":").replace(/=(?=&|$)/g, "");
   return `#${place}${query && "?" + query}`;
 }
 
@@ -267,7 +266,9 @@ export async function open(hash: string, known: Known): Promise<State | Refusal>
   const [first, second] = place.split("/"), old = CHAPTER_IDS.find(id => id === first);     // "#batch?..." of an older link
   const entry = old ? "lecture" : first === "" ? "model" : ENTRIES.find(e => e === first);
   if (!entry) return { field: "address", says: `There is no screen “${first}”: it is one of ${ENTRIES.join(", ")}.` };
-  const chapter = old ?? (second ? CHAPTER_IDS.find(id => id === second) : "batch");
+  const told = second?.includes(".") ? second : query.get("statement") ?? "", statementDeck = told ? known.deck(told) : "";
+  if (statementDeck === null) return { field: "statement", says: `There is no statement “${told}”.` };
+  const chapter = old ?? (told ? CHAPTER_IDS.find(id => told.startsWith(id + ".")) : second ? CHAPTER_IDS.find(id => id === second) : "batch");
   if (!chapter) return { field: "address", says: `There is no chapter “${second}”: it is one of ${CHAPTER_IDS.join(", ")}.` };
   for (const [key, value] of query) {
     if (!key.startsWith("file.")) continue;
@@ -284,7 +285,5 @@ export async function open(hash: string, known: Known): Promise<State | Refusal>
   if (!(speed > 0 && speed < 1e6)) return { field: "speed", says: `The wanted speed “${query.get("speed")}” is no number of tokens a second above 0.` };
   const B = beside ? takeScenario(plain, "b.", { ...A, on: beside }, known) : null;
   const panel = (["inputs", "traffic", "quiz"] as const).find(p => p === query.get("panel")) ?? (query.has("trace") ? "traffic" : null);
-  const statement = query.get("statement") ?? "", statementDeck = statement ? known.deck(statement) : "";
-  if (statementDeck === null) return { field: "statement", says: `There is no statement “${statement}”.` };
-  return { ...START, entry, chapter, mine, A, B, card, deck, statement, statementDeck, speed, panel, words: query.get("trace") ?? "", files };
+  return { ...START, entry, chapter, mine, A, B, card, deck, statement: told, statementDeck, speed, panel, words: query.get("trace") ?? "", files };
 }

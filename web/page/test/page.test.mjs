@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { address, after, answer, CHAPTERS, go, open, root, run, settled } from "./browser.mjs";
+import { address, after, answer, CHAPTERS, file, go, open, root, run, SCREENS, settled } from "./browser.mjs";
 import { browser, context, hashNow, num, on, page, rest, state, text } from "./reader.mjs";
 
 const scratch = mkdtempSync(join(tmpdir(), "chalkline-page-"));
@@ -375,6 +375,34 @@ on("a further statement sets its deck, and says whether it holds", "#lecture/bat
   assert.equal((await state()).statement, "batch.slopes");
   assert.equal(await page.evaluate(() => window.chalkline.numbers.value("context")), 100000);
   assert.match(await text(".yours .verdict-here"), /^(Holds|Does not hold)/);
+});
+
+on("every statement has an address, with its sentence and its second of the video", "#lecture/batch", async () => {
+  const statements = (await answer(["lecture"])).statements;
+  assert.ok(statements.length >= 111, `${statements.length}`);
+  for (const { id, statement, time } of statements) {
+    await page.evaluate(to => window.chalkline.go(to), `#lecture/${id}`);
+    await page.waitForFunction(said => document.querySelector("h1").textContent === said, statement, { timeout: 30000 });
+    const at = await page.evaluate(() => [window.chalkline.state.statement, document.querySelector(".place a.second").href, document.querySelector(".place time").dateTime, document.getElementById("refusal")?.textContent ?? ""]);
+    const second = Number(/^PT(\d+)S$/.exec(at[2])[1]);
+    assert.deepEqual([at[0], at[1].endsWith(`?t=${second}`), at[3]], [id, true, ""]);
+    if (time) assert.equal(second, time.split(":").reduce((sum, part, i) => sum + Number(part) * 60 ** (2 - i), 0), id);
+  }
+  assert.equal(await hashNow(), `#lecture/${statements.at(-1).id}`);
+});
+
+test("the first screens that were built in are what the engine answers", { timeout: 240000 }, async () => {
+  const built = Object.fromEntries([...readFileSync(file, "utf8").matchAll(/<template data-at="([^"]+)">(.*?)<\/template>/gs)].map(m => [m[1], m[2]]));
+  const own = await browser.newContext({ viewport: { width: 1440, height: 900 }, offline: true }), fresh = await open(own, "#model");
+  assert.deepEqual(Object.keys(built), SCREENS.filter(hash => hash !== "#run"));
+  for (const [hash, html] of Object.entries(built)) {
+    await go(fresh, hash);
+    const [was, is] = await fresh.evaluate(html => { const box = document.createElement("div"), main = document.querySelector("main"); box.innerHTML = html;
+      return [box.querySelector("main"), main].map(of => [...of.querySelectorAll(".query, h1, .detail, .equations, p.hand, p.verdict")].map(e => [e.textContent, ...[...e.querySelectorAll("math.spoken")].map(s => s.textContent)].reduce((all, part) => all.replace(part, "")))); }, html);
+    assert.ok(was.length >= 3);
+    assert.deepEqual(was, is, hash);
+  }
+  await own.close();
 });
 
 on("light and dark, kept for the next time; a reader who prefers dark gets dark", "#lecture/batch", async () => {

@@ -70,7 +70,6 @@ const QUESTIONS = [
   "plan llama-3.3-70b --on h100-sxm --gpus 8",
   "train llama-3.1-8b --on h100-sxm --gpus 64",
   "tiers deepseek-v3 --on gb200-nvl72 --context 32768",
-  "life deepseek-v3 --served 200T",
   "brief qwen3-32b --on h200-sxm",
   "why bound_step --model deepseek-v3 --on gb200-nvl72 --deep",
   "curve bound_step batch=1..4096 --model deepseek-v3 --on gb200-nvl72",

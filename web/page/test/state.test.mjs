@@ -77,7 +77,7 @@ test("the address gives back the state, whatever was done", async () => {
 });
 
 test("an address that cannot be opened is refused with its field", async () => {
-  for (const [hash, field] of [["#nowhere", "address"], ["#lecture/ninth", "address"], ["#model?speed=fast", "speed"], ["#model?speed=-1", "speed"], ["#lecture/batch?statement=no.such", "statement"], ["#model?file.c.json=%%%", "file"], ["#model?file.c.json=abcd", "file"]]) {
+  for (const [hash, field] of [["#nowhere", "address"], ["#lecture/ninth", "address"], ["#model?speed=fast", "speed"], ["#model?speed=-1", "speed"], ["#lecture/batch?statement=no.such", "statement"], ["#lecture/batch.none", "statement"], ["#model?file.c.json=%%%", "file"], ["#model?file.c.json=abcd", "file"]]) {
     const said = await open(hash, known);
     assert.equal(said.field, field, hash);
     assert.ok(said.says.length > 20);
