@@ -92,6 +92,9 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     if (!scenario.model && (graph_depends(arena, &values.graph, NAME_chip_price) ||
                             command_given(command, "price-kind")))
         scenario_note_price(&scenario);
+    const struct fact *bought = facts_find(&scenario.facts, NAME_machine_cost);
+    if (bought && isnan(bought->value) && graph_depends(arena, &values.graph, NAME_machine_cost))
+        facts_note(&scenario.facts, "no purchase price of %s is known: --set machine_cost=40000USD", scenario.machine);
     for (size_t i = 0; i < count; i++) {
         const char *none = question_no_value(&scenario, names[i]);
         if (none)

@@ -79,13 +79,14 @@ static enum holds compare(struct scenario *scenario, const char *text, struct eq
 /* "known ROW" asks for a fact from a source, "example" for a question that no model answers. */
 static bool has(struct scenario *scenario, const char *condition)
 {
-    static const char known[] = "known ";
+    const size_t word = strcspn(condition, " ");
     struct equation equation;
     double left, right;
-    if (!strcmp(condition, "example"))
+    if (!condition[word])
         return false;
-    if (!strncmp(condition, known, strlen(known)))
-        return facts_find(&scenario->facts, condition + strlen(known));
+    const struct fact *fact = facts_find(&scenario->facts, condition + word + 1);
+    if (!strncmp(condition, "known", word))
+        return fact && !isnan(fact->value);
     return compare(scenario, condition, &equation, &left, &right) == HOLDS;
 }
 

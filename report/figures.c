@@ -134,7 +134,7 @@ void figure_document(struct arena *arena, const struct figure *figure, struct do
     unit_print(&unit, figure->unit);
     doc_add_number(arena, doc, "value", figure->value);
     if (figure->value != figure->value)
-        doc_add_string(arena, doc, "reason", "no price of a GPU is known: chip_price");
+        doc_add_string(arena, doc, "reason", "no price of this machine is known: chip_price, machine_cost");
     doc_add_string(arena, doc, "unit", unit.data);
     if (figure->low != figure->high) {
         doc_add_number(arena, doc, "low", figure->low);

@@ -644,9 +644,11 @@ struct subject command_no_subject(const struct command *command)
     return subject;
 }
 
-/* For a machine without a known price, all rows that depend on the price have no value. */
+/* For a machine without a known price, to rent it or to buy it, all rows that depend on that have no value. */
 static void price_unknown(struct scenario *scenario)
 {
+    if (scenario->machine && !facts_find(&scenario->facts, NAME_machine_cost))
+        facts_set(&scenario->facts, NAME_machine_cost, NAN, ORIGIN_SHEET, "no price is known");
     if (!scenario->machine || facts_find(&scenario->facts, NAME_chip_price))
         return;
     facts_set(&scenario->facts, NAME_chip_price, NAN, ORIGIN_SHEET, "no price is known");

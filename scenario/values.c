@@ -2,7 +2,8 @@
  * do not exist.
  *
  * A value that is not finite is an error that names the first row without one. If it would be
- * finite at another price, the machine has no price, and the value is NAN instead: not known.
+ * finite at another price, the machine has no price, and the value is NAN instead: not known. An input
+ * that is NAN is such a price, to rent the machine or to buy it.
  * Ranges and distributions that the user gave are propagated only to outputs that depend on them:
  * bounds by the interval reading, quantiles by seeded draws. */
 #include "scenario/scenario.h"
@@ -71,28 +72,25 @@ static void mark_reached(const struct graph *graph, size_t output, uint8_t *reac
 
 void values_unpriced(const struct graph *graph, const double *inputs, double *at)
 {
-    const int price = graph_input(graph, NAME_chip_price);
-    if (price < 0 || !isnan(inputs[price]))
-        return;
     struct arena scratch = { 0 };
-    for (size_t i = 0; i < graph->output_count; i++) {
-        uint8_t *reached = arena_alloc(&scratch, graph->count + 1);
-        mark_reached(graph, i, reached);
-        if (reached[graph->inputs[price].node])
-            at[i] = NAN;
-    }
+    for (size_t price = 0; price < graph->input_count; price++)
+        for (size_t i = 0; i < graph->output_count && isnan(inputs[price]); i++) {
+            uint8_t *reached = arena_alloc(&scratch, graph->count + 1);
+            mark_reached(graph, i, reached);
+            if (reached[graph->inputs[price].node])
+                at[i] = NAN;
+        }
     arena_free(&scratch);
 }
 
 /* Would all values be finite if the machine had a price? */
-static bool finite_if_priced(struct scenario *scenario, const struct values *values, int price,
-                             struct error *error)
+static bool finite_if_priced(struct scenario *scenario, const struct values *values, struct error *error)
 {
     const struct graph *graph = &values->graph;
     struct arena scratch = arena_beside(scenario->arena);
     double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
-    memcpy(inputs, values->inputs, graph->input_count * sizeof *inputs);
-    inputs[price] = 1;
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = isnan(values->inputs[i]) ? 1 : values->inputs[i];
     const bool finite = values_finite(scenario, graph, inputs, error);
     arena_free(&scratch);
     return finite;
@@ -140,9 +138,9 @@ static bool values_by(struct scenario *scenario, const char *const *texts, size_
 /* Check that all values are finite, or would be if the machine had a price. */
 static bool check_values(struct scenario *scenario, const struct values *values, struct error *error)
 {
-    const int price = graph_input(&values->graph, NAME_chip_price);
-    if (price >= 0 && isnan(values->inputs[price]))
-        return finite_if_priced(scenario, values, price, error);
+    for (size_t i = 0; i < values->graph.input_count; i++)
+        if (isnan(values->inputs[i]))
+            return finite_if_priced(scenario, values, error);
     for (size_t i = 0; i < values->graph.output_count; i++)
         if (!isfinite(values->at[i]))
             return values_finite(scenario, &values->graph, values->inputs, error);

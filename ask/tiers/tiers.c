@@ -137,8 +137,7 @@ static void read_memory(struct tiers_answer *tiers)
     struct error ignored;
     tiers->memory_listed_low = low && high ? low->value : NAN;
     tiers->memory_listed_high = low && high ? high->value : NAN;
-    tiers->memory_known = (!scenario->machine || facts_find(&scenario->facts, NAME_machine_cost)) &&
-                          values_of(scenario, share, 1, &values, &ignored);
+    tiers->memory_known = values_of(scenario, share, 1, &values, &ignored) && isfinite(*values.at);
     if (!tiers->memory_known)
         return;
     tiers->memory = (struct range){ values.at[0], values.at[0], NULL };
