@@ -112,7 +112,7 @@ static void note_doubts(const struct catalog_entry *entry, struct facts *facts)
         facts_note(facts, "not known for %s, so the defaults hold: %s", entry->title, unknown);
 }
 
-/* "torus-3d" has three axes; whatever else it says is as good as a switch. */
+/* "torus-3d" has three axes; a "mesh" has a link between every pair, and no switch on the way. */
 static void set_topology(const struct catalog_entry *entry, struct facts *facts)
 {
     const char *topology = catalog_text(entry, "scale_up_topology");
@@ -121,6 +121,8 @@ static void set_topology(const struct catalog_entry *entry, struct facts *facts)
         return;
     sscanf(topology, "torus-%dd", &axes);
     facts_set(facts, NAME_torus_axes, axes, ORIGIN_SHEET, entry->sheet->csv.file);
+    if (!strcmp(topology, "mesh"))
+        facts_set(facts, NAME_switch_links, 1, ORIGIN_SHEET, entry->sheet->csv.file);
 }
 
 /* The row's own name, where the sheet has an alias. A sheet may say "chips" of its scale-up

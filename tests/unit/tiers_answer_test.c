@@ -340,11 +340,9 @@ static void memory_beside_the_lecture(void **state)
 {
     struct world *world = *state;
     const struct doc *known = ask(world, "tiers deepseek-v3 --on gb200-nvl72 --gpus 72");
-    /* 186 GiB at 15 and 236 GB at 5 USD/GB of 52,083 USD; 10 to 20 and 4 to 6 */
-    const double size = 186 * GIB / 1e9;
-    near(number(known, "memory_share_of_cost"), (size * 15 + 236 * 5) / 52083.0, 1e-9);
-    near(number(known, "memory_share_of_cost_low"), (size * 10 + 236 * 4) / 52083.0, 1e-9);
-    near(number(known, "memory_share_of_cost_high"), (size * 20 + 236 * 6) / 52083.0, 1e-9);
+    /* 186 GiB at 15.1 and 236 GB at 10.2 USD/GB of 52,083 USD, all of 2026 */
+    near(number(known, "memory_share_of_cost"), (186 * GIB / 1e9 * 15.1 + 236 * 10.2) / 52083.0, 1e-9);
+    near(number(known, "memory_share_of_cost_low"), number(known, "memory_share_of_cost_high"), 1e-12);
     assert_true(number(known, "memory_cost_share_low") == 0.05);
     assert_true(number(known, "memory_cost_share_high") == 0.1);
     assert_true(number(known, "memory_share_quoted") == 0.5);
@@ -355,7 +353,7 @@ static void memory_beside_the_lecture(void **state)
     assert_true(is_null(unknown, "host_conversations"));
     const struct doc *given = ask(world, "tiers llama-3.3-70b --on h100-sxm --set "
                                   "machine_cost=30000USD --set host_memory=250GB");
-    near(number(given, "memory_share_of_cost"), (80 * GIB / 1e9 * 15 + 250 * 5) / 30000.0, 1e-9);
+    near(number(given, "memory_share_of_cost"), (80 * GIB / 1e9 * 12.5 + 250 * 3.7) / 30000.0, 1e-9);
     assert_int_equal(world->answer.status, 0);
     ask(world, "tiers deepseek-v3 --on rtx-4090");      /* does not fit: an answer, not an error */
     assert_int_equal(world->answer.status, 1);
