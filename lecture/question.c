@@ -79,15 +79,12 @@ static enum holds compare(struct scenario *scenario, const char *text, struct eq
 /* "known ROW" asks for a fact from a source, "example" for a question that no model answers. */
 static bool has(struct scenario *scenario, const char *condition)
 {
-    const size_t word = strcspn(condition, " ");
+    static const char known[] = "known ";
     struct equation equation;
     double left, right;
-    if (!condition[word])
-        return false;
-    const struct fact *fact = facts_find(&scenario->facts, condition + word + 1);
-    if (!strncmp(condition, "known", word))
-        return fact && !isnan(fact->value);
-    return compare(scenario, condition, &equation, &left, &right) == HOLDS;
+    const struct fact *fact = strncmp(condition, known, strlen(known))
+                              ? NULL : facts_find(&scenario->facts, condition + strlen(known));
+    return fact ? !isnan(fact->value) : compare(scenario, condition, &equation, &left, &right) == HOLDS;
 }
 
 const char *question_no_value(struct scenario *scenario, const char *row)

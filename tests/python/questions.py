@@ -18,7 +18,7 @@ UNITS = {"token": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "ms": 1e-3, "s
 LAYOUT = {"--gpus", "--tp", "--dp", "--pp", "--ep", "--cp", "--replicas", "--users", "--concurrency", "--rate",
           "--chunked-prefill-size", "--max-batched-tokens"}
 OPTIONS = {"chips": "--gpus", "batch": "--batch", "pipeline_parallel": "--pp"}
-TOKEN = re.compile(r"\s*([0-9.]+(?:e[0-9]+)?[A-Za-z]*|[A-Za-z_][A-Za-z_0-9]*|<=|>=|[-+*/(),=<>])")
+TOKEN = re.compile(r"\s*([0-9.]+(?:e[0-9]+)?[A-Za-z]*|[A-Za-z_][A-Za-z_0-9]*(?:\[[a-z]+\])?|<=|>=|[-+*/(),=<>])")
 
 
 class Rows:

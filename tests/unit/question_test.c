@@ -258,7 +258,7 @@ static void overtraining_published(void **state)
 static void questions_are_whole(void **state)
 {
     struct world *world = *state;
-    assert_int_equal(world->lecture.count, 111);
+    assert_int_equal(world->lecture.count, 119);
     for (size_t i = 0; i < world->lecture.count; i++) {
         const struct statement *one = &world->lecture.at[i];
         const struct posed *question = &one->question;
