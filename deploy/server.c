@@ -394,7 +394,8 @@ void server_note_load(struct scenario *scenario, struct facts *noted)
         [2] = "pipeline stages under load are less sure: `chalkline simulate`",
         [3] = "attention ranks step together: TTFT with prompts longer than a step may be off by 40 %",
         [4] = "near the capacity TTFT may be off by 10 to 40 %: `chalkline simulate`",
-        [5] = "arrivals in bursts: TTFT may be 10 to 50 % longer: `chalkline simulate`" };
+        [5] = "arrivals in bursts: TTFT may be 10 to 50 % longer: `chalkline simulate`",
+        [6] = "a prompt comes in every second step and runs first: TTFT and TPOT may be off by half: `chalkline simulate`" };
     struct error ignored;
     double gap;
     if (value_of(scenario, NAME_load_gap, &gap, &ignored) && gap >= 1 && gap < sizeof gaps / sizeof *gaps)

@@ -204,6 +204,7 @@ struct sim_options {
     size_t users;                   /* above 0: a closed loop of users, which ignores `arrival` */
     double stagger;                 /* s over which the users start, evenly; 0: all at once */
     double think;                   /* s from the end of an answer to the user's next request */
+    double before, before_token;    /* s of a request and of a prompt token before the server, in TTFT (sim_before) */
     size_t waiting_most;            /* refuse a request when this many wait per replica; 0: never */
     double patience;                /* s after which a waiting request gives up; 0: never */
     double fails_every, restart;    /* s of a replica: mean time between failures; time to restart */
@@ -220,6 +221,12 @@ struct sim_options {
     struct sim_scaling scaling;
     struct sim_watch watch;
 };
+
+/* The time of a request of this many prompt tokens before it arrives at the server, s. */
+static inline double sim_before(const struct sim_options *options, uint32_t prompt)
+{
+    return options->before + options->before_token * prompt;
+}
 
 /* ---- quantiles in fixed room ------------------------------------------------------------ */
 

@@ -58,7 +58,7 @@ struct steady_run {
     const struct trace *trace;
     const struct steady_figure *figures;
     size_t count;
-    double before;                  /* s */
+    const struct sim_options *options;
     double *sample;                 /* [requests] scratch */
     struct steady *steady;
 };
@@ -73,7 +73,8 @@ static double figure_of(const struct steady_run *run, const struct steady_figure
         if (figure->time == STEADY_TPOT && output < 2)
             continue;
         const double size = figure->time == STEADY_TTFT
-                            ? result->first_token[i] - result->arrival[i] + run->before
+                            ? result->first_token[i] - result->arrival[i] +
+                              sim_before(run->options, run->trace->prompt[i])
                             : (result->completed[i] - result->first_token[i]) / (output - 1);
         run->sample[count++] = size;
         sum += size;
@@ -278,12 +279,12 @@ static bool run_all(struct steady_run *run, struct fleet_run *fleet, struct erro
     }
 }
 
-bool sim_steady(struct arena *arena, const struct trace *trace, const struct sim_options *options, double before,
+bool sim_steady(struct arena *arena, const struct trace *trace, const struct sim_options *options,
                 const struct steady_figure *figures, size_t count, struct steady *steady, struct error *error)
 {
     struct fleet_run *fleet = arena_alloc(arena, sizeof *fleet);
     struct sim_options own = *options;
-    struct steady_run run = { trace, figures, count, before, arena_array(arena, trace->count, sizeof(double)), steady };
+    struct steady_run run = { trace, figures, count, &own, arena_array(arena, trace->count, sizeof(double)), steady };
     assert(count <= STEADY_FIGURES && !options->waiting_most && !(options->patience > 0));
     *steady = (struct steady){ 0 };
     if (!run_alone(trace, options, &steady->alone, error) ||

@@ -45,10 +45,9 @@ struct steady {
 };
 
 /* Run the trace, which has as many requests as the run may take, until `count` figures are known to 2 % (of TTFT to
- * 5 %). `before` is the time that a request has spent before it arrives at the server, part of its TTFT. With
- * options->users it is a closed loop, whose outputs should differ in length: equal requests keep for ever the phases in
+ * 5 %). With options->users it is a closed loop, whose outputs should differ in length: equal requests keep for ever the phases in
  * which their users started. Options that lose requests (`waiting_most`, `patience`) are not meant for it. */
-bool sim_steady(struct arena *arena, const struct trace *trace, const struct sim_options *options, double before,
+bool sim_steady(struct arena *arena, const struct trace *trace, const struct sim_options *options,
                 const struct steady_figure *figures, size_t count, struct steady *steady, struct error *error);
 
 /* The time from one question of a user to the next, by Little's law, of a short run whose users come over the time that

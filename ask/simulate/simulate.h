@@ -25,7 +25,6 @@ struct simulate {
     struct trace trace;
     const char *drawn;                      /* the description that the trace is drawn from, by a seed; NULL: a file */
     bool varied;                            /* users: its outputs vary, although it says one number */
-    double api_time;                        /* time per request outside the engine, s */
     double scale;                           /* factor on the arrival rate */
     size_t users_each;                      /* closed loop: users of one replica; 0: of all replicas, as in options */
     double ttft_most, tpot_most;            /* limits, s; INFINITY: none */

@@ -55,7 +55,7 @@ enum { SHOWN = 4, SHOWN_OF_RUN = 6 };
 static const char *const rows[] = {
     NAME_server_step, NAME_kv_blocks_per_rank, NAME_max_num_seqs, NAME_kv_block_tokens,
     NAME_run_cost_per_token, NAME_run_energy_per_token,
-    NAME_api_time, NAME_chunked_prefill_size, NAME_step_tokens, NAME_think_time, NAME_arrivals_cv2, NAME_attention_dp,
+    NAME_api_time, NAME_ttft_per_prompt_token, NAME_chunked_prefill_size, NAME_step_tokens, NAME_think_time, NAME_arrivals_cv2, NAME_attention_dp,
     NAME_pipeline_parallel, NAME_draft_tokens, NAME_acceptance_rate, NAME_steps_ahead, NAME_stages_even,
     NAME_kv_stored_share, NAME_kv_per_token, NAME_tensor_parallel, NAME_server_price, NAME_simulated_step };
 static const char *const tier_rows[] = {

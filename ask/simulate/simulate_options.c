@@ -79,7 +79,8 @@ static bool options_fit_scheduler(const struct command *command, const struct si
             if (command_given(command, setting->name) && isnan(sim_setting(server, setting->name)))
                 wrong = setting->name;
     for (size_t i = 0; i < sizeof only / sizeof *only; i++)
-        if (command_given(command, only[i].option) && !(scheduler->can & only[i].needs))
+        if (command_given(command, only[i].option) && !(scheduler->can & only[i].needs) &&
+            !(only[i].needs == SCHEDULER_RANKS && command_count(command, only[i].option) == 1))
             wrong = only[i].option;
     if (command_choice(command, "router") == ROUTER_PREFIX && !scheduler->cached)
         wrong = "router prefix";
@@ -307,7 +308,8 @@ static bool read_model(struct simulate *simulate, struct error *error)
         return error_expected(error, "%s", said[i].instead);
     }
     return value_of(&simulate->scenario, NAME_think_time, &simulate->options.think, error) &&
-           value_of(&simulate->scenario, NAME_api_time, &simulate->api_time, error);
+           value_of(&simulate->scenario, NAME_api_time, &simulate->options.before, error) &&
+           value_of(&simulate->scenario, NAME_ttft_per_prompt_token, &simulate->options.before_token, error);
 }
 
 /* What the command says of a server, over what the prediction or the scheduler have. */
@@ -484,6 +486,7 @@ static bool read_world(struct simulate *simulate, struct error *error)
     sim->replicas = replicas_asked(simulate);
     sim->users = simulate->users_each ? simulate->users_each * sim->replicas : command_count(command, "users");
     command_take(command, "think", &sim->think);
+    command_take(command, "api-time", &sim->before);
     sim->waiting_most = command_count(command, "max-waiting");
     sim->restart = command_number(command, "restart");
     sim->scaling = (struct sim_scaling){ .most = command_count(command, "scale-to"),
@@ -499,7 +502,6 @@ static bool read_world(struct simulate *simulate, struct error *error)
     command_take(command, "patience", &sim->patience);
     command_take(command, "fails-every", &sim->fails_every);
     command_take(command, "scale-load", &sim->scaling.load);
-    command_take(command, "api-time", &simulate->api_time);
     command_take(command, "ttft", &simulate->ttft_most);
     command_take(command, "tpot", &simulate->tpot_most);
     simulate->ttft_share = command_given(command, "ttft") ? command_value(command, "ttft")->percentile : 0;

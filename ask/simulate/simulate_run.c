@@ -20,7 +20,7 @@ static void score_request(struct class_score *priority_class, const struct simul
     if (!(last >= 0))
         return;
     double tpot = output > 1 ? (last - first) / (output - 1) : 0;
-    double asked = result->arrival[i] - simulate->api_time;
+    double asked = result->arrival[i] - sim_before(&outcome->options, outcome->trace.prompt[i]);
     priority_class->answered++;
     priority_class->outputs += output;
     priority_class->inputs += outcome->trace.prompt[i];
@@ -198,7 +198,7 @@ bool simulate_steady(struct arena *arena, const struct simulate *simulate, const
     sim.server = simulate_own(arena, &simulate->options.server, 0);
     sim.split.server = simulate_own(arena, &simulate->options.split.server, 0);
     return vary_trace(arena, simulate, &as_asked, &trace, error) &&
-           sim_steady(arena, &trace, &sim, simulate->api_time, figures, count, steady, error);
+           sim_steady(arena, &trace, &sim, figures, count, steady, error);
 }
 
 bool simulate_has_limits(const struct simulate *simulate)

@@ -289,7 +289,7 @@ static bool ask_run(struct stream *stream, struct endpoint_refusal *refusal)
     if (endpoint->ending)
         return refuse(refusal, 503, "ServiceUnavailableError", "the server is ending");
     stream->arrived = stream->last = now;
-    if (!live_ask(endpoint->run, now - endpoint->run_began + endpoint->simulate.api_time,
+    if (!live_ask(endpoint->run, now - endpoint->run_began + sim_before(&endpoint->simulate.options, stream->asked.prompt),
                   stream->asked.prompt, stream->answer.wanted, stream->asked.blocks, stream->asked.block_count,
                   &stream->id))
         return refuse(refusal, 503, "ServiceUnavailableError",

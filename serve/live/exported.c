@@ -44,6 +44,11 @@ static void ran(void *context, size_t replica, double from, double seconds, uint
     exported->counts.generation_tokens += (uint64_t)tokens;
 }
 
+static double asked_at(const struct exported *exported, size_t i)
+{
+    return exported->outcome->result.arrival[i] - sim_before(&exported->outcome->options, exported->outcome->trace.prompt[i]);
+}
+
 static void count_first(struct exported *exported, size_t i)
 {
     const struct sim_result *result = &exported->outcome->result;
@@ -51,7 +56,7 @@ static void count_first(struct exported *exported, size_t i)
     exported->first[i] = true;
     counts->prompt_tokens += exported->outcome->trace.prompt[i];
     counts->generation_tokens++;
-    counts_observe(counts, HISTOGRAM_TTFT, result->first_token[i] - result->arrival[i] + exported->simulate->api_time);
+    counts_observe(counts, HISTOGRAM_TTFT, result->first_token[i] - asked_at(exported, i));
 }
 
 static void count_last(struct exported *exported, size_t i)
@@ -61,7 +66,7 @@ static void count_last(struct exported *exported, size_t i)
     struct replica_counts *counts = &exported->counts;
     exported->last[i] = true;
     counts->finished[FINISH_STOP]++;
-    counts_observe(counts, HISTOGRAM_E2E, result->completed[i] - result->arrival[i] + exported->simulate->api_time);
+    counts_observe(counts, HISTOGRAM_E2E, result->completed[i] - asked_at(exported, i));
     counts_observe(counts, HISTOGRAM_PROMPT, trace->prompt[i]);
     counts_observe(counts, HISTOGRAM_GENERATION, trace->output[i]);
 }

@@ -38,7 +38,7 @@ static struct steady steady_of(struct arena *arena, const char *words, const str
     struct steady steady;
     struct error error;
     if (!generate_trace(arena, words, &trace, &error) ||
-        !sim_steady(arena, &trace, options, 0, figures, 3, &steady, &error))
+        !sim_steady(arena, &trace, options, figures, 3, &steady, &error))
         fail_msg("%s: %s; %s", words, error.what, error.hint);
     return steady;
 }
