@@ -104,7 +104,7 @@ static const struct traffic {
     { STEP " --scheduler sarathi", "", 8, 300, 40, 0.05, 0.02 },
     { STEP " --scheduler sglang --max-batched-tokens 8192", "", 8, 300, 40, 0.05, 0.02 },
     { STEP " --scheduler trtllm", "", 8, 300, 40, 0.05, 0.02 },
-    { "--model llama-3.1-8b --on h100-sxm --gpus 1 --api-time 0s", "", 8, 1000, 100, 0.05, 0.02 },
+    { "--model llama-3.1-8b --on h100-sxm --gpus 1 --api-time 0s --chunked-prefill-size 512", "", 8, 1000, 100, 0.05, 0.02 },
     { STEP, " --replicas 2 --router round-robin", 8, 200, 40, 0.05, 0.02 },
 };
 
