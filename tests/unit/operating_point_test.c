@@ -214,7 +214,7 @@ static void simulations_have_the_rows_of_eval(void **state)
             const struct doc *eval = evaluated(&arena, engines[e].words, loads[l].words);
             *command = (struct command){ .verb = &verb_simulate };
             command_put_word(&arena, command, "poisson:count=20000,input=1000,output=200");
-            give(&arena, command, "--model llama-3.1-8b " SERVER " --replicas 1");
+            give(&arena, command, "--model llama-3.1-8b " SERVER " --dp 1 --replicas 1");
             give(&arena, command, engines[e].words);
             give(&arena, command, loads[l].words);
             if (!simulate_read(&arena, command, simulate, &error))
@@ -229,6 +229,9 @@ static void simulations_have_the_rows_of_eval(void **state)
             }
             const struct sim_options *options = &simulate->options;
             const struct trace *trace = &simulate->trace;
+            double before;
+            assert_true(value_of(&simulate->scenario, NAME_api_time " + 1000 * " NAME_ttft_per_prompt_token " * one_token", &before,
+                                 &error) && before > 0 && sim_before(options, 1000) == before);
             assert_string_equal(options->server.scheduler->engine, engines[e].engine);
             assert_true((double)options->server.chunk == (engines[e].chunk ? engines[e].chunk : engines[e].budget));
             assert_true((double)options->server.max_num_seqs == number_of(eval, NAME_rank_seats));
