@@ -728,6 +728,14 @@ static bool chips_of_a_stage(const char *id)
     return !strcmp(id, "pipeline.weights_divide") || !strcmp(id, "pipeline.kv_cancels");
 }
 
+/* The published speed-up limit was that of an empty batch, which is now `step_over_weights`. */
+static const char *published(struct arena *arena, const char *equation)
+{
+    static const char limit[] = "speed_up_limit";
+    return strncmp(equation, limit, sizeof limit - 1) ? equation
+                                                      : arena_print(arena, "step_over_weights%s", equation + sizeof limit - 1);
+}
+
 /* When would a statement of the lecture turn? The published root is an answer. */
 static void lecture_turns(void **state)
 {
@@ -745,7 +753,7 @@ static void lecture_turns(void **state)
     for (size_t i = 0; i < flips.rows; i++) {
         const char *id = csv_cell(&flips, i, csv_column(&flips, "id"));
         const char *unknown = csv_cell(&flips, i, csv_column(&flips, "input"));
-        const char *equation = csv_cell(&flips, i, csv_column(&flips, "equation"));
+        const char *equation = published(&arena, csv_cell(&flips, i, csv_column(&flips, "equation")));
         const char *root = csv_cell(&flips, i, csv_column(&flips, "root"));
         size_t k = 0;
         while (k < statements.rows && strcmp(csv_cell(&statements, k, csv_column(&statements, "id")), id))
