@@ -121,7 +121,7 @@ static void read_factors(struct scenario *scenario, const struct statement *stat
                                                                  value_or_nan(scenario, part.value) };
 }
 
-/* Set what the question keeps in a copy of the scenario, and see whether it applies there. */
+/* Set the inputs of the question in a copy of the scenario, and see whether the question applies there. */
 static bool pose(struct scenario *asked, const struct statement *statement, enum question_inputs inputs, struct reply *reply)
 {
     *reply = (struct reply){ .scenario = *asked, .figure = NAN, .closed = NAN, .holds = HOLDS_UNKNOWN,

@@ -223,7 +223,7 @@ static enum wants wanted(const char *text)
     return says(text, "how") || says(text, "what") ? WANTS_QUANTITY : WANTS_NAMED;
 }
 
-/* The share of what is asked that an entry has, each word as much as its strongest place counts. */
+/* The share of the asked words that an entry has; a word counts as much as its strongest place. */
 static double covered(const struct lookup *lookup, size_t at)
 {
     const struct words *asked = &lookup->asked;

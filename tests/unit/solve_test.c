@@ -728,7 +728,7 @@ static bool chips_of_a_stage(const char *id)
     return !strcmp(id, "pipeline.weights_divide") || !strcmp(id, "pipeline.kv_cancels");
 }
 
-/* The published speed-up limit was that of an empty batch, which is now `step_over_weights`. */
+/* The published `speed_up_limit` belongs to an empty batch: `step_over_weights` today. */
 static const char *published(struct arena *arena, const char *equation)
 {
     static const char limit[] = "speed_up_limit";
