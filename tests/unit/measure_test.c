@@ -278,7 +278,8 @@ static void test_interrupted(void **state)
     close(listener);
     setenv("CHALKLINE_API_KEY", "sk-very-secret", 1);
     snprintf(words, sizeof words, "measure http://127.0.0.1:%u --loads 1,1,1,1,1,1,1,1 --isl 16 --osl 2 --budget 60s "
-             "-o %s & p=$!; sleep 0.3; tr '\\0' ' ' </proc/$p/cmdline; kill -INT $p; wait $p", port, path);
+             "-o %s & p=$!; for i in $(seq 300); do [ $(wc -l <%s) -gt 5 ] && break; sleep 0.1; done; "
+             "tr '\\0' ' ' </proc/$p/cmdline; kill -INT $p; wait $p", port, path, path);
     const int status = run(words, out, sizeof out);
     unsetenv("CHALKLINE_API_KEY");
     kill(server, SIGKILL);
