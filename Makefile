@@ -153,11 +153,12 @@ $(B)/embedded_words.c: $(B)/embed formulas/synonyms.txt
 	@$(B)/embed embedded_words formulas/synonyms.txt > $@
 $(B)/embedded_data.c: $(B)/embed $(TEXTS)
 	@$(B)/embed embedded_data $(TEXTS) > $@
-# The same, packed for the page, without what only `check` reads.
+# The same, packed for the page, without tables that it never reads.
 $(B)/packed: tools/packed.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/catalog/packed.o $(B)/catalog/devices.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/packed.c: $(B)/packed $(TABLES)
-	@echo write $@; $(B)/packed $(filter-out $(TEXTS) data/grids.csv data/caching.csv data/priors.csv data/targets.csv data/metrics.csv,$(TABLES)) \
+	@echo write $@; $(B)/packed $(filter-out $(TEXTS) data/grids.csv data/caching.csv data/priors.csv data/targets.csv data/metrics.csv \
+		data/finetunes.csv data/loss_laws.csv data/slips.csv,$(TABLES)) \
 		--without formulas/lecture/design.chalk \
 		--without formulas/prices/priors.chalk \
 		--without formulas/prices/bill.chalk \
