@@ -17,7 +17,7 @@ import sys
 UNITS = {"token": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400}
 LAYOUT = {"--gpus", "--tp", "--dp", "--pp", "--ep", "--cp", "--replicas", "--users", "--concurrency", "--rate",
           "--chunked-prefill-size", "--max-batched-tokens"}
-OPTIONS = {"chips": "--gpus", "batch": "--batch", "pipeline_parallel": "--pp"}
+OPTIONS = {"chips": "--gpus", "batch": "--batch", "context": "--context", "pipeline_parallel": "--pp"}
 TOKEN = re.compile(r"\s*([0-9.]+(?:e[0-9]+)?[A-Za-z]*|[A-Za-z_][A-Za-z_0-9]*(?:\[[a-z]+\])?|<=|>=|[-+*/(),=<>])")
 
 
@@ -43,9 +43,9 @@ class Rows:
         if not rows:
             return
         answer = subprocess.run(self.command(rows), capture_output=True, text=True, check=False)
-        if not answer.stdout:
-            raise ValueError(answer.stderr)
-        said = json.loads(answer.stdout)
+        said = json.loads(answer.stdout or "{}")
+        if any(row not in said for row in rows):
+            raise ValueError(answer.stderr or answer.stdout)
         self.known.update({row: said[row]["value"] for row in rows})
 
     def moved(self, row, value):
