@@ -1,4 +1,4 @@
-/* One file: style, script, worker and engine inside. */
+/* One file: style, script and engine inside. */
 import { build } from "esbuild";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,13 +11,12 @@ const common = { bundle: true, minify: !process.env.PLAIN, write: false, format:
                  define: { VERSION: JSON.stringify(process.env.VERSION ?? "") } };
 const text = async options => (await build({ ...common, ...options })).outputFiles[0].text;
 
-const worker = await text({ entryPoints: ["src/worker.ts"] });
-const script = await text({ entryPoints: ["src/main.tsx"], plugins: [virtual(root, here, worker)], jsx: "automatic", jsxImportSource: "preact" });
+const script = await text({ entryPoints: ["src/main.tsx"], plugins: [virtual(root)], jsx: "automatic", jsxImportSource: "preact" });
 /* The first screens, by the engine itself; the page's modules get of a browser what they ask for. */
 async function firsts() {
   const browser = { documentElement: { dataset: {} }, getElementById: () => null };
   Object.assign(globalThis, { window: globalThis, document: browser, innerWidth: 1440, location: { hash: "" }, requestAnimationFrame: () => 1, VERSION: process.env.VERSION ?? "" });
-  const wait = globalThis.setTimeout, options = { ...common, minify: false, format: "esm", platform: "node", plugins: [virtual(root, here, worker)], jsx: "automatic", jsxImportSource: "preact" };
+  const wait = globalThis.setTimeout, options = { ...common, minify: false, format: "esm", platform: "node", plugins: [virtual(root)], jsx: "automatic", jsxImportSource: "preact" };
   globalThis.setTimeout = () => 0;
   const load = async entry => import("data:text/javascript;base64," + Buffer.from(await text({ ...options, entryPoints: [entry] })).toString("base64"));
   const { firsts, Engine } = await load("src/first.tsx");
@@ -26,7 +25,6 @@ async function firsts() {
   return Object.entries(made).map(([at, html]) => `<template data-at="${at}">${html}</template>`).join("\n");
 }
 const show = await text({ entryPoints: ["src/show.ts"] });
-const early = await text({ entryPoints: ["src/early.ts"] });
 const style = await text({ entryPoints: ["src/style.css"] });
 /* As small as deflate can be, where zopfli is there; any browser unpacks it. */
 function pack(path) {
@@ -40,7 +38,6 @@ const put = (mark, what) => { page = page.split(mark).join(what); };
 put("/*STYLE*/", await faces() + style);
 put("<!--FIRST-->", await firsts());
 put("/*SHOW*/", show);
-put("/*EARLY*/", early);
 put("/*SCRIPT*/", script.replace(/<\/script/g, "<\\/script"));
 put("/*WASM*/", wasm);
 

@@ -31,10 +31,9 @@ function lecture(data) {
   return { CHAPTER_OF: chapters, DECKS: decks, STATEMENTS: Object.fromEntries(statements) };
 }
 
-/* The modules that are made at build time: `virtual:lecture`, and the worker's script as a text. */
-export const virtual = (root, page, worker = "") => ({ name: "virtual", setup(build) {
+/* The module that is made at build time. */
+export const virtual = root => ({ name: "virtual", setup(build) {
   build.onResolve({ filter: /^virtual:/ }, ({ path }) => ({ path, namespace: "virtual" }));
-  build.onLoad({ filter: /^virtual:worker$/, namespace: "virtual" }, () => ({ contents: worker, loader: "text" }));
   build.onLoad({ filter: /^virtual:lecture$/, namespace: "virtual" }, () => ({ loader: "js",
     contents: Object.entries(lecture(root + "data")).map(([name, of]) => `export const ${name} = ${JSON.stringify(of)};`).join("\n") }));
 } });

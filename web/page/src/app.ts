@@ -229,6 +229,12 @@ export class App {
     this.settle();
   }
 
+  /* In a worker: asks the engine what the page will ask it for this address. */
+  async prepare(hash: string): Promise<void> {
+    const state = await open(hash, this.known);
+    if (!("field" in state) && !Object.keys(state.files).length) this.compute(state, false);
+  }
+
   /* Another address: opened whole or refused. */
   async go(hash: string): Promise<void> {
     if (hash === this.written) return;

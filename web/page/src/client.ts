@@ -2,7 +2,6 @@
  * dropped, one that runs is stopped with its worker. What a question asks is its number: the page
  * shows an answer only to the question that it has now. */
 import type { BoardDoc, Reply } from "./engine";
-import workerCode from "virtual:worker";
 
 export interface BoardReply {
   doc: BoardDoc;
@@ -14,22 +13,31 @@ export type Question =
   | { kind: "asks"; list: string[][] }
   | { kind: "board"; words: string[]; quantities: string[]; sweeps: Record<string, number[]> };
 
+/* A worker that runs the page's own script. */
+export function thread(code: string): Worker {
+  const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" })), worker = new Worker(url);
+  URL.revokeObjectURL(url);
+  return worker;
+}
+
 export class Client {
-  private worker: Worker | null = null;     // begun by the first question, after the first number
   private busy: { id: number; lane: string } | null = null;
   private readonly done = new Map<number, (data: any) => void>();
   private queue: { id: number; lane: string; message: Question }[] = [];
   private readonly files = new Map<string, Uint8Array>();
   private next = 1;
 
-  constructor(private readonly module: WebAssembly.Module) {}
+  /* The first worker has its engine already. */
+  constructor(private readonly module: WebAssembly.Module, private readonly code: string, private worker: Worker | null) { if (worker) this.listen(worker); }
 
-  private begin(): Worker {
-    const url = URL.createObjectURL(new Blob([workerCode], { type: "text/javascript" }));
-    const worker = this.worker = new Worker(url);
-    URL.revokeObjectURL(url);
+  private listen(worker: Worker): void {
     worker.onmessage = event => { if (worker === this.worker) this.answered(event.data); };
     worker.onerror = event => { if (worker === this.worker) this.answered({ id: this.busy?.id, broken: event.message }); };
+  }
+
+  private begin(): Worker {
+    const worker = this.worker = thread(this.code);
+    this.listen(worker);
     worker.postMessage({ id: 0, kind: "start", module: this.module });
     for (const [name, data] of this.files) worker.postMessage({ id: 0, kind: "shelve", name, data });
     return worker;

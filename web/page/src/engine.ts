@@ -54,6 +54,10 @@ const SIDE = { bound: 0, server: 1 };
 export type Theme = "auto" | "light" | "dark" | "page";
 const THEME = { auto: 0, light: 1, dark: 2, page: 3 };
 
+/* What an engine was asked first, and what that changed in its memory: another one of the same module goes on from there. */
+export interface Begun { size: number; pages: Uint32Array; bytes: Uint8Array; replies: [string, string][] }
+const PAGE = 4096;
+
 interface Exports {
   memory: WebAssembly.Memory;
   _initialize(): void;
@@ -145,7 +149,11 @@ export class Engine {
   private readonly patterns = new Map<string, RegExp>();
   private readonly units = new Map<string, number>();    // that stay: every frame writes numbers
 
-  private constructor(module: WebAssembly.Module) {
+  private fresh: BigUint64Array | null = null;           // in a worker that begins for the page: the memory before all questions,
+  private readonly asked: [string, string][] = [];       // and these
+  private replies: [string, string][];                   // in the page: what comes next, answered already
+
+  private constructor(module: WebAssembly.Module, begun: Begun | null, keeps: boolean) {
     const BAD = 8, NONE = 0;            // WASI: no such file; well
     const system: Record<string, unknown> = new Proxy({}, { get: (_, name) => {
       if (name === "proc_exit") return () => { throw new Error("the engine gave up"); };
@@ -160,21 +168,55 @@ export class Engine {
     const instance = new WebAssembly.Instance(module, {
       wasi_snapshot_preview1: system as WebAssembly.ModuleImports, page });
     this.wasm = instance.exports as unknown as Exports;
-    this.wasm._initialize();
+    this.replies = begun?.replies ?? [];
+    if (!begun) {
+      this.fresh = keeps ? new BigUint64Array(this.wasm.memory.buffer.slice(0)) : null;
+      this.wasm._initialize();
+      return;
+    }
+    const { memory } = this.wasm;
+    memory.grow((begun.size - memory.buffer.byteLength) / 65536);
+    const to = new Uint8Array(memory.buffer);
+    begun.pages.forEach((page, i) => to.set(begun.bytes.subarray(i * PAGE, (i + 1) * PAGE), page * PAGE));
   }
 
-  static load(module: WebAssembly.Module): Engine { return new Engine(module); }
+  static load(module: WebAssembly.Module, begun: Begun | null = null, keeps = false): Engine { return new Engine(module, begun, keeps); }
+  /* Ends what it keeps. */
+  begun(): Begun {
+    const { fresh, wasm: { memory: { buffer } } } = this, now = new BigUint64Array(buffer), words = PAGE / 8, pages: number[] = [];
+    for (let page = 0; page < now.length / words; page++) {
+      let i = page * words;
+      const end = i + words;
+      while (i < end && now[i] === (fresh![i] ?? 0n)) i++;
+      if (i < end) pages.push(page);
+    }
+    const bytes = new Uint8Array(PAGE * pages.length);
+    pages.forEach((page, i) => bytes.set(new Uint8Array(buffer, page * PAGE, PAGE), i * PAGE));
+    this.fresh = null;
+    return { size: buffer.byteLength, pages: Uint32Array.from(pages), bytes, replies: this.asked };
+  }
+
+  /* A document that the engine answers with. Answers that were brought are right in their order alone, as the memory is that
+   * after all of them: the first other question ends them. */
+  private document(question: string, ask: () => number): any {
+    if (this.replies[0]?.[0] === question) return JSON.parse(this.replies.shift()![1]);
+    this.replies = [];
+    const reply = ask(), text = this.text(reply, this.wasm.size());
+    if (this.fresh) this.asked.push([question, text]);
+    return JSON.parse(text);
+  }
 
   /* What the words ask, as the command line would. */
   ask(words: string[]): Reply {
-    const [at, size] = this.words(["chalkline", ...words]);
-    const reply = this.wasm.ask(at, size);
-    this.wasm.release(at);
-    return JSON.parse(this.text(reply, this.wasm.size()));
+    return this.document(JSON.stringify(words), () => {
+      const [at, size] = this.words(["chalkline", ...words]), reply = this.wasm.ask(at, size);
+      this.wasm.release(at);
+      return reply;
+    });
   }
 
   /* Verbs with what stands beside them, options with the verbs that take them. */
-  tables(): Tables { return JSON.parse(this.text(this.wasm.tables(), this.wasm.size())); }
+  tables(): Tables { return this.document("tables", () => this.wasm.tables()); }
 
   /* From now on a file of this name can be asked about. */
   shelve(name: string, data: Uint8Array): boolean {
@@ -191,13 +233,13 @@ export class Engine {
   }
 
   board(slot: number, words: string[], quantities: string[]): BoardDoc {
-    const [at, size] = this.words(["chalkline", "eval", ...words]);
-    const [rows, rowsSize] = this.words(quantities);
-    const reply = this.wasm.board(slot, at, size, rows, rowsSize);
-    const doc = JSON.parse(this.text(reply, this.wasm.size()));
-    this.wasm.release(at);
-    this.wasm.release(rows);
-    return doc;
+    return this.document(JSON.stringify([slot, words, quantities]), () => {
+      const [at, size] = this.words(["chalkline", "eval", ...words]), [rows, rowsSize] = this.words(quantities);
+      const reply = this.wasm.board(slot, at, size, rows, rowsSize);
+      this.wasm.release(at);
+      this.wasm.release(rows);
+      return reply;
+    });
   }
 
   /* Live views: they hold until memory grows, so take them anew for each use. */

@@ -2,8 +2,8 @@
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { App } from "./app";
-import { Client } from "./client";
-import { Engine, type Reply } from "./engine";
+import { Client, thread } from "./client";
+import { type Begun, Engine, type Reply } from "./engine";
 import { measure, MeasuredPanel } from "./measured";
 import { LectureScreen, useNarrow } from "./lecture";
 import { ModelScreen } from "./model";
@@ -13,6 +13,7 @@ import { decodeRate, RunScreen } from "./run";
 import { canCommand } from "./run_asks";
 import { command, fromWords, scenario, START, travels, words } from "./state";
 import { WhyPanel } from "./why";
+import { work } from "./worker";
 import { chosen, front, planCommand, speedOf } from "./model_asks";
 import { two } from "./plain";
 import { place, worth } from "./num";
@@ -138,21 +139,29 @@ function listen(app: App): void {
   document.addEventListener("drop", event => { event.preventDefault(); document.body.classList.remove("dropping"); void drop(app, [...(event.dataTransfer?.files ?? [])]); });
 }
 
-async function start(): Promise<void> {
-  const module = await (window as unknown as { engine: Promise<WebAssembly.Module> }).engine;     // begun by early.ts
+const brought = (): { words?: string[]; answer?: Reply } | null => JSON.parse(document.getElementById("state")!.textContent || "null");
+interface First { module: WebAssembly.Module; begun: Begun | null; failed?: string }
+
+/* The engine comes after this script, packed. A worker unpacks it and opens the board of the address. */
+async function start(code: string, worker: Worker, packed: string): Promise<void> {
+  const report = brought(), { module, begun, failed } = await new Promise<First>((take, refuse) => {
+    worker.onmessage = ({ data }) => take(data);
+    worker.onerror = event => refuse(new Error(event.message));
+    worker.postMessage({ kind: "unpack", packed, hash: location.hash || (report?.words ? "" : "#model") });
+  });
+  if (failed) throw new Error(failed);
   performance.mark("compiled");
-  const app = new App(Engine.load(module), new Client(module)), root = document.getElementById("page")!;
+  const app = new App(Engine.load(module, begun), new Client(module, code, worker)), root = document.getElementById("page")!;
   performance.mark("made");
   (window as unknown as { chalkline: App }).chalkline = app;
   const [answer, detail] = ["h1.answer", ".detail"].map(what => root.querySelector(what)?.innerHTML ?? "");
   if (answer) app.first = { answer, detail };
   app.render = () => render(<Page app={app} />, root);
-  const brought = JSON.parse(document.getElementById("state")!.textContent || "null") as { words?: string[]; answer?: Reply } | null;
-  if (brought?.words) {
-    app.sent = { words: brought.words, text: brought.answer?.error ? `${brought.answer.error.what}\n${brought.answer.error.hint}` : brought.answer?.text ?? "" };
+  if (report?.words) {
+    app.sent = { words: report.words, text: report.answer?.error ? `${report.answer.error.what}\n${report.answer.error.hint}` : report.answer?.text ?? "" };
   }
-  if (brought?.words && location.hash.length < 2) {
-    const asked = fromWords(brought.words, app.tables), of = asked.model ? asked : scenario(START.A.model, START.A.on, asked.options, asked.given);
+  if (report?.words && location.hash.length < 2) {
+    const asked = fromWords(report.words, app.tables), of = asked.model ? asked : scenario(START.A.model, START.A.on, asked.options, asked.given);
     if (!app.dispatch({ do: "is", state: { ...START, A: of.on ? of : { ...of, on: START.A.on } } })) app.dispatch({ do: "is", state: { ...START } });
   } else await app.go(location.hash || "#model");
   performance.mark("opened");
@@ -162,9 +171,13 @@ async function start(): Promise<void> {
   requestAnimationFrame(() => setTimeout(() => { app.begun = true; app.draw(); }));
 }
 
-if (document.getElementById("wasm")) start().catch(error => {
-  const box = document.createElement("p");
-  box.setAttribute("role", "alert");
-  box.textContent = `The engine did not start: ${(error as Error).message}`;
-  document.getElementById("page")!.append(box);
-});
+if (typeof document === "undefined") work();
+else if (document.currentScript) {
+  const code = document.currentScript.textContent!, worker = thread(code);
+  (window as unknown as { engine(packed: string): void }).engine = packed => void start(code, worker, packed).catch(error => {
+    const box = document.createElement("p");
+    box.setAttribute("role", "alert");
+    box.textContent = `The engine did not start: ${(error as Error).message}`;
+    document.getElementById("page")!.append(box);
+  });
+}

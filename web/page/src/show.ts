@@ -4,6 +4,6 @@ let theme: string | null = null;
 try { theme = localStorage.getItem("theme"); } catch { /* a page from a disk may have none */ }
 root.dataset.theme = theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 for (const template of document.querySelectorAll<HTMLTemplateElement>("template")) {
-  if (template.dataset.at === at && document.getElementById("state")!.textContent === "null" && innerWidth >= 900) document.getElementById("page")!.append(template.content);
+  if (template.dataset.at === at && document.getElementById("state")!.textContent === "null" && matchMedia("(min-width: 900px)").matches) document.getElementById("page")!.append(template.content);
   template.remove();
 }

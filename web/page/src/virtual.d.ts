@@ -1,4 +1,3 @@
-declare module "virtual:worker" { const code: string; export default code; }
 declare module "*.css" { const text: string; export default text; }
 declare module "virtual:lecture" {
   export const CHAPTER_OF: Record<string, { number: number; title: string; time: string; question: string }>;

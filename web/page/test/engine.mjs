@@ -8,7 +8,7 @@ export const root = new URL("../../../", import.meta.url).pathname;
 
 /* What a module of the page exports. */
 export async function source(file) {
-  const made = await build({ entryPoints: [`${here}../src/${file}`], bundle: true, format: "esm", write: false, logLevel: "warning", plugins: [virtual(root, here + "../")] });
+  const made = await build({ entryPoints: [`${here}../src/${file}`], bundle: true, format: "esm", write: false, logLevel: "warning", plugins: [virtual(root)] });
   return import("data:text/javascript;base64," + Buffer.from(made.outputFiles[0].text).toString("base64"));
 }
 
