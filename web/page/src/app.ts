@@ -13,6 +13,7 @@ import { lectureQuestions } from "./lecture_asks";
 import { STATEMENTS } from "virtual:lecture";
 
 const REST = 90, IDLE = 150;            // ms without a move: the board is opened anew, the worker is asked
+const SLOW = 6;                         // ms of script for text and a picture, from which each gets a frame of its own
 
 export interface Answer<T> { data: T | null; fresh: boolean }
 
@@ -23,7 +24,7 @@ export class App {
   readonly lecture = new Numbers(this.engine, 1);       // the lecture's numbers beside the reader's
   readonly known: Known;
   moving = false;                                       // a hand is moving something
-  turn = 0;                                             // counts what has been drawn: pictures take turns while it does
+  readonly figures = new Set<{ seen(): boolean; draw(): void }>();
   first: { answer: string; detail: string } | null = null;      // of the page as it was built
   dropped = 0;                                          // files that have been dealt with
   begun = false;                                        // the first numbers come before the first picture
@@ -145,9 +146,22 @@ export class App {
 
   refuse(refusal: Refusal): void { this.refused = refusal; this.draw(); }
 
-  draw(): void {
-    if (this.frame) return;
-    this.frame = requestAnimationFrame(() => { this.frame = 0; this.turn++; this.render(); this.settle(); });
+  private stale = false;                                // the text is of an older state
+  private owed = false;                                 // this text's picture is to come
+  private slow = false;
+  private turn = 0;
+  draw(): void { this.stale = true; this.next(); }
+  private next(): void {
+    if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.show(); this.settle(); });
+  }
+  /* While a hand moves, the pictures that are seen take turns, one a frame; where even that is slow, the text takes its turn too. */
+  private show(): void {
+    const began = performance.now(), seen = this.moving ? [...this.figures].filter(figure => figure.seen()) : [];
+    const text = this.stale && !(this.slow && this.owed && seen.length);
+    if (text) { this.stale = false; this.owed = seen.length > 0; this.render(); }
+    if (this.owed && !(this.slow && text)) { this.owed = false; seen[this.turn++ % seen.length]?.draw(); }
+    this.slow = this.moving && (this.slow || performance.now() - began > SLOW);
+    if (this.stale || this.owed) this.next();
   }
 
   /* ---- what takes longer ----------------------------------------------------------------------- */

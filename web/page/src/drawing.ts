@@ -64,8 +64,7 @@ export interface Handlers {
   drag?(x: number, y: number, done: boolean): void;             // anywhere in the frame, where `here` is
   mark?(name: string, x: number, done: boolean): void;          // a mark that sets something
 }
-/* turn: is it this picture's turn in this frame? Those that are seen take turns. */
-export interface Mounted { update(picture: Picture): void; turn(frame: number): boolean; remove(): void }
+export interface Mounted { readonly seen: boolean; update(picture: Picture): void; remove(): void }
 
 /* The renderer takes numbers up to here. What a reader has driven beyond has no place on an axis, and is
  * left out. */
@@ -246,11 +245,6 @@ class Drawing implements Mounted {
   update(picture: Picture): void {
     this.picture = drawable(picture);
     this.draw();
-  }
-
-  turn(frame: number): boolean {
-    const list = [...drawings.values()].filter(d => d.seen);
-    return list[frame % list.length] === this;
   }
 
   remove(): void {

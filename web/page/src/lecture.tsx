@@ -6,11 +6,13 @@ import { type ChapterSpec, CHAPTERS, clock, type Held, root, three, toldOf as ch
 import type { Reply } from "./engine";
 import { EquationLines } from "./equation";
 import { Drawing } from "./extras";
-import { Figure } from "./figure";
+import { Figure, Waits } from "./figure";
 import { RUN, type Statement, toldOf } from "./lecture_asks";
 import { Asked, Num, rounded, Slider, Value } from "./num";
 import { Running } from "./running";
 import { CHAPTER_IDS } from "./state";
+import { Below, Still } from "./still";
+import type { Picture } from "./picture_type";
 import { STATEMENTS } from "virtual:lecture";
 
 /* The quantities that the words of a text are of. */
@@ -110,8 +112,9 @@ function More({ app, chapter, told }: { app: App; chapter: ChapterSpec; told: St
 export function LectureScreen({ app }: { app: App }) {
   const { state, numbers: n, chapter } = app, narrow = useNarrow(), said = chapterTold(chapter.id), reply = app.answer<Reply>("told", toldOf(app));
   const told = ((reply.data?.answer?.statements ?? []) as Statement[]).filter(s => s.chapter === said.number);
-  const held = ends.begin(`${chapter.id} ${state.mine} ${state.mine ? JSON.stringify([state.A.model, state.A.on]) : state.statement}`), equations = chapter.equations(n), pictures = app.begun ? chapter.pictures(n, held) : [], verdict = chapter.verdict(n), hand = chapter.hand, seen = new Set<string>();
-  const lastSets = useRef<{ row: string; value: number } | null>(null);
+  const held = ends.begin(`${chapter.id} ${state.mine} ${state.mine ? JSON.stringify([state.A.model, state.A.on]) : state.statement}`), equations = chapter.equations(n), verdict = chapter.verdict(n), hand = chapter.hand, seen = new Set<string>();
+  const lastSets = useRef<{ row: string; value: number } | null>(null), drawn = useRef<readonly Picture[]>([]);
+  const draw = (): readonly Picture[] => drawn.current = chapter.pictures(n, held), pictures = !app.begun ? [] : app.moving ? drawn.current : draw();
   const drag = (sets: string) => (x: number, _y: number, done: boolean): void => {
     if (sets !== hand.row && sets !== "context" && sets !== "pretrain_tokens") return;
     const input = n.input(sets), scale = sets === "pretrain_tokens" ? NaN : 1;
@@ -120,7 +123,7 @@ export function LectureScreen({ app }: { app: App }) {
   };
   /* A mark that is dragged asks which value of its input puts it there. */
   const inverse = (k: number) => (name: string, x: number, done: boolean): void => {
-    const mark = pictures[k].marks?.find(m => m.name === name) ?? pictures[k].marks?.[0], row = mark?.sets;
+    const mark = drawn.current[k].marks?.find(m => m.name === name) ?? drawn.current[k].marks?.[0], row = mark?.sets;
     if (!row || !(x > 0)) return;
     const now = n.value(row), at = (v: number): number => { const trial = chapter.pictures({ ...view(n, row, v) } as never, held)[k].marks?.[0]?.x ?? NaN; return Number.isFinite(trial) ? Math.log(trial / x) : NaN; };
     const from = lastSets.current?.row === row ? lastSets.current.value : now;
@@ -130,7 +133,7 @@ export function LectureScreen({ app }: { app: App }) {
   };
   const mineName = app.titleOf("models", state.A.model), stated = STATEMENTS[state.statement];
   return <>
-    <nav class="chapters" aria-label="chapters">{CHAPTER_IDS.map(id => { const of = chapterTold(id); return <a key={id} href={`#lecture/${id}`} aria-current={id === chapter.id ? "page" : undefined}>{of.number}<span class="chapter-words"> {of.title} <span class="time">{clock(of.time)}</span></span></a>; })}</nav>
+    <Still app={app}>{() => <nav class="chapters" aria-label="chapters">{CHAPTER_IDS.map(id => { const of = chapterTold(id); return <a key={id} href={`#lecture/${id}`} aria-current={id === chapter.id ? "page" : undefined}>{of.number}<span class="chapter-words"> {of.title} <span class="time">{clock(of.time)}</span></span></a>; })}</nav>}</Still>
     <div class="opening"><div><p class="place">{stated ? <><a href={`#lecture/${chapter.id}`}>Chapter {said.number} · {said.title}</a> · {state.statement}, <a class="second" href={`${VIDEO}?t=${Math.abs(stated.second)}`} target="_blank" rel="noreferrer"><Second id={state.statement} /></a></> : <>Chapter {said.number} · {said.title} · the lecture from {clock(said.time)}</>}</p>
       {stated ? <h1 class="stated">{stated.statement}</h1> : <h1>{said.question}</h1>}</div>
       {stated ? <Stated app={app} statement={told.find(s => s.id === state.statement)} /> : <p class="lede">{chapter.lede.filter(id => STATEMENTS[id]).map(id => <span key={id}><Coloured text={STATEMENTS[id]!.statement} seen={seen} />{" "}</span>)}</p>}</div>
@@ -140,13 +143,13 @@ export function LectureScreen({ app }: { app: App }) {
     <div class="board"><section class="task" aria-label="the question"><h2>{chapter.task}</h2>
       <p class="hand"><Num app={app} row={hand.row} big name={hand.words} /> <span class="hand-words">{hand.words}</span></p><Slider app={app} row={hand.row} name={hand.words} />
       <p class="verdict"><b>{verdict.bold}</b> {verdict.rest}</p><Spoken text={`${verdict.bold} ${verdict.rest}`} /></section>
-      {!app.begun && <><div class="pane reserved" /><div class="pane reserved" /></>}
-      {pictures.map((p, k) => <div class="pane" key={`${chapter.id}${k}`}><Figure app={app} id={`${chapter.id}-${k + 1}`} picture={p} moves={{ ...(p.here ? { drag: drag(p.here.sets) } : {}), ...(p.marks?.some(m => m.sets) ? { mark: inverse(k) } : {}) }} /></div>)}
+      {!app.begun && <><div class="pane"><Waits /></div><div class="pane"><Waits /></div></>}
+      {pictures.map((p, k) => <div class="pane" key={`${chapter.id}${k}`}><Figure app={app} id={`${chapter.id}-${k + 1}`} picture={() => (app.moving ? draw() : pictures)[k]} moves={{ ...(p.here ? { drag: drag(p.here.sets) } : {}), ...(p.marks?.some(m => m.sets) ? { mark: inverse(k) } : {}) }} /></div>)}
       {chapter.extra && app.begun && <div class="pane"><Drawing app={app} what={chapter.extra} /></div>}</div>
     {chapter.id === "reversible" && <Running app={app} reply={app.answer<Reply>("net", RUN).data} />}
-    <div class="two text"><section><h2>In a sentence</h2><p class="prose">{chapter.meets(n).text.map((t, i) => typeof t === "string" ? t : <Value key={i} app={app} row={t.row} />)}</p></section>
-      <Yours app={app} chapter={chapter} told={told} /></div>
-    <More app={app} chapter={chapter} told={told} />
+    <Below app={app} class="two text">{() => <><section><h2>In a sentence</h2><p class="prose">{chapter.meets(n).text.map((t, i) => typeof t === "string" ? t : <Value key={i} app={app} row={t.row} />)}</p></section>
+      <Yours app={app} chapter={chapter} told={told} /></>}</Below>
+    <Still app={app}>{() => <More app={app} chapter={chapter} told={told} />}</Still>
     <nav class="onward" aria-label="next chapter">{CHAPTERS[said.number] && <a href={`#lecture/${CHAPTERS[said.number].id}`}>Next, {clock(chapterTold(CHAPTERS[said.number].id).time)}: {chapterTold(CHAPTERS[said.number].id).question}</a>}</nav>
   </>;
 }

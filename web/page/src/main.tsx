@@ -12,6 +12,7 @@ import { Assumed, Inputs, Quiz, Results, Traffic } from "./panels";
 import { decodeRate, RunScreen } from "./run";
 import { canCommand } from "./run_asks";
 import { command, fromWords, scenario, START, travels, words } from "./state";
+import { Below, Still } from "./still";
 import { WhyPanel } from "./why";
 import { work } from "./worker";
 import { chosen, front, planCommand, speedOf } from "./model_asks";
@@ -87,14 +88,14 @@ export function Page({ app }: { app: App }) {
   const { state, refused } = app, narrow = useNarrow(), title = useRef("");
   const name = state.entry === "lecture" ? `${app.chapter.id} · the lecture` : state.entry === "run" ? "can I run it?" : `${app.numbers.live.doc.model ?? "your model"}${app.numbers.live.doc.machine ? ` on ${app.numbers.live.doc.machine}` : ""}`;
   useEffect(() => { if (title.current !== name) { title.current = name; document.title = `chalkline: ${name}`; } });
-  return <><Head app={app} />{state.panel === "find" && <Results app={app} />}
+  return <><Still app={app}>{() => <Head app={app} />}</Still>{state.panel === "find" && <Results app={app} />}
     <main id="main" tabIndex={-1} class={state.entry}>{refused && <p id="refusal" role="alert" class="refusal">{refused.field === "address" || refused.field === "file" ? "" : <b>{refused.field === "on" ? "machine" : refused.field.replace(/_/g, " ")}: </b>}{refused.says}</p>}
       <Sent app={app} />
       {state.entry === "model" ? <ModelScreen app={app} /> : state.entry === "run" ? <RunScreen app={app} /> : <LectureScreen app={app} />}
       <WhyPanel app={app} />
       {state.panel === "measured" && <MeasuredPanel app={app} />}{state.panel === "traffic" && <Traffic app={app} />}{state.panel === "quiz" && <Quiz app={app} />}
-      <Assumed app={app} />{state.panel === "inputs" && <Inputs app={app} />}</main>
-    <Foot app={app} />{narrow && <Bar app={app} />}</>;
+      <Below app={app}>{() => <Assumed app={app} />}</Below>{state.panel === "inputs" && <Inputs app={app} />}</main>
+    <Still app={app}>{() => <Foot app={app} />}</Still>{narrow && <Bar app={app} />}</>;
 }
 
 /* ---- files ---------------------------------------------------------------------------------------- */

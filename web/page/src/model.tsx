@@ -2,13 +2,14 @@
  * what stands between physics and that. */
 import type { App } from "./app";
 import type { Reply } from "./engine";
-import { Figure } from "./figure";
+import { Figure, Waits } from "./figure";
 import { boundAt, chosen, type Deployment, front, MEASURED, type Measured, planCommand, speedOf, bandOf, tpotBandOf, usersOf } from "./model_asks";
 import { Num } from "./num";
 import type { Numbers } from "./numbers";
 import { evenLog, type Kind, lin, type Line, log, nice, type Picture } from "./picture_type";
 import { commas, plain, three, two } from "./plain";
 import { command, START } from "./state";
+import { Below } from "./still";
 import { nameMachine, nameModel, Pick, Wanted } from "./words";
 
 /* ---- what is read from the answers ----------------------------------------------------------- */
@@ -142,7 +143,7 @@ export function ModelScreen({ app }: { app: App }) {
   const nearest = a.list.length && at ? a.list.reduce((p, q) => Math.abs(Math.log(q.speed / speedOf(at))) < Math.abs(Math.log(p.speed / speedOf(at))) ? q : p) : null;
   const close = nearest && at && Math.abs(Math.log(nearest.speed / speedOf(at))) < Math.log(1.5) ? nearest : null;
   const end = A.points.length ? speedOf(A.points[A.points.length - 1]) : 500, speed = (v: number, moving: boolean): void => { app.dispatch({ do: "speed", value: Math.min(v, Math.max(end, 6)) }, moving); };
-  const picture = app.begun ? frontier(app, at, a.list, b.list, nearest) : null, fall = at ? waterfall(at, bound.data?.answer ?? null, close) : null;
+  const fall = (): Picture => waterfall(at!, bound.data?.answer ?? null, close);
   const parts = at ? [...grouped(at)].sort((p, q) => q[1] - p[1]) : [], sum = parts.reduce((s, p) => s + p[1], 0), Bp = state.B ? chosen(front(app, "B").points, state.speed) : null;
   const first = !at && !A.says && !A.fresh && state.A === START.A && !state.B && state.speed === START.speed ? app.first : null;
   return <>
@@ -159,15 +160,16 @@ export function ModelScreen({ app }: { app: App }) {
     {first ? <p class="detail" dangerouslySetInnerHTML={{ __html: first.detail }} /> : <p class={`detail${A.fresh ? "" : " old"}`}>{at && <><b>{three(at.per_gpu)}</b> token/s a GPU, 80 % between {two(bandOf(at)[0])} and {two(bandOf(at)[1])}. First token after <b>{app.engine.write(at.ttft, "s")}</b>. {layoutWords(at)}.{" "}
       {nearest ? `Measured nearby: ${three(nearest.perGpu)} a GPU at ${three(nearest.speed)} token/s (${sourceOf(nearest)})${a.marked ? `, ${a.marked}` : ""}.` : "The catalog has no measurement of this model on this machine."}</>}</p>}
     <div class="two">
-      <div class="pane">{fall ? <Figure app={app} id="waterfall" picture={fall} old={!bound.fresh} /> : <div class="reserved" />}</div>
-      <div class="pane">{!picture ? <div class="reserved" /> : <Figure app={app} id="frontier" picture={picture} old={!A.fresh && !A.waits} moves={{ drag: (x, _y, done) => { speed(x < 100 ? Number(x.toPrecision(2)) : Number(x.toPrecision(3)), !done); } }} />}
+      <div class="pane">{!app.begun ? <Waits /> : at ? <Figure app={app} id="waterfall" picture={fall} old={!bound.fresh} /> : <Waits why={A.says ? "No layout holds this, so that no token has parts to show." : "The layouts of these GPUs are being searched; the parts of a token are those of the best one."} />}</div>
+      <div class="pane">{!app.begun ? <Waits /> : <Figure app={app} id="frontier" picture={() => frontier(app, at, a.list, b.list, nearest)} old={!A.fresh && !A.waits} moves={{ drag: (x, _y, done) => { speed(x < 100 ? Number(x.toPrecision(2)) : Number(x.toPrecision(3)), !done); } }} />}
+        {app.begun && A.waits && <p class="note">So far the bound alone: the layouts are being searched.</p>}
         {(a.marked || b.marked) && <p class="note">Measured points are {a.marked || b.marked}.</p>}</div>
     </div>
-    <div class="notes">
+    <Below app={app} class="notes">{() => <>
       <section><h2>What binds</h2><p>{parts.length ? <>{(bound.data?.answer?.bound_compute?.value ?? 0) > (bound.data?.answer?.bound_weights?.value ?? 0) + (bound.data?.answer?.bound_kv?.value ?? 0) ? "The bound is set by multiplying" : (bound.data?.answer?.bound_weights?.value ?? 1) >= (bound.data?.answer?.bound_kv?.value ?? 0) ? "The bound is set by reading the weights" : "The bound is set by reading the caches"}. On a real server {parts.slice(0, 3).map((p, i) => `${i ? (i === 2 ? " and " : ", ") : ""}${p[0]} ${p[0].endsWith("s") ? "take" : "takes"} ${two(100 * p[1] / sum)} %`).join("")}{parts[0][1] / sum > 0.45 ? `: a saving begins with ${parts[0][0]}.` : ": no single thing binds."}</> : ""}</p></section>
       <section><h2>{state.B ? `Against ${app.lecture.live.doc.machine ?? state.B.on}` : "Beside another machine"}</h2><p>{state.B ? Bp ? speedOf(Bp) >= state.speed * 0.999 ? `There the same speed gives ${two(Bp.per_gpu)} token/s a GPU for ${two(1e6 * Bp.cost)} USD a million. ${reason(app, at, Bp)}` : `It gives ${two(speedOf(Bp))} token/s at most.` : front(app, "B").says || "Its front is being searched; the bounds stand already." : <>What would <button type="button" class="word" onClick={() => app.dispatch({ do: "beside", on: state.A.on === "b200-sxm" ? "h100-sxm" : "b200-sxm" })}>another machine</button> change? Both stand in one picture then.</>}</p></section>
-      <section><h2>The same on the command line</h2><p class="code"><code>{command("plan", planCommand(state.A, state.speed))}</code></p><p class="note">The point above: <code class="point">{at ? at.deployment : ""}</code></p></section>
-    </div>
+      <section><h2>The same on the command line</h2><p class="code"><code>{command("plan", planCommand(state.A, state.speed))}</code></p><p class="note">The point above: <code class="point">{at ? at.deployment : ""}</code></p></section></>}
+    </Below>
   </>;
 }
 

@@ -75,9 +75,9 @@ export function Traffic({ app }: { app: App }) {
   const play = (): void => { cancelAnimationFrame(playing.current); let at = 0; const next = (): void => { at += 1 / 160; tick(Math.min(1, at)); if (at < 1) playing.current = requestAnimationFrame(next); }; next(); };
   return <section class="traffic" aria-label="replay traffic"><h2>Replay traffic</h2>
     <p><label>requests <input class="trace" value={text} spellcheck={false} onInput={event => type(event.currentTarget.value)} onKeyDown={event => { if (event.key === "Enter") app.dispatch({ do: "panel", panel: "traffic", words: text.trim() }); }} /></label> <button type="button" class="word" onClick={() => app.dispatch({ do: "panel", panel: "traffic", words: text.trim() })}>replay</button>{played && <> <button type="button" class="word" onClick={play}>play</button></>}</p>
-    <p class={`said note${fresh ? "" : " old"}`}>{data?.error ? `${data.error.what}. ${data.error.hint}` : played ? `${commas(played.count)} requests over ${write(played.length)}, through the scheduler of the engine.` : "A description, or a trace dropped on the page: arrivals, prompt and output lengths as CSV or JSON lines, plain or gzip."}</p>
+    <p class={`said note${fresh ? "" : " old"}`}>{data?.error ? `${data.error.what}. ${data.error.hint}` : played ? `${commas(played.count)} requests over ${write(played.length)}, through the scheduler of the engine.` : "The requests run through the scheduler; their pictures follow."}</p>
     {played && <><input type="range" min={0} max={160} value={Math.round(160 * clock)} aria-label="time of the replay" onInput={event => tick(Number(event.currentTarget.value) / 160)} />
-      <div class="two"><div class="pane"><Figure app={app} id="queue" picture={queuePicture(played, clock * played.length)} /></div><div class="pane">{played.waits.length > 0 && <Figure app={app} id="ttft" picture={ttftPicture(played, write)} />}</div></div></>}
+      <div class="two"><div class="pane"><Figure app={app} id="queue" picture={() => queuePicture(played, clock * played.length)} /></div><div class="pane">{played.waits.length > 0 && <Figure app={app} id="ttft" picture={() => ttftPicture(played, write)} />}</div></div></>}
     <p class="note"><code>{command("simulate", [app.state.words || TRACE, ...words(app.state.A)])}</code></p></section>;
 }
 

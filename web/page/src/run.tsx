@@ -1,7 +1,7 @@
 /* Can I run it? One's own card: yes or no, in which file type, how fast, with how much context, and what to change. */
 import type { App } from "./app";
 import type { Reply } from "./engine";
-import { Figure } from "./figure";
+import { Figure, Waits } from "./figure";
 import { Num } from "./num";
 import { lin, type Line, log, nice, path, type Picture, tableOf } from "./picture_type";
 import { commas, three, two } from "./plain";
@@ -79,9 +79,9 @@ export function RunScreen({ app }: { app: App }) {
       : larger ? <>It would fit on <button type="button" class="word" onClick={() => nameMachine(app, "card")(larger.name)}>{larger.title}</button>.</> : ""}
       {app.own && app.own === state.card.on && <span class="from"> The machine was read from this browser, which draws with “{app.own}”.</span>}</p>
     <div class="two">
-      <div class="pane">{app.begun ? <Figure app={app} id="memory" low picture={memoryPicture(app)} /> : <div class="drawn low" />}
+      <div class="pane">{app.begun ? <Figure app={app} id="memory" low picture={() => memoryPicture(app)} /> : <Waits low />}
         {all && one && <Types app={app} all={all} one={one} fresh={fresh} />}</div>
-      <div class="pane">{!app.begun ? <div class="reserved" /> : <Figure app={app} id="speed" picture={speedPicture(app, one)} old={!fresh && !!one} moves={{ drag: (x, _y, done) => { const c = Math.round(Math.min(1048576, Math.max(512, x))); app.dispatch({ do: "set", side: "card", row: "context", text: String(Number(c.toPrecision(3))) }, !done); } }} />}
+      <div class="pane">{!app.begun ? <Waits /> : <Figure app={app} id="speed" picture={() => speedPicture(app, one)} old={!fresh && !!one} moves={{ drag: (x, _y, done) => { const c = Math.round(Math.min(1048576, Math.max(512, x))); app.dispatch({ do: "set", side: "card", row: "context", text: String(Number(c.toPrecision(3))) }, !done); } }} />}
         {one && one.changes.length > 0 && <><h2 class="small">What to change</h2><ul class="changes">{one.changes.map(text => <li key={text}>{marked(text)}</li>)}</ul></>}
         {one?.command && <><h2 class="small">To start it</h2><p class="code"><code>{one.command}</code></p></>}
         <p class="note">The same on the command line: <code class="point">{command(...canCommand(app))}</code></p></div>

@@ -41,10 +41,10 @@ function Bits({ run }: { run: Run }) {
 
 export function Running({ app, reply }: { app: App; reply: Reply | null }) {
   const run = reply?.answer?.run as Run | undefined;
-  if (!run?.net || !app.begun) return null;
+  if (!run?.net || !app.begun) return <section class="running"><h2>What runs here</h2><p class="note">A reversible net is being trained and a cipher attacked; what they show stands here then.</p></section>;
   const { net, attack } = run, size = (v: number): string => app.engine.write(v, "B");
   return <section class="running"><h2>What runs here</h2><div class="three">
-    <div class="pane"><Figure app={app} id="learning" picture={learning(run)} /><p>{net.depth} reversible layers, {commas(net.weights)} weights. Keeping every layer’s activations takes {size(net.kept_measured)}, undoing them {size(net.undone_measured)}, for {three(net.flops_measured)} times the FLOPs{net.same_gradient ? "; the gradient is the same in every bit." : "."}</p></div>
-    <div class="pane"><Figure app={app} id="avalanche" picture={avalanche(run)} /></div>
+    <div class="pane"><Figure app={app} id="learning" picture={() => learning(run)} /><p>{net.depth} reversible layers, {commas(net.weights)} weights. Keeping every layer’s activations takes {size(net.kept_measured)}, undoing them {size(net.undone_measured)}, for {three(net.flops_measured)} times the FLOPs{net.same_gradient ? "; the gradient is the same in every bit." : "."}</p></div>
+    <div class="pane"><Figure app={app} id="avalanche" picture={() => avalanche(run)} /></div>
     <div class="pane"><Bits run={run} /><p>{attack.broken ? `Two rounds are broken by differences: in ${attack.followed} of ${attack.pairs} pairs the flipped bit came through unchanged, and of ${commas(attack.tried)} keys tried the right one was left, ${attack.found}.` : `The attack on two rounds left ${attack.left} keys.`}</p></div></div></section>;
 }

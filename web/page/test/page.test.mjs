@@ -400,6 +400,7 @@ test("the first screens that were built in are what the engine answers", { timeo
     const [was, is] = await fresh.evaluate(html => { const box = document.createElement("div"), main = document.querySelector("main"); box.innerHTML = html;
       return [box.querySelector("main"), main].map(of => [...of.querySelectorAll(".query, h1, .detail, .equations, p.hand, p.verdict")].map(e => [e.textContent, ...[...e.querySelectorAll("math.spoken")].map(s => s.textContent)].reduce((all, part) => all.replace(part, "")))); }, html);
     assert.ok(was.length >= 3);
+    assert.match(html, /<p class="note">The picture is drawn once the engine has been unpacked/, `${hash}: a picture says why it waits`);
     assert.deepEqual(was, is, hash);
   }
   await own.close();
