@@ -54,7 +54,7 @@ const ends = new Ends();
 
 export function useNarrow(px = 900): boolean {
   const [narrow, set] = useState(() => innerWidth < px);
-  useEffect(() => { const query = matchMedia(`(max-width: ${px - 0.02}px)`), changed = (): void => set(query.matches); changed(); query.addEventListener("change", changed); return () => query.removeEventListener("change", changed); }, []);
+  useEffect(() => { const query = matchMedia(`screen and (max-width: ${px - 0.02}px)`), changed = (): void => set(query.matches); changed(); query.addEventListener("change", changed); return () => query.removeEventListener("change", changed); }, []);
   return narrow;
 }
 
@@ -74,7 +74,7 @@ function Yours({ app, chapter, told }: { app: App; chapter: ChapterSpec; told: S
     {mine ? <table><thead><tr><th scope="col">what differs</th><th scope="col">lecture</th><th scope="col">{n.live.doc.model ?? state.A.model}</th></tr></thead><tbody>
       {chapter.differ.filter(d => n.has(d.row) || lecture.has(d.row)).map(d => { const a = lecture.has(d.row) ? lecture.write(d.row) : "—", b = n.has(d.row) ? n.write(d.row) : "—";
         return <tr key={d.row}><th scope="row">{d.words}</th><td>{a}</td><td>{n.has(d.row) ? <Asked app={app} row={d.row} class="plain" text={b} /> : b}</td></tr>; })}</tbody></table>
-      : <p>The same board with <button type="button" class="word" onClick={() => app.dispatch({ do: "mine", mine: true })}>{name}</button>: its weights, its cache, its machine; what the lecture leaves out is added in place.</p>}
+      : <p>The same board with <button type="button" class="word kept" onClick={() => app.dispatch({ do: "mine", mine: true })}>{name}</button>: its weights, its cache, its machine; what the lecture leaves out is added in place.</p>}
     {main && <Verdict app={app} statement={main} />}
     {mine && <p><button type="button" class="word" onClick={() => app.dispatch({ do: "mine", mine: false })}>Back to the lecture’s numbers</button></p>}
   </section>;

@@ -432,12 +432,21 @@ test("a report is the page with its question, and what was answered", { timeout:
   await own.close();
 });
 
-test("on paper no figure is cut in two", { timeout: 60000 }, async () => {
+test("on paper no figure is cut in two, equations keep their bars, and the reader's point is there", { timeout: 120000 }, async () => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await go(page, "#lecture/batch");
   await page.emulateMedia({ media: "print" });
   assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector("#batch-1 figure")).breakInside), "avoid");
   assert.equal(await page.locator(".theme").isVisible(), false);
   assert.ok((await page.pdf({ format: "A4" })).length > 10000);
+  await page.setViewportSize({ width: 680, height: 900 });              // what A4 leaves
+  for (const chapter of CHAPTERS) {
+    await go(page, `#lecture/${chapter}`);
+    const seen = await page.evaluate(() => { const width = document.documentElement.clientWidth, box = e => e.getBoundingClientRect();
+      return { wide: document.querySelectorAll(".equation.wide").length, rules: [...document.querySelectorAll(".eq .rule")].every(e => box(e).width > 8), beyond: [...document.querySelectorAll(".eq *")].filter(e => box(e).right > width + 1).length,
+               points: [...document.querySelectorAll(".drawing circle.hand")].map(e => box(e).width > 0) }; });
+    assert.ok(seen.wide && seen.rules && !seen.beyond && seen.points.every(Boolean), `${chapter}: ${JSON.stringify(seen)}`);
+  }
   await page.emulateMedia({ media: "screen" });
+  await page.setViewportSize({ width: 1440, height: 900 });
 });
