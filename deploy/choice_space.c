@@ -34,7 +34,7 @@ bool choice_space(struct choice *choice, const struct servers *servers, struct s
     static const double one = 1;
     const char *texts[SERVERS_OUTPUTS] = {
         NAME_speed_per_user, NAME_throughput_per_chip " * " NAME_layout_trust, NAME_replica_fits, NAME_predicted_ttft,
-        NAME_tpot_kept, NAME_prefill_overload, NAME_slots_load, NAME_chips };
+        NAME_tpot_kept, NAME_prefill_overload, NAME_slots_load, "0", NAME_chips };
     struct setting_input inputs[INPUTS];
     struct arena *arena = servers->arena;
     struct scenario *trial = servers->scenario;

@@ -351,9 +351,10 @@ void servers_limits(const struct servers *servers, struct search_space *space)
                                        servers->ttft * wider };
     limits[3] = (struct search_limit){ "TPOT", SERVERS_TPOT, one_token ? INFINITY : servers->tpot,
                                        rises, one_token ? 0 : servers->tpot * wider };
-    limits[4] = (struct search_limit){ "GPUs", SERVERS_CHIPS, servers->chips, false, 0 };
+    limits[4] = (struct search_limit){ NAME_concurrency, SERVERS_FLIGHT, 1, rises, 0 };
+    limits[5] = (struct search_limit){ "GPUs", SERVERS_CHIPS, servers->chips, false, 0 };
     space->limits = limits;
-    space->limit_count = servers->by_demand ? 5 : 4;
+    space->limit_count = servers->by_demand ? 6 : 5;
 }
 
 void servers_columns(struct arena *arena, const struct setting_input *inputs, size_t count,
@@ -377,7 +378,7 @@ bool servers_space(const struct servers *servers, struct search_space *space, st
 {
     const char *texts[SERVERS_ALL] = {
         NAME_speed_per_user, NAME_deployment_throughput_per_chip " * " NAME_layout_trust, NAME_rank_running_max, NAME_predicted_ttft,
-        NAME_tpot_kept, NAME_prefill_overload, NAME_slots_load, NAME_gpus_needed,
+        NAME_tpot_kept, NAME_prefill_overload, NAME_slots_load, servers->in_flight ? NAME_concurrency_used : "0", NAME_gpus_needed,
         NAME_rate_at_target, NAME_replicas_needed };
     if (servers->by_demand)
         texts[SERVERS_WORTH] = servers->by_cost ? NAME_fewest_rent " / " NAME_layout_trust

@@ -36,6 +36,7 @@ struct servers {
                                        given request rate */
     enum layout_rule rule;
     bool own_rows;                  /* --rows: limits may fall as the load rises, so skip nothing */
+    bool in_flight;                 /* requests in flight of a replica are limited: concurrency_most */
     bool tell_rate;                 /* also compute SERVERS_RATE and SERVERS_REPLICAS */
     double domain, chips_most, max_num_seqs, output_tokens, margin;   /* servers_read sets these */
 };
@@ -99,11 +100,11 @@ void servers_loads(const struct servers *servers, struct search_space *space);
 void servers_columns(struct arena *arena, const struct setting_input *inputs, size_t count,
                      struct search_space *space);
 /* Build the whole space. A point that violates a limit is counted under the first of these that it
- * violates: memory, prefill, overload, TTFT, TPOT, chips. */
+ * violates: memory, prefill, overload, TTFT, TPOT, requests in flight, chips. */
 bool servers_space(const struct servers *servers, struct search_space *space, struct error *error);
 /* The outputs of the space, in order; the last two only with tell_rate. */
 enum { SERVERS_SPEED, SERVERS_WORTH, SERVERS_ROOM, SERVERS_TTFT, SERVERS_TPOT, SERVERS_PROMPTS,
-       SERVERS_LOAD, SERVERS_CHIPS, SERVERS_OUTPUTS,
+       SERVERS_LOAD, SERVERS_FLIGHT, SERVERS_CHIPS, SERVERS_OUTPUTS,
        SERVERS_RATE = SERVERS_OUTPUTS, SERVERS_REPLICAS, SERVERS_ALL };
 /* Set space->limits, which read these outputs. */
 void servers_limits(const struct servers *servers, struct search_space *space);

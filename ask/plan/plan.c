@@ -139,6 +139,7 @@ static bool read_limits(struct plan *plan, struct scenario *scenario, enum plan_
         facts_bind(&scenario->facts, NAME_request_demand, kind == PLAN_POOLS
                    ? NAME_users_demand " / " NAME_pool_e2e : NAME_users_demand " / " NAME_predicted_e2e,
                    ORIGIN_AXIS, users->source);
+    plan->in_flight = fact_given(facts_find(&scenario->facts, NAME_concurrency_most));
     plan->by_demand = facts_find(&scenario->facts, NAME_request_demand) != NULL;
     if (!value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
         return false;
@@ -404,7 +405,6 @@ static const struct option_group gpus_options = { "Limits", gpus_list },
 
 static const struct instead instead[] = {
     { NAME_users, "plan chooses how many requests each replica has in flight: --users says how many there are in all" },
-    { NAME_concurrency, "plan chooses the concurrency; `chalkline step --concurrency N` takes one" },
     { NAME_replicas, "plan chooses the number of replicas: --gpus limits the whole deployment" },
     { NULL, NULL } };
 

@@ -117,7 +117,7 @@ struct plan {
     struct variant *variants;
     size_t count, room;
     struct search_space *spaces;    /* [count] */
-    bool by_cost, by_demand;        /* as in struct servers */
+    bool by_cost, by_demand, in_flight;     /* as in struct servers */
     bool alone;                     /* neither GPUs nor a rate are given: plan a single replica */
     double gpus, ttft, tpot;        /* limits; times in s */
     double ttft_share, tpot_share;  /* 0.95: the limit is one of the 95th percentile; 0: of the mean */

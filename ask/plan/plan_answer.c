@@ -27,7 +27,7 @@ static const char *const limit_rows[] = {
     NAME_pipeline_parallel_max, NAME_max_num_seqs, NAME_tensor_parallel_most };
 enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };
 static const char *const asked_limit_rows[] = { NAME_deployment_chips, NAME_request_demand, NAME_users_demand,
-                                                NAME_ttft_limit_percentile, NAME_tpot_limit_percentile };
+                                                NAME_concurrency_most, NAME_ttft_limit_percentile, NAME_tpot_limit_percentile };
 
 /* The limits that deployments had to keep, of the first machine: the words of the question ask for
  * them again. There is no TTFT limit where no layout meets the usual one, and no number of GPUs
@@ -57,6 +57,8 @@ static void add_limits(struct plan *plan, struct section *section)
         section_word(limits, "reason", "no layout meets the default TTFT");
     if (chips && !plan->alone && (fact_given(chips) || !plan->by_demand))
         section_number(limits, NAME_deployment_chips, plan->variants->gpus, unit_one);
+    if (plan->in_flight)
+        section_number(limits, NAME_concurrency_most, value_or_nan(asked, NAME_concurrency_most), unit_one);
     if (fact_given(facts_find(&asked->facts, NAME_users_demand)))
         section_number(limits, NAME_users_demand, value_or_nan(asked, NAME_users_demand), unit_one);
     else if (plan->by_demand && value_of(asked, NAME_request_demand, &value, &ignored))
@@ -65,7 +67,7 @@ static void add_limits(struct plan *plan, struct section *section)
 
 static const char *const infeasible[SEARCH_LIMITS] = {
     "infeasible_prefill", "infeasible_stability", "infeasible_ttft", "infeasible_tpot",
-    "infeasible_chips" };
+    "infeasible_concurrency", "infeasible_chips" };
 
 static void add_counts(struct plan *plan, struct section *section)
 {
@@ -330,7 +332,8 @@ void plan_note_idle(struct plan *plan)
 {
     static const char *const rows[] = {         /* those that cost least go first: the last ones are seldom asked */
         NAME_ttft_limit, NAME_tpot_limit, NAME_request_demand, NAME_replica_chips_max, NAME_pipeline_parallel_max,
-        NAME_max_num_seqs, NAME_prefill_utilization_max, NAME_budget_chips, NAME_hosts, NAME_layout_valid,
+        NAME_max_num_seqs, NAME_prefill_utilization_max, NAME_concurrency_most, NAME_budget_chips, NAME_hosts,
+        NAME_layout_valid,
         NAME_deployment_throughput_per_chip, NAME_blended_cost_per_token, NAME_gpus_needed, NAME_predicted_tpot,
         NAME_predicted_ttft, NAME_disagg_throughput_per_chip, NAME_disagg_deployment_ttft, NAME_disagg_tpot };
     given_note(&plan->variants->scenario, rows, sizeof rows / sizeof *rows, "the plan");

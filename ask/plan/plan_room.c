@@ -67,6 +67,8 @@ bool plan_read_room(struct plan *plan, struct scenario *scenario, const struct m
 static const struct option room_list[] = {
     { "users", "N", OPTION_ROW, .row = NAME_users_demand, .otherwise = "from --rate",
       .help = "requests in flight that the deployment is to serve" },
+    { NAME_concurrency, "N", OPTION_ROW, .row = NAME_concurrency_most, .otherwise = "no limit",
+      .help = "requests in flight of one replica, at most" },
     { "budget", "USD/month", OPTION_ROW, .row = NAME_rent_budget, .bare = "USD/month",
       .plausible = "10USD/month..2e8USD/month", .otherwise = "no limit",
       .help = "rent of the whole deployment, at most" },

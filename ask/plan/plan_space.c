@@ -182,7 +182,7 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
     const char *texts[SERVERS_OUTPUTS] = {
         NAME_disagg_speed_per_user, NAME_disagg_throughput_per_chip " * " NAME_layout_trust, NAME_rank_running_max,
         NAME_disagg_deployment_ttft, NAME_disagg_tpot, NAME_pool_prompts_share, NAME_pool_slots_load,
-        NAME_pool_gpus_needed };
+        plan->in_flight ? NAME_pool_concurrency_used : "0", NAME_pool_gpus_needed };
     struct servers servers;
     struct layouts legal;
     struct prefills prefills = { 0 };
@@ -195,7 +195,7 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
         .arena = plan->arena, .scenario = &variant->scenario, .chips = variant->gpus,
         .replica_least = 1, .replica_most = variant->reach, .ttft = variant->ttft,
         .tpot = plan->tpot, .tensor = plan->tensor, .draft_most = draft_most,
-        .by_cost = plan->by_cost, .by_demand = plan->by_demand, .rule = variant->rule,
+        .by_cost = plan->by_cost, .by_demand = plan->by_demand, .in_flight = plan->in_flight, .rule = variant->rule,
         .own_rows = command_given(plan->command, "rows") };
     if (!servers_read(&servers, plan->error))
         return false;
