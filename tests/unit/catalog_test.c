@@ -110,7 +110,7 @@ static void numbers_become_base_units(void **state)
         { "b300", "peak_fp4", 13.5e15 },
         { "TPUv5e", "scale_up_bandwidth", 200e9 },
         { "Trillium", "scale_up_bandwidth", 400e9 },
-        { "mi300x", "system_power", 1790 },
+        { "mi300x", "utility_power", 1790 },
         { "h100-sxm", "chip_price", 1.30 / 3600 },
         { "DGX Spark", "hbm_bandwidth", 273e9 },
         { "arc-pro-b60", "hbm_capacity", 25769803776.0 },

@@ -70,7 +70,7 @@ static size_t fit(const struct world *world, const char *y_name, bool rents, con
         const struct catalog_entry *entry = catalog_entry(&world->catalog, CATALOG_MACHINE, i);
         const double y = fact(entry, y_name), flops = fact(entry, "peak_bf16"), stacks = fact(entry, "chip_stacks");
         /* Rents of one source and one contract: accelerators of 2022 and later that are sold. */
-        const bool of_kind = !rents || (fact(entry, "system_power") > 0 && fact(entry, "release_year") >= 2022);
+        const bool of_kind = !rents || (fact(entry, "utility_power") > 0 && fact(entry, "release_year") >= 2022);
         if (isnan(y) || isnan(flops) || isnan(stacks) || !of_kind || (without && !strcmp(entry->name, without)))
             continue;
         const double f = flops / y, s = stacks / y;
