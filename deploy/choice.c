@@ -58,9 +58,10 @@ static int load_given(const struct scenario *scenario)
     return -1;
 }
 
-/* Do the expressions depend on a row of the layout or the load that has no value yet? */
+/* Do the expressions depend on a row of the layout or the load that has no value yet? And are they of a training
+ * fleet, with no load? */
 static bool reads_open(struct scenario *scenario, const char *const *texts, size_t count,
-                       bool *open, struct error *error)
+                       bool *open, bool *trains, struct error *error)
 {
     const struct formulas *formulas = &scenario->formulas;
     const struct expr **wanted = arena_array(scenario->arena, count + 1, sizeof *wanted);
@@ -72,6 +73,9 @@ static bool reads_open(struct scenario *scenario, const char *const *texts, size
     if (!graph_reach(formulas, &scenario->facts, wanted, count, reached, error))
         return false;
     const bool load = load_given(scenario) >= 0;
+    *trains = reached[formulas_find(formulas, NAME_training_chips)];
+    for (int i = 0; i < LOAD_ROWS; i++)
+        *trains &= !reached[formulas_find(formulas, load_rows[i])];
     for (int i = 0; i < LAYOUT_ROWS - 1; i++)
         *open |= reached[formulas_find(formulas, layout_rows[i])] && !settled(scenario, layout_rows[i]);
     for (int i = 0; i < LOAD_ROWS && !load; i++)
@@ -374,18 +378,35 @@ static bool record(struct choice *choice, const struct found *found)
     return true;
 }
 
+/* A training fleet has degrees of its own, not those of a server of the same model: none, where nobody gives them. */
+static void choose_degrees(struct scenario *scenario)
+{
+    static const char *const rule = "a training fleet without degrees";
+    for (int i = 1; i < LAYOUT_ROWS - 1; i++)
+        if (!settled(scenario, layout_rows[i]))
+            facts_set(&scenario->facts, layout_rows[i], 1, ORIGIN_CHOSEN, rule);
+    if (!settled(scenario, NAME_chips) && !given(scenario, NAME_tensor_parallel))
+        facts_bind(&scenario->facts, NAME_chips, NAME_attention_dp " * " NAME_pipeline_parallel, ORIGIN_CHOSEN, rule);
+    facts_note(&scenario->facts, "every chip of the training fleet has the whole model, but for --tp, --pp and --ep "
+               "(`chalkline train` finds them)");
+}
+
 bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t count,
                      struct error *error)
 {
     struct choice choice = { .scenario = scenario, .error = error };
     struct found found = { .any = false };
-    bool open;
+    bool open, trains;
     if (!scenario->model || !scenario->machine || scenario->choice.made)
         return true;
     calibrated_layout(scenario);
     const bool person = by_layers(scenario) && one_conversation(scenario);
-    if (!reads_open(scenario, texts, count, &open, error))
+    if (!reads_open(scenario, texts, count, &open, &trains, error))
         return false;
+    if (open && trains) {
+        choose_degrees(scenario);
+        return true;
+    }
     if (!open) {
         published_set_distance(scenario);
         return true;
