@@ -80,16 +80,22 @@ static bool row_given(const struct life *life, const char *row)
     return fact_given(facts_find(&life->scenario.facts, row));
 }
 
+/* A compute or a loss alone is a question of training alone; a model is made to serve. */
 static void note_assumed(struct life *life)
 {
     struct facts *facts = &life->scenario.facts;
     const bool served = row_given(life, NAME_served_tokens) || row_given(life, NAME_inference_tokens);
-    if (!served && (!row_given(life, NAME_token_rate) || !row_given(life, NAME_model_lifetime)))
+    life->alone = life->kind != &life_kinds[LIFE_TOKENS] && !served && !row_given(life, NAME_token_rate) &&
+                  !row_given(life, NAME_model_lifetime);
+    if (life->alone) {
+        facts_set(facts, NAME_served_tokens, 0, ORIGIN_CHOSEN, "training alone");
+        facts_note(facts, "nothing is served (--served N: what a model that serves would be)");
+    } else if (!served && (!row_given(life, NAME_token_rate) || !row_given(life, NAME_model_lifetime)))
         facts_note(facts, "the lecture's provider: 500 million token/s over 60 days (--served, or "
                    "--set token_rate, lifetime)");
     if (!row_given(life, NAME_rl_share) && !row_given(life, NAME_rl_tokens_fixed))
         facts_note(facts, "no reinforcement learning (rl_share; the lecture's equal thirds: 1)");
-    if (!row_given(life, NAME_inference_efficiency))
+    if (!life->alone && !row_given(life, NAME_inference_efficiency))
         facts_note(facts, "serving utilizes GPUs a third as well as training (inference_efficiency)");
     if (life->kind != &life_kinds[LIFE_TOKENS] && life->scenario.model)
         facts_note(facts, "the size is the unknown: of the model only its experts are used");

@@ -64,6 +64,7 @@ struct life {
     struct error *error;
     struct scenario scenario;
     const struct life_kind *kind;
+    bool alone;                     /* nothing is served: a compute or a loss of training alone */
     struct life_law *laws;
     size_t count, room;
     struct life_law *chosen;

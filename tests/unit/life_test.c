@@ -111,7 +111,7 @@ static void growth_with_budget(void **state)
         { "1e24", 98, 18 }, { "1e26", 153, 16 }, { "1e28", 238, 14 } };
     struct world *world = *state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct doc *doc = ask(world, arena_print(&world->arena, "life --served 0 --budget %s",
+        const struct doc *doc = ask(world, arena_print(&world->arena, "life --budget %s",
                                                        rows[i].budget));
         assert_true(floor(number(law_of(doc, "hoffmann"), "tokens_per_param") + 0.5) ==
                     rows[i].hoffmann);
