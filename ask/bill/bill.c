@@ -367,6 +367,6 @@ const struct verb verb_bill = {
     { "chalkline bill agent --model claude-opus-4-7",
       "chalkline bill agent --model deepseek-v3.2 --own deepseek-v3 --on h200-sxm --gpus 8",
       "chalkline bill my.workload --prices litellm.json --seller anthropic,openai" },
-    { &bill_options, &own_options, &machine_options, &chip_options, &budget_options, &arrival_options, &think_options, &weight_options,
-      &cache_options, &engine_options, &calibration_options, &assume_options, &price_options, &row_options, &table_options,
+    { &bill_options, &own_options, &machine_options, &chip_options, &budget_options, &arrival_options, &think_options, &limit_options,
+      &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options, &price_options, &row_options, &table_options,
       &plot_options, &report_options, &output_options }, ANSWERS(answer_bill), .ask = ask_bill };

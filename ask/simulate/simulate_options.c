@@ -64,12 +64,12 @@ static bool read_scheduler(struct simulate *simulate, struct error *error)
  * it has not. */
 static bool options_fit_scheduler(const struct command *command, const struct sim_server *server, struct error *error)
 {
-    static const struct { const char *option; unsigned needs; } only[] = {
-        { "dp", SCHEDULER_RANKS },           { "draft", SCHEDULER_DRAFTS },
-        { "acceptance", SCHEDULER_DRAFTS },       { "watermark", SCHEDULER_WATERMARK },
-        { "chunked-prefill-size", SCHEDULER_CHUNK }, { "no-async-scheduling", SCHEDULER_AHEAD },
-        { "max-batched-tokens", SCHEDULER_CHUNK | SCHEDULER_BATCH_TOKENS },
-        { "prefill-replicas", SCHEDULER_POOLS }, { "model", SCHEDULER_STEP_TIME },
+    static const struct { const char *option; unsigned needs; double without; } only[] = {
+        { "dp", SCHEDULER_RANKS, 1 },             { "draft", SCHEDULER_DRAFTS, 0 },
+        { "acceptance", SCHEDULER_DRAFTS, NAN },  { "watermark", SCHEDULER_WATERMARK, NAN },
+        { "chunked-prefill-size", SCHEDULER_CHUNK, NAN }, { "no-async-scheduling", SCHEDULER_AHEAD, NAN },
+        { "max-batched-tokens", SCHEDULER_CHUNK | SCHEDULER_BATCH_TOKENS, NAN },
+        { "prefill-replicas", SCHEDULER_POOLS, NAN }, { "model", SCHEDULER_STEP_TIME, NAN },
     };
     const struct scheduler *scheduler = server->scheduler;
     const char *wrong = NULL;
@@ -80,7 +80,7 @@ static bool options_fit_scheduler(const struct command *command, const struct si
                 wrong = setting->name;
     for (size_t i = 0; i < sizeof only / sizeof *only; i++)
         if (command_given(command, only[i].option) && !(scheduler->can & only[i].needs) &&
-            !(only[i].needs == SCHEDULER_RANKS && command_count(command, only[i].option) == 1))
+            !(isfinite(only[i].without) && (double)command_count(command, only[i].option) == only[i].without))
             wrong = only[i].option;
     if (command_choice(command, "router") == ROUTER_PREFIX && !scheduler->cached)
         wrong = "router prefix";
@@ -244,8 +244,9 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario, con
     struct subject subject = command_subject(command);
     struct facts *facts = &scenario->facts;
     subject.machine = machine;
-    /* A scheduler that is named is an engine's: so are its constants, unless another engine is named. */
-    if (!command_text(command, "engine") && rules_named(command))
+    /* A scheduler that is named is an engine's: so are its constants, unless another engine is named. The usual one is
+     * the default's, which has the constants of all engines. */
+    if (!command_text(command, "engine") && rules_named(command) && strcmp(server->scheduler->name, usual_scheduler) != 0)
         subject.engine = server->scheduler->engine;
     if (!scenario_read(scenario, simulate->arena, command, subject, error) ||
         (chips > 0 &&

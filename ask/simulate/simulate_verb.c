@@ -29,7 +29,7 @@ static const struct option server_list[] = {
     { "dp", "N", OPTION_COUNT, .low = 1, .high = 4096,
       .otherwise = "chosen with a model", .fallback = "1",
       .help = "vllm-v1: attention ranks of one replica" },
-    { "draft", "N", OPTION_COUNT, .low = 1, .high = 64, .otherwise = "draft_tokens with a model",
+    { "draft", "N", OPTION_COUNT, .low = 0, .high = 64, .otherwise = "draft_tokens with a model",
       .help = "vllm-v1: draft tokens proposed per decode step" },
     { "acceptance", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1,
       .otherwise = "acceptance_rate with a model", .fallback = "0.6",

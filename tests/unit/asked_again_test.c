@@ -6,7 +6,7 @@
  * 2. Points of `curve`, held and chosen: `eval` with the words of a point gives the same bits. With --choose `eval` with
  *    nothing but the value does too.
  * 3. The best deployment at each value of `plan --sweep`: `eval` with its words gives its rate and TPOT.
- * 4. A value that was chosen, said aloud, changes no figure of `step` and `bill --own`. */
+ * 4. A value that was chosen, or that is there by default, said aloud, changes no figure of the answer. */
 #include "test.h"
 
 #include "ask/ask.h"
@@ -221,6 +221,8 @@ static size_t differences(const struct doc *a, const struct doc *b)
             print_message("  %s: %.17g, not %.17g\n", one->key, other->number, one->number);
             count++;
         }
+        if (one->kind == DOC_OBJECT && other && other->kind == DOC_OBJECT)
+            count += differences(one, other);
     }
     return count;
 }
@@ -257,10 +259,32 @@ static void chosen_sizes_change_nothing(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Words that an answer has by default: the usual scheduler, no drafts, limits. */
+static void defaults_change_nothing(void **state)
+{
+    (void)state;
+    static const struct { const char *line, *said; } defaults[] = {
+        { "simulate poisson:count=200,rate=3 --model gemma-3-27b --on gb300-nvl72 --gpus 1", "--scheduler vllm-v1" },
+        { "simulate poisson:count=200 --model llama-3.1-8b --on h100-sxm", "--draft 0" },
+        { "simulate poisson:count=200 --model llama-3.1-8b --on h100-sxm --engine sglang", "--draft 0" },
+        { "bill agent --own llama-3.1-8b --on h100-sxm", "--tpot 50ms" },
+    };
+    for (size_t i = 0; i < COUNT(defaults); i++) {
+        struct arena arena = { 0 };
+        const struct words words = of(&arena, defaults[i].line);
+        const struct words more = of(&arena, arena_print(&arena, "%s %s", defaults[i].line, defaults[i].said));
+        const struct doc *answer = ask(&arena, &words), *again = ask(&arena, &more);
+        if (!answer || !again || differences(answer, again))
+            fail_msg("%s %s", defaults[i].line, defaults[i].said);
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(roots_are_solutions), cmocka_unit_test(points_are_answers),
                                         cmocka_unit_test(swept_plans_are_answers),
-                                        cmocka_unit_test(chosen_sizes_change_nothing) };
+                                        cmocka_unit_test(chosen_sizes_change_nothing),
+                                        cmocka_unit_test(defaults_change_nothing) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
