@@ -27,8 +27,7 @@ static const char *const layout_rows[LAYOUT_ROWS] = { NAME_chips, NAME_attention
                                                       NAME_pipeline_parallel, NAME_expert_parallel };
 /* Rows by which a user may give the load: those of a closed loop, then those of an open one. */
 static const char *const load_rows[LOAD_ROWS] = { NAME_batch, NAME_concurrency, NAME_users,
-                                                  NAME_arrival_rate, NAME_request_demand,
-                                                  NAME_tokens_per_day };
+                                                  NAME_arrival_rate, NAME_request_demand, NAME_tokens_per_day };
 /* load_rows[i] is of a closed loop for i < CLOSED_ROWS. For i > PER_REPLICA it is a rate of the whole
  * deployment; NAME_arrival_rate, at PER_REPLICA, is the rate at one replica. */
 enum { CLOSED_ROWS = 3, PER_REPLICA = 3 };
@@ -90,11 +89,9 @@ static bool reads_open(struct scenario *scenario, const char *const *texts, size
 static bool whole_chips(struct choice *choice)
 {
     const struct fact *fact = facts_find(&choice->scenario->facts, NAME_chips);
-    if (!given_number(choice->scenario, NAME_chips, &choice->chips) ||
-        choice->chips == floor(choice->chips))
+    if (!given_number(choice->scenario, NAME_chips, &choice->chips) || choice->chips == floor(choice->chips))
         return true;
-    error_set(choice->error, "%s: '%.12g' is not a whole number of GPUs", fact->source,
-              choice->chips);
+    error_set(choice->error, "%s: '%.12g' is not a whole number of GPUs", fact->source, choice->chips);
     return error_expected(choice->error, "1, 2, 4, 8, ...");
 }
 
@@ -391,8 +388,7 @@ static void choose_degrees(struct scenario *scenario)
                "(`chalkline train` finds them)");
 }
 
-bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t count,
-                     struct error *error)
+bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t count, struct error *error)
 {
     struct choice choice = { .scenario = scenario, .error = error };
     struct found found = { .any = false };

@@ -37,8 +37,7 @@ struct sweepers {
 };
 
 /* Allocate room for `count` settings; the caller fills them in. */
-static struct sweepers sweepers_open(struct arena *arena, const struct search_space *space,
-                                     size_t count)
+static struct sweepers sweepers_open(struct arena *arena, const struct search_space *space, size_t count)
 {
     struct sweepers all = { .space = *space };
     all.settings = arena_array(arena, count * space->inputs + 1, sizeof(double));
@@ -103,8 +102,7 @@ bool choice_by_size(const struct choice *choice)
 }
 
 /* Chips of one replica, or of all replicas if their number is the load. */
-static double chips_at(const struct choice *choice, const struct sweepers *all, size_t setting,
-                       double load)
+static double chips_at(const struct choice *choice, const struct sweepers *all, size_t setting, double load)
 {
     const double chips = all->settings[setting * all->space.inputs];
     return choice->loads == LOADS_REPLICAS ? chips * load : chips;
@@ -165,8 +163,7 @@ static void leave_out(const struct choice *choice, struct arena *arena, struct s
 
 /* Bisect the highest load of each setting at which every output is at most `most` times its limit, and
  * evaluate the remaining settings there. */
-static void raise_loads(const struct choice *choice, struct arena *arena, struct sweepers *all,
-                        double most)
+static void raise_loads(const struct choice *choice, struct arena *arena, struct sweepers *all, double most)
 {
     const double *loads = all->space.loads;
     for (size_t span = all->space.load_count; span > 1; span = (span + 1) / 2) {

@@ -56,8 +56,7 @@ bool choice_space(struct choice *choice, const struct servers *servers, struct s
         space->loads = loads;
     }
     if (!servers_settings(servers, &space->settings, &space->setting_count, choice->error) ||
-        !servers_list(arena, trial, inputs, count, texts, SERVERS_OUTPUTS, &space->graph,
-                      choice->error))
+        !servers_list(arena, trial, inputs, count, texts, SERVERS_OUTPUTS, &space->graph, choice->error))
         return false;
     servers_columns(arena, servers_inputs, SERVERS_INPUTS, space);
     const int column = graph_input(&space->graph, NAME_replicas);

@@ -36,8 +36,7 @@ static struct unit unit_of(const struct server *server, enum server_row row)
 
 const char *server_text(const struct server *server, enum server_row row, int digits)
 {
-    return quantity_text(server->scenario.arena, server_at(server, row), unit_of(server, row),
-                         digits);
+    return quantity_text(server->scenario.arena, server_at(server, row), unit_of(server, row), digits);
 }
 
 const char *server_layout(const struct server *server)
@@ -124,8 +123,7 @@ const char *server_verdict(const struct server *server)
 
 void server_assumed(struct server *server)
 {
-    static const size_t told[] = { SERVER_predicted_tpot, SERVER_predicted_ttft,
-                                   SERVER_output_cost_per_token };
+    static const size_t told[] = { SERVER_predicted_tpot, SERVER_predicted_ttft, SERVER_output_cost_per_token };
     const bool keeps_up = server->row_count == SERVER_ROW_COUNT;
     assumed_notes(&server->scenario, &server->values, told, keeps_up ? 3 : 0);
 }
@@ -172,8 +170,7 @@ static const struct record kind_record = { "Server", (const struct answer_field[
     { 0 } } };
 
 /* Keys of the hosts and chips that are paid for. */
-static const char *const paid_rows[] = { NAME_deployment_chips, NAME_host_chips, NAME_hosts,
-                                         NAME_chips_paid };
+static const char *const paid_rows[] = { NAME_deployment_chips, NAME_host_chips, NAME_hosts, NAME_chips_paid };
 
 const struct record deployment_record = { "Deployment", (const struct answer_field[]){
     { FIELD_TEXTS, "words", .help = "words of the command that gives these figures again", .always = true },

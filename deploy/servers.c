@@ -79,8 +79,7 @@ static void add_ways(struct arena *arena, double chips, struct layouts *layouts)
 
 /* A graph at many points: named inputs get a column each, where it has them. */
 static void run_columns(struct arena *arena, const struct values *values, const char *const *names,
-                        const double *const *columns, size_t count, double *const *outputs,
-                        size_t points)
+                        const double *const *columns, size_t count, double *const *outputs, size_t points)
 {
     struct column *inputs = arena_array(arena, values->graph.input_count + 1, sizeof *inputs);
     for (size_t i = 0; i < values->graph.input_count; i++)
@@ -213,8 +212,7 @@ static void add_layout(struct server_settings *settings, const struct layout *la
     for (; draft <= most; draft++)
         for (size_t i = 0; i < count; i++)
             add_setting(settings, (double[SERVERS_INPUTS]){
-                layout->chips, layout->attention_dp, layout->pipeline_parallel, experts, draft,
-                chunks[i] });
+                layout->chips, layout->attention_dp, layout->pipeline_parallel, experts, draft, chunks[i] });
 }
 
 void settings_sort(struct arena *arena, double *settings, size_t count, size_t inputs, size_t distance)
@@ -246,8 +244,7 @@ static void place_settings(const struct servers *servers, double *at, size_t cou
     settings_sort(servers->arena, at, count, SERVERS_INPUTS, SETTING_DISTANCE);
 }
 
-bool servers_settings(const struct servers *servers, const double **at, size_t *count,
-                      struct error *error)
+bool servers_settings(const struct servers *servers, const double **at, size_t *count, struct error *error)
 {
     const struct scenario *given = servers->given ? servers->given : servers->scenario;
     struct server_settings settings = { .servers = servers };
@@ -301,8 +298,7 @@ bool servers_list(struct arena *arena, struct scenario *scenario,
         return false;
     bool *vary = arena_array(arena, values.graph.input_count + 1, sizeof *vary);
     for (size_t i = 0; i <= input_count; i++) {
-        int input = graph_input(&values.graph,
-                                i < input_count ? inputs[i].row : NAME_rank_running_target);
+        int input = graph_input(&values.graph, i < input_count ? inputs[i].row : NAME_rank_running_target);
         if (input >= 0)
             vary[input] = true;
     }
@@ -347,8 +343,7 @@ void servers_limits(const struct servers *servers, struct search_space *space)
     struct search_limit *limits = arena_array(servers->arena, SEARCH_LIMITS, sizeof *limits);
     limits[0] = (struct search_limit){ "prompts", SERVERS_PROMPTS, 1, rises, 0 };
     limits[1] = (struct search_limit){ "stability", SERVERS_LOAD, servers->margin, rises, 0 };
-    limits[2] = (struct search_limit){ "TTFT", SERVERS_TTFT, servers->ttft, rises,
-                                       servers->ttft * wider };
+    limits[2] = (struct search_limit){ "TTFT", SERVERS_TTFT, servers->ttft, rises, servers->ttft * wider };
     limits[3] = (struct search_limit){ "TPOT", SERVERS_TPOT, one_token ? INFINITY : servers->tpot,
                                        rises, one_token ? 0 : servers->tpot * wider };
     limits[4] = (struct search_limit){ NAME_concurrency, SERVERS_FLIGHT, 1, rises, 0 };

@@ -43,8 +43,7 @@ static const double least_shown = 0.005;
 
 static bool is_shown(const double *at, int i)
 {
-    return i == 0 || i == WATERFALL_ROWS - 1 ||
-           fabs(at[i]) >= least_shown * at[WATERFALL_ROWS - 1];
+    return i == 0 || i == WATERFALL_ROWS - 1 || fabs(at[i]) >= least_shown * at[WATERFALL_ROWS - 1];
 }
 
 /* Sum of the gaps that have no line of their own. */
@@ -133,8 +132,7 @@ const struct record waterfall_record = { "Waterfall", (const struct answer_field
 static void add_bar(struct picture *picture, const char *name, enum picture_kind kind, bool beyond,
                     double seconds)
 {
-    struct picture_part *part = picture_part_add(picture, picture_bar_add(picture, name), kind,
-                                                 1e3 * seconds);
+    struct picture_part *part = picture_part_add(picture, picture_bar_add(picture, name), kind, 1e3 * seconds);
     part->beyond = beyond;
 }
 

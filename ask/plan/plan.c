@@ -79,8 +79,7 @@ static void open_loop(struct variant *variant)
     facts_bind(facts, NAME_disagg_rank_running, NAME_rank_running_target, ORIGIN_AXIS, "plan");
 }
 
-static bool read_limit(struct plan *plan, struct scenario *scenario, const char *row,
-                       double *value)
+static bool read_limit(struct plan *plan, struct scenario *scenario, const char *row, double *value)
 {
     const struct fact *fact = facts_find(&scenario->facts, row);
     if (!value_of(scenario, row, value, plan->error))
@@ -198,8 +197,7 @@ static bool take_tensor(struct plan *plan, struct scenario *scenario)
     if (!value_of(scenario, NAME_tensor_parallel, &plan->tensor, plan->error))
         return false;
     if (!(plan->tensor >= 1) || plan->tensor != floor(plan->tensor)) {
-        error_set(plan->error, "%s: tensor_parallel: invalid number of GPUs '%g'", fact->source,
-                  plan->tensor);
+        error_set(plan->error, "%s: tensor_parallel: invalid number of GPUs '%g'", fact->source, plan->tensor);
         return error_expected(plan->error, "a whole number");
     }
     facts_remove(&scenario->facts, NAME_tensor_parallel);
@@ -238,8 +236,7 @@ static bool add_variant(struct plan *plan, const struct machine_wanted *wanted, 
     variant->ttft = plan->ttft;
     variant->rule = command_given(plan->command, "any-layout") ? LAYOUT_EVEN : LAYOUT_STARTABLE;
     if (command_given(plan->command, "aggregated") &&
-        !fact_given(facts_find(&scenario->facts, NAME_deployment_chips)) &&
-        !take_reach(plan, variant, &asked))
+        !fact_given(facts_find(&scenario->facts, NAME_deployment_chips)) && !take_reach(plan, variant, &asked))
         return false;
     variant->asked = variant->read = *scenario;
     variant->asked.facts = facts_copy(&scenario->facts);
@@ -296,8 +293,7 @@ bool plan_spaces(struct plan *plan)
     plan->by_cost = machine_count > 1;
     for (size_t i = 0; i < plan->count && plan->by_cost; i++) {
         double rent;
-        plan->by_cost = value_of(&plan->variants[i].scenario, NAME_chip_price, &rent,
-                                 plan->error) && rent > 0;
+        plan->by_cost = value_of(&plan->variants[i].scenario, NAME_chip_price, &rent, plan->error) && rent > 0;
     }
     plan->scope = scope_text(plan);
     plan->spaces = arena_array(plan->arena, plan->count, sizeof *plan->spaces);
@@ -344,8 +340,7 @@ static bool keep_front(struct plan *plan)
     return true;
 }
 
-bool ask_plan(struct arena *arena, const struct command *command, struct answer *answer,
-              struct error *error)
+bool ask_plan(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
     static const char *const not_swept[] = { "emit", "front", "pick", "plot", "report", "validate" };
     const bool sweeps = command_given(command, "sweep");

@@ -310,8 +310,7 @@ void plan_note_question(struct plan *plan)
     scenario_note_length(&plan->variants->scenario);
 }
 
-void plan_basis(struct plan *plan, const struct plan_point *point, struct scenario *noted,
-                struct basis *basis)
+void plan_basis(struct plan *plan, const struct plan_point *point, struct scenario *noted, struct basis *basis)
 {
     static const enum plan_figure shown[] = {
         PLAN_tpot, PLAN_ttft, PLAN_per_gpu, PLAN_rate, PLAN_input_cost_per_token,

@@ -224,8 +224,7 @@ struct breakdown plan_parts(struct plan *plan, const struct plan_point *point)
     return parts;
 }
 
-bool plan_read_points(struct plan *plan, const struct search_point *at, size_t count,
-                      struct plan_point *points)
+bool plan_read_points(struct plan *plan, const struct search_point *at, size_t count, struct plan_point *points)
 {
     size_t *which = arena_array(plan->arena, count + 1, sizeof *which);
     for (size_t v = 0; v < plan->count; v++) {

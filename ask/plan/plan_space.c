@@ -171,8 +171,7 @@ bool plan_list(struct plan *plan, struct variant *variant, const char *const *te
     const struct setting_input *inputs = inputs_of(variant->kind, &input_count);
     if (variant->kind == PLAN_POOLS)                /* found before, by best_prefills */
         facts_set(&variant->scenario.facts, NAME_disagg_prefill_time, 1, ORIGIN_AXIS, "plan");
-    return servers_list(plan->arena, &variant->scenario, inputs, input_count, texts, count, graph,
-                        plan->error);
+    return servers_list(plan->arena, &variant->scenario, inputs, input_count, texts, count, graph, plan->error);
 }
 
 /* Of aggregated deployments servers.h has the space. That of pools is every legal decode server, with
@@ -261,8 +260,7 @@ struct scenario plan_scenario(const struct plan *plan, const struct search_point
     const struct setting_input *inputs = inputs_of(variant->kind, &count);
     facts->scalar_room = facts->scalar_count + count + 1;
     facts->scalars = arena_array(plan->arena, facts->scalar_room, sizeof *facts->scalars);
-    memcpy(facts->scalars, variant->scenario.facts.scalars,
-           facts->scalar_count * sizeof *facts->scalars);
+    memcpy(facts->scalars, variant->scenario.facts.scalars, facts->scalar_count * sizeof *facts->scalars);
     for (size_t i = 0; i <= count; i++) {
         const char *row = i < count ? inputs[i].row : NAME_rank_running_target;
         const struct fact *fact = facts_find(facts, row);
