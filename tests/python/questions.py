@@ -151,7 +151,7 @@ def quantity(text, large=False):
                  "%": 0.01}.get(head)
         prefix = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}.get(head[:1] if len(head) > 1 else "", 1)
         return value * (times or (prefix if head.endswith(("B", "FLOP")) else 1))
-    return value * {"USD": 1, "USD/h": 1 / 3600, "USD/Mtoken": 1e-6, "USD/token": 1}[unit]
+    return value * {"USD": 1, "USD/h": 1 / 3600, "USD/Mtoken": 1e-6, "USD/GB": 1e-9}[unit]
 
 
 def spoken(statement, template, rows, wrong):

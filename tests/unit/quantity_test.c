@@ -132,6 +132,31 @@ static void check_others(struct arena *arena, struct buffer *out, double value, 
         fail_msg("%.17g is '%s' in JSON", value, out->data);
 }
 
+/* A price has one unit, whatever its size: of tokens it is per million, of memory per GB, of time per hour. */
+static void prices_have_one_unit(void **state)
+{
+    (void)state;
+    static const struct { int per; const char *name; } parts[] = {
+        { UNIT_TOKEN, "/Mtoken" }, { UNIT_B, "/GB" }, { UNIT_S, "/h" } };
+    static struct unit units[512];
+    const size_t count = all_units(units, COUNT(units)) - UNIT_COUNT - 20;
+    size_t prices = 0;
+    struct arena arena = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        if (units[i].half[UNIT_USD] <= 0 || units[i].half[UNIT_J])
+            continue;
+        const char *usual = strchr(quantity_text(&arena, 1, units[i], 3), ' ');
+        for (double value = 1e-18; value < 1e12; value *= 10)
+            assert_string_equal(strchr(quantity_text(&arena, value, units[i], 3), ' '), usual);
+        for (size_t k = 0; k < COUNT(parts); k++)
+            if (units[i].half[parts[k].per] < 0 && !strstr(usual, parts[k].name))
+                fail_msg("a price is in%s", usual);
+        prices++;
+    }
+    assert_true(prices >= 6);
+    arena_free(&arena);
+}
+
 static void every_double_is_printed(void **state)
 {
     (void)state;
@@ -164,6 +189,6 @@ static void every_double_is_printed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_double_is_printed) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(prices_have_one_unit), cmocka_unit_test(every_double_is_printed) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,15 +58,10 @@ export function valueOf(app: App, term: Term): number {
   return term.over.reduce((all: number, f) => all * worthOf(app, f), 1) / term.under.reduce((all: number, f) => all * worthOf(app, f), 1);
 }
 
-/* A rent is too small for a million tokens. */
-const rent = (v: number): string => `${Number((1e12 * v).toPrecision(3))} USD/Ttoken`;
-const leftText = (app: App, of: string): string | undefined => app.numbers.unit(of) === "USD/token" && app.numbers.value(of) < 1e-9 ? rent(app.numbers.value(of)) : undefined;
-
 /* One unit across a line of results. */
 function written(app: App, equation: Equation, term: Term): string {
-  if (!app.numbers.has(term.of)) { const v = valueOf(app, term); return equation.of.startsWith("tier_total") ? rent(v) : String(Number(v.toPrecision(3))); }
+  if (!app.numbers.has(term.of)) { const v = valueOf(app, term); return equation.of && app.numbers.has(equation.of) && app.numbers.unit(equation.of) === "USD/token" ? app.numbers.price(v) : String(Number(v.toPrecision(3))); }
   const unit = app.numbers.unit(term.of), v = app.numbers.value(term.of);
-  if (unit === "USD/token" && v < 1e-9) return rent(v);
   if (unit !== "s") return app.numbers.write(term.of);
   const terms = equation.items.filter((item): item is Term => typeof item !== "string"), most = Math.max(...terms.map(t => valueOf(app, t)));
   if (!Number.isFinite(most) || most <= 0) return app.numbers.write(term.of);
@@ -89,11 +84,11 @@ export function EquationLines({ app, equation, narrow }: { app: App; equation: E
   const terms = equation.items.filter((item): item is Term => typeof item !== "string");
   const spoken = <math class="spoken" dangerouslySetInnerHTML={{ __html: whole(app, equation) }} />;
   if (narrow) return <div class="equation stacked">{spoken}
-    {left && <div class="stack-head"><span aria-hidden="true"><Math_ inside={left + "<mo>=</mo>"} /> {equation.open ? `${equation.open} of` : terms.length > 1 ? "sum of" : ""}</span><Asked app={app} row={equation.of} text={leftText(app, equation.of)} class="result total" /></div>}
+    {left && <div class="stack-head"><span aria-hidden="true"><Math_ inside={left + "<mo>=</mo>"} /> {equation.open ? `${equation.open} of` : terms.length > 1 ? "sum of" : ""}</span><Asked app={app} row={equation.of} class="result total" /></div>}
     {terms.map((term, i) => <div class="stack" key={i}><div class="stack-name"><span class={`of-${term.kind}`}>{term.name}</span><Result app={app} equation={equation} term={term} binds={binds.has(term)} /></div>
       {!(term.over.length === 1 && term.over[0] === term.of && !app.numbers.input(term.of).free && term.kind === "result") && <><span aria-hidden="true"><Fraction app={app} term={term} numbers={false} /></span><Fraction app={app} term={term} numbers={true} /></>}</div>)}</div>;
   return <div class="equation wide">{spoken}<div class="eq">
-    {left && <><span /><span class="eq-left" aria-hidden="true"><Math_ inside={left} /><span class="op">=</span></span><span class="eq-left"><span class="op" aria-hidden="true">=</span></span><span class="eq-left"><Asked app={app} row={equation.of} text={leftText(app, equation.of)} class="result total" /><span class="op" aria-hidden="true">=</span></span></>}
+    {left && <><span /><span class="eq-left" aria-hidden="true"><Math_ inside={left} /><span class="op">=</span></span><span class="eq-left"><span class="op" aria-hidden="true">=</span></span><span class="eq-left"><Asked app={app} row={equation.of} class="result total" /><span class="op" aria-hidden="true">=</span></span></>}
     {equation.items.map((item, i) => typeof item === "string"
       ? <><span key={`a${i}`} /><span key={`b${i}`} aria-hidden="true" class={`op${/[()]/.test(item) ? " tall" : ""}`}>{item}</span><span key={`c${i}`} aria-hidden="true" class={`op${/[()]/.test(item) ? " tall" : ""}`}>{item}</span><span key={`d${i}`} aria-hidden="true" class="op">{item}</span></>
       : <><span key={`a${i}`} class={`eq-name of-${item.kind}`}>{item.name}</span>

@@ -96,6 +96,7 @@ export class Numbers {
   has(row: string): boolean { return this.live.has(row) || this.live.inputOf(row) !== undefined; }
   value(row: string): number { return this.live.has(row) ? this.live.value(row) : this.live.inputOf(row)?.now ?? NaN; }
   unit(row: string): string { return this.live.has(row) ? this.live.unit(row) : this.live.inputOf(row)?.unit ?? "1"; }
+  price(perToken: number): string { return counted(this.engine.write(perToken, "USD/token", 3)); }
   write(row: string, digits = 3): string { return counted(this.engine.write(this.value(row), this.unit(row), digits)); }
   symbol(row: string): string {
     const symbol = this.live.row(row)?.symbol ?? this.live.inputOf(row)?.symbol ?? "";
