@@ -362,7 +362,7 @@ void question_lines(struct scenario *scenario, struct section *section)
         struct equation equation;
         struct reply reply;
         bool known;
-        if (!*one->label || name_listed(labels, count, one->label) || (!fits && strstr(one->question.asks_of, NAME_batch)) ||
+        if (!*one->label || name_listed(labels, count, one->label) || (!fits && one->question.asks_batch) ||
             !pose(scenario, one, QUESTION_KEEPS, &reply))
             continue;
         const bool fails = *one->line_fails &&
