@@ -76,7 +76,7 @@ extern const struct record kept_record, factor_record, predicate_record;
       .always = there }, \
     { FIELD_RECORD, "predicate", .help = "the comparison that decides; null: there is none", \
       .record = &predicate_record, .always = there, .null = true }, \
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "worked", "compared", "turning" }, .count = 3 }
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "worked", "compared", "turning", "asked" }, .count = 4 }
 
 /* Add the list "lines": the statements that have a line in a summary, each with its question's inputs; of two with one label
  * the first that applies. One without a value there, or that asks for a batch that does not fit, is left out. */

@@ -188,6 +188,9 @@ def check(program, pair, sheet):
         predicate, flips = here["predicate"], here["flips"]
         rows = Rows(program, said["words"], here["question"])
         one = sheet[statement["id"]]
+        rows.read([here["figure_row"]])
+        if not near(rows.known[here["figure_row"]], here["figure"]):
+            wrong.append(f"{statement['id']}: {here['figure']:.12g}, {rows.known[here['figure_row']]:.12g} by eval")
         numbers += spoken(statement, one["here_fails" if predicate and not predicate["holds"] else "here"], rows, wrong)
         if not predicate:
             continue
