@@ -271,23 +271,16 @@ static const char *worked_text(const struct posed *question, struct reply *reply
     return out.data;
 }
 
-/* "chips = 72, batch = 2,000": what the question keeps, whatever the operating point */
-static const char *asked_text(const struct reply *reply)
-{
-    const struct scenario *scenario = &reply->scenario;
-    struct buffer out = { .arena = scenario->arena };
-    for (size_t i = 0; i < reply->kept_count; i++)
-        buffer_print(&out, "%s%s = %s", i ? ", " : "", reply->kept[i].row,
-                     with_unit(scenario, reply->kept[i].row, reply->kept[i].value));
-    return out.data;
-}
-
 static void add_text_lines(const struct statement *statement, struct reply *reply, struct section *section)
 {
     const struct posed *question = &statement->question;
     struct scenario *scenario = &reply->scenario;
+    struct buffer asked = { .arena = scenario->arena };         /* "chips = 72, batch = 2,000" */
+    for (size_t i = 0; i < reply->kept_count; i++)
+        buffer_print(&asked, "%s%s = %s", i ? ", " : "", reply->kept[i].row,
+                     with_unit(scenario, reply->kept[i].row, reply->kept[i].value));
     if (reply->kept_count)
-        section_word(section, "asked", asked_text(reply))->text_only = true;
+        section_word(section, "asked", asked.data)->text_only = true;
     const bool nowhere = reply->predicate == HOLDS_NOT && reply->figure == 0;       /* "memory binds at every batch" */
     if (!nowhere)
         section_word(section, "worked", worked_text(question, reply))->text_only = true;
@@ -375,8 +368,8 @@ void question_lines(struct scenario *scenario, struct section *section)
         struct equation equation;
         struct reply reply;
         bool known;
-        if (!*one->label || name_listed(labels, count, one->label) || (!fits && one->question.asks_batch) ||
-            !pose(scenario, one, QUESTION_KEEPS, &reply))
+        if (!*one->label || name_listed(labels, count, one->label) ||
+            (!fits && text_has_word(one->question.asks_of, NAME_batch)) || !pose(scenario, one, QUESTION_KEEPS, &reply))
             continue;
         const bool fails = *one->line_fails &&
             compare(&reply.scenario, one->question.predicate, &equation, &reply.left.value, &reply.right.value) == HOLDS_NOT;

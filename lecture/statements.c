@@ -27,8 +27,8 @@ static void read_one(struct arena *arena, const struct csv *csv, size_t row, str
         .brief = !strcmp(CELL("short"), "yes"), .label = CELL("label"),
         .line = CELL("line"), .line_fails = CELL("line_fails"),
         .question = {
-            (enum question_kind)name_index(kinds, sizeof kinds / sizeof *kinds, kind), CELL("asks_of"),
-            text_has_word(CELL("asks_of"), "batch"), CELL("keeps"), CELL("needs"), CELL("figure"), CELL("closed"), CELL("factors"), CELL("predicate"), CELL("turning"),
+            (enum question_kind)name_index(kinds, sizeof kinds / sizeof *kinds, kind), CELL("asks_of"), CELL("keeps"),
+            CELL("needs"), CELL("figure"), CELL("closed"), CELL("factors"), CELL("predicate"), CELL("turning"),
             CELL("here"), CELL("here_fails") } };
     const char *flips = CELL("flips"), *colon = strchr(flips, ':');
 #undef CELL

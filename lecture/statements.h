@@ -20,7 +20,6 @@ enum question_kind { QUESTION_IDENTITY, QUESTION_ARGUMENT, QUESTION_COMPARISON, 
 struct posed {
     enum question_kind kind;
     const char *asks_of;            /* "model machine batch": whose inputs all others are; "": nobody's */
-    bool asks_batch;                /* the batch is among them */
     const char *keeps;              /* inputs that belong to the question: "hit_ratio=0.1; hold_time=5min" */
     const char *needs;              /* "experts > 1: The model has no routed experts." */
     const char *figure, *closed;    /* what is asked, and the lecture's equation for it */

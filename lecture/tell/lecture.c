@@ -35,16 +35,11 @@ static int chapter_count(const struct telling *telling)
     return count;
 }
 
-static bool is_number(const char *word)
-{
-    return *word && strspn(word, "0123456789") == strlen(word);
-}
-
 /* "2", "experts": the number of a chapter; 0: none. */
 static int chapter_of(const struct telling *telling, const char *word)
 {
     for (int i = 0; telling->chapters[i].id; i++)
-        if (!strcmp(word, telling->chapters[i].id) || (is_number(word) && atoi(word) == i + 1))
+        if (!strcmp(word, telling->chapters[i].id) || (atoi(word) == i + 1 && !word[strspn(word, "0123456789")]))
             return i + 1;
     return 0;
 }
@@ -66,7 +61,7 @@ static bool choose_statements(const struct telling *telling, bool *wanted, struc
         wanted[i] = !word || (chapter ? lecture->at[i].chapter == chapter : !strcmp(lecture->at[i].id, word));
     for (size_t i = 0; i < lecture->count; i++)
         count += wanted[i];
-    const bool chapters_only = command->word_count == 1 && is_number(word);     /* "9" is not asked of "3.9 GB" */
+    const bool chapters_only = word && *word && command->word_count == 1 && !word[strspn(word, "0123456789")];     /* "9" is not asked of "3.9 GB" */
     for (size_t i = 0; i < lecture->count && !count && !chapters_only; i++) {
         wanted[i] = true;
         for (size_t k = 0; k < command->word_count; k++)
@@ -265,7 +260,6 @@ static bool run_belongs(const struct telling *telling)
     return error_expected(telling->error, "`chalkline lecture %d --run`", last);
 }
 
-/* A row at the operating point, with its unit. */
 bool ask_lecture(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
     struct telling *telling = arena_alloc(arena, sizeof *telling);
