@@ -61,7 +61,7 @@ static bool choose_statements(const struct telling *telling, bool *wanted, struc
         wanted[i] = !word || (chapter ? lecture->at[i].chapter == chapter : !strcmp(lecture->at[i].id, word));
     for (size_t i = 0; i < lecture->count; i++)
         count += wanted[i];
-    const bool chapters_only = word && *word && command->word_count == 1 && !word[strspn(word, "0123456789")];     /* "9" is not asked of "3.9 GB" */
+    const bool chapters_only = command->word_count == 1 && *word && !word[strspn(word, "0123456789")];  /* not "3.9 GB" */
     for (size_t i = 0; i < lecture->count && !count && !chapters_only; i++) {
         wanted[i] = true;
         for (size_t k = 0; k < command->word_count; k++)
