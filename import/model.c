@@ -298,7 +298,7 @@ static double layer_count(struct model *model)
         return floor(pairs->number);
     if (!doc_get(config->text, "num_hidden_layers") && list && list->count)
         return (double)list->count;
-    return config_count(config, FIELD_layers);
+    return floor(config_count(config, FIELD_layers) / (twice ? 2 : 1));
 }
 
 static bool model_read(struct model *model)
