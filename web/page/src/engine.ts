@@ -54,7 +54,8 @@ const SIDE = { bound: 0, server: 1 };
 export type Theme = "auto" | "light" | "dark" | "page";
 const THEME = { auto: 0, light: 1, dark: 2, page: 3 };
 
-/* What an engine was asked first, and what that changed in its memory: another one of the same module goes on from there. */
+/* The first questions of an engine with their replies, and the pages of its memory that they changed: another engine of the same
+ * module continues from them. Between questions the stack is empty, so that the memory is the whole state. */
 export interface Begun { size: number; pages: Uint32Array; bytes: Uint8Array; replies: [string, string][] }
 const PAGE = 4096;
 
@@ -149,9 +150,9 @@ export class Engine {
   private readonly patterns = new Map<string, RegExp>();
   private readonly units = new Map<string, number>();    // that stay: every frame writes numbers
 
-  private fresh: BigUint64Array | null = null;           // in a worker that begins for the page: the memory before all questions,
-  private readonly asked: [string, string][] = [];       // and these
-  private replies: [string, string][];                   // in the page: what comes next, answered already
+  private fresh: BigUint64Array | null = null;           // in the worker that begins for the page: the memory before all questions
+  private readonly asked: [string, string][] = [];       // in this worker: the questions since, with their replies
+  private replies: [string, string][];                   // in the page: the replies to its next questions
 
   private constructor(module: WebAssembly.Module, begun: Begun | null, keeps: boolean) {
     const BAD = 8, NONE = 0;            // WASI: no such file; well
@@ -181,7 +182,7 @@ export class Engine {
   }
 
   static load(module: WebAssembly.Module, begun: Begun | null = null, keeps = false): Engine { return new Engine(module, begun, keeps); }
-  /* Ends what it keeps. */
+  /* What the questions so far changed; later questions are not kept. */
   begun(): Begun {
     const { fresh, wasm: { memory: { buffer } } } = this, now = new BigUint64Array(buffer), words = PAGE / 8, pages: number[] = [];
     for (let page = 0; page < now.length / words; page++) {
@@ -196,8 +197,8 @@ export class Engine {
     return { size: buffer.byteLength, pages: Uint32Array.from(pages), bytes, replies: this.asked };
   }
 
-  /* A document that the engine answers with. Answers that were brought are right in their order alone, as the memory is that
-   * after all of them: the first other question ends them. */
+  /* The engine's answer, a document. The memory is as it is after all of `replies`, so that they are right in their order only:
+   * the first other question ends them. */
   private document(question: string, ask: () => number): any {
     if (this.replies[0]?.[0] === question) return JSON.parse(this.replies.shift()![1]);
     this.replies = [];
