@@ -57,8 +57,8 @@ static int load_given(const struct scenario *scenario)
     return -1;
 }
 
-/* Do the expressions depend on a row of the layout or the load that has no value yet? And are they of a training
- * fleet, with no load? */
+/* Do the expressions depend on a row of the layout or the load that has no value yet? And do they
+ * depend on the chips of a training fleet and on no load? */
 static bool reads_open(struct scenario *scenario, const char *const *texts, size_t count,
                        bool *open, bool *trains, struct error *error)
 {
@@ -375,17 +375,20 @@ static bool record(struct choice *choice, const struct found *found)
     return true;
 }
 
-/* A training fleet has degrees of its own, not those of a server of the same model: none, where nobody gives them. */
+/* A training fleet does not take the degrees that are chosen for a server of the same model: a degree
+ * that nobody gives is 1. */
 static void choose_degrees(struct scenario *scenario)
 {
     static const char *const rule = "a training fleet without degrees";
     for (int i = 1; i < LAYOUT_ROWS - 1; i++)
         if (!settled(scenario, layout_rows[i]))
             facts_set(&scenario->facts, layout_rows[i], 1, ORIGIN_CHOSEN, rule);
-    if (!settled(scenario, NAME_chips) && !given(scenario, NAME_tensor_parallel))
+    const bool sized = settled(scenario, NAME_chips), tensor = given(scenario, NAME_tensor_parallel);
+    if (!sized && !tensor)
         facts_bind(&scenario->facts, NAME_chips, NAME_attention_dp " * " NAME_pipeline_parallel, ORIGIN_CHOSEN, rule);
-    facts_note(&scenario->facts, "every chip of the training fleet has the whole model, but for --tp, --pp and --ep "
-               "(`chalkline train` finds them)");
+    facts_note(&scenario->facts, sized && !tensor ?
+               "--gpus splits the model; --set training_chips=N is the training fleet (`chalkline train` finds a layout)" :
+               "degrees of the training fleet that are not given are 1 (--tp, --pp, --ep; `chalkline train` finds them)");
 }
 
 bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t count, struct error *error)
