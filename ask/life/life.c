@@ -80,7 +80,8 @@ static bool row_given(const struct life *life, const char *row)
     return fact_given(facts_find(&life->scenario.facts, row));
 }
 
-/* A compute or a loss alone is a question of training alone; a model is made to serve. */
+/* A question that gives a compute or a loss and nothing about serving is about training alone. One that gives tokens or a
+ * model serves as much as the lecture's provider. */
 static void note_assumed(struct life *life)
 {
     struct facts *facts = &life->scenario.facts;
@@ -89,7 +90,7 @@ static void note_assumed(struct life *life)
                   !row_given(life, NAME_model_lifetime);
     if (life->alone) {
         facts_set(facts, NAME_served_tokens, 0, ORIGIN_CHOSEN, "training alone");
-        facts_note(facts, "nothing is served (--served N: what a model that serves would be)");
+        facts_note(facts, "training alone: nothing is served (--served N: tokens that the model is to serve)");
     } else if (!served && (!row_given(life, NAME_token_rate) || !row_given(life, NAME_model_lifetime)))
         facts_note(facts, "the lecture's provider: 500 million token/s over 60 days (--served, or "
                    "--set token_rate, lifetime)");

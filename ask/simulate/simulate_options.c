@@ -60,8 +60,8 @@ static bool read_scheduler(struct simulate *simulate, struct error *error)
     return true;
 }
 
-/* Refuse an option that the chosen scheduler does not read: a setting of another one, or a feature that
- * it has not. */
+/* Refuse an option that the chosen scheduler does not read: a setting of another scheduler, or a feature that
+ * it lacks. `without` is the value that does not ask for the feature, which every scheduler takes; NAN: there is none. */
 static bool options_fit_scheduler(const struct command *command, const struct sim_server *server, struct error *error)
 {
     static const struct { const char *option; unsigned needs; double without; } only[] = {
