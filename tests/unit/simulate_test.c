@@ -213,7 +213,7 @@ static void rules_and_times_are_one_engines(void **state)
         { { { "engine", "vllm-0.13" } }, "vllm-v1", "vllm-0.13" },
         { { { "engine", "sglang@0.5.18" } }, "sglang", "sglang@0.5.18" },
         { { { "scheduler", "sglang" } }, "sglang", "sglang" },
-        { { { "scheduler", "vllm-v1" } }, "vllm-v1", "vllm" },
+        { { { "scheduler", "vllm-v1" } }, "vllm-v1", "any" },        /* the default, said aloud */
         { { { "scheduler", "vllm-v1" }, { "engine", "sglang" } }, "vllm-v1", "sglang" },
         { { { "engine", "sglang" }, { "draft", "1" } }, "vllm-v1", "sglang" },
         { { { "scheduler", "disaggregated" }, { "engine", "sglang" } }, "sglang", "sglang" },
