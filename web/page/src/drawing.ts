@@ -67,9 +67,13 @@ export interface Handlers {
 export interface Mounted { readonly seen: boolean; update(picture: Picture): void; remove(): void }
 
 /* The renderer takes numbers up to here. What a reader has driven beyond has no place on an axis, and is
- * left out. */
+ * left out; bars and axes end here. */
 const LARGEST = 1e30;
+const bounded = <T,>(of: T): T => (typeof of === "number" ? Math.max(-LARGEST, Math.min(LARGEST, of)) : Array.isArray(of) ? of.map(bounded)
+  : of && typeof of === "object" ? Object.fromEntries(Object.entries(of).map(([key, value]) => [key, bounded(value)])) : of) as T;
 const fits = (...numbers: number[]): boolean => numbers.every(v => Math.abs(v) <= LARGEST);
+/* Figures of a screen that a moving hand has just opened are not there yet: the picture waits for them. */
+const known = (of: unknown): boolean => typeof of === "number" ? !Number.isNaN(of) : !of || typeof of !== "object" || Object.values(of).every(known);
 /* The reader's point stays in its picture: an axis that ends before it ends at the next round number beyond. */
 function reaching(axis: Axis, value: number): Axis {
   const { from, to } = axis;
@@ -78,8 +82,9 @@ function reaching(axis: Axis, value: number): Axis {
     ...(typeof from === "number" && value < from && value > 0 && axis.log ? { from: beyond(value) / 10 } : {}) };
 }
 function within<P extends Partial<Panel>>(of: P): P {
-  const { lines, marks, here } = of, beyond = (p: Line["points"][number]): boolean => p !== null && !fits(p[0], p[1]);
-  return { ...of, ...(here && fits(here.x, here.y) ? { here, ...(of.x && { x: reaching(of.x, here.x) }), ...(of.y && { y: reaching(of.y, here.y) }) } : { here: undefined }),
+  const { lines, marks, here } = of, x = bounded(of.x), y = bounded(of.y), beyond = (p: Line["points"][number]): boolean => p !== null && !fits(p[0], p[1]);
+  return { ...of, ...(of.bars && { bars: bounded(of.bars) }), ...(x && { x }), ...(y && { y }),
+    ...(here && fits(here.x, here.y) ? { here, ...(x && { x: reaching(x, here.x) }), ...(y && { y: reaching(y, here.y) }) } : { here: undefined }),
     lines: lines?.map(line => line.points.some(beyond) ? { ...line, points: line.points.filter(p => !beyond(p)) } : line),
     marks: marks?.filter(mark => fits(mark.x, mark.y)) };
 }
@@ -243,6 +248,7 @@ class Drawing implements Mounted {
   }
 
   update(picture: Picture): void {
+    if (![picture, ...(picture.panels ?? [])].every(panel => known([panel.x, panel.y, panel.bars]))) return;
     this.picture = drawable(picture);
     this.draw();
   }
