@@ -375,8 +375,8 @@ static bool record(struct choice *choice, const struct found *found)
     return true;
 }
 
-/* A training fleet does not take the degrees that are chosen for a server of the same model: a degree
- * that nobody gives is 1. */
+/* A training fleet does not take the degrees that are chosen for a server of the same model. Without a word from
+ * the user a degree is 1. */
 static void choose_degrees(struct scenario *scenario)
 {
     static const char *const rule = "a training fleet without degrees";

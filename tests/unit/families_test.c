@@ -64,8 +64,8 @@ static bool counted(struct arena *arena, struct doc *doc, const char *name, bool
     return true;
 }
 
-/* Every total that the catalog has as published, within 1 % or half of its last digit. A source that begins with
- * "nominal" names a size; one that begins with "with its vision tower" counts what the row leaves out. */
+/* Every total that the catalog has as published, within 1 % or half of its last digit. Two kinds of
+ * source are left out: "nominal" sizes, and totals "with its vision tower", which the catalog's row does not have. */
 static void totals_of_the_catalog(void **state)
 {
     (void)state;

@@ -243,7 +243,7 @@ export class App {
     this.settle();
   }
 
-  /* In a worker: asks the engine what the page will ask it for this address. */
+  /* In a worker: asks the engine the questions that the page asks at this address. */
   async prepare(hash: string): Promise<void> {
     const state = await open(hash, this.known);
     if (!("field" in state) && !Object.keys(state.files).length) this.compute(state, false);
