@@ -65,12 +65,11 @@ bool scenario_engine(struct scenario *scenario, struct error *error)
     struct subject *subject = &scenario->subject;
     const struct catalog_entry *entry =
         subject->machine ? catalog_find(&scenario->catalog, CATALOG_MACHINE, subject->machine, NULL) : NULL;
-    const char *family = entry ? catalog_text(entry, "family") : NULL;
     if (!subject->engine && subject->model && subject->machine)
         assume_llama_cpp(scenario);
     if (subject->engine && strchr(subject->engine, '@'))
         subject->version = catalog_engine_version(&scenario->catalog, subject->engine);
-    return catalog_engine(&scenario->catalog, subject->engine, family, entry ? entry->name : NULL,
+    return catalog_engine(&scenario->catalog, subject->engine, engine_family(scenario), entry ? entry->name : NULL,
                           &scenario->facts, error) || engine_unknown(scenario, error);
 }
 
@@ -91,24 +90,26 @@ bool engine_within(const char *version, const char *from, const char *until)
 
 bool engine_runs(const struct scenario *scenario, const char *engine, struct engine_release *release)
 {
-    enum { ENGINE, FAMILIES, FROM, UNTIL, RESOURCE, IMAGE, COLUMNS };
-    static const char *const columns[COLUMNS] = { "engine", "families", "from", "until", "resource", "image" };
+    enum { ENGINE, FAMILIES, FROM, UNTIL, RESOURCE, IMAGE, VISIBLE, COLUMNS };
+    static const char *const columns[COLUMNS] = { "engine", "families", "from", "until", "resource", "image", "visible" };
     const struct csv *csv = csv_built_in("data/engines.csv");
-    const char *family = engine_family(scenario), *version = engine_version(scenario, engine), *cell[COLUMNS];
-    int column[COLUMNS];
+    const char *family = engine_family(scenario), *version = engine_version(scenario, engine), *cell[COLUMNS], *others = "";
+    const char *machine = family ? catalog_find(&scenario->catalog, CATALOG_MACHINE, scenario->subject.machine, NULL)->name : "";
+    bool runs = false;
     if (family && starts_with(family, "cpu-"))
         family = "cpu";
-    for (int i = 0; i < COLUMNS; i++)
-        column[i] = csv_column(csv, columns[i]);
-    for (size_t r = 0; family && r < csv->rows; r++) {
+    for (size_t r = 0; family && !runs && r < csv->rows; r++) {
         for (int i = 0; i < COLUMNS; i++)
-            cell[i] = csv_cell(csv, r, column[i]);
-        if (strcmp(cell[ENGINE], engine) || !text_has_word(cell[FAMILIES], family) ||
-            !engine_within(version, cell[FROM], cell[UNTIL]))
+            cell[i] = csv_cell(csv, r, csv_column(csv, columns[i]));
+        if (strcmp(cell[ENGINE], engine) || !(text_has_word(cell[FAMILIES], family) || text_has_word(cell[FAMILIES], machine)))
             continue;
-        if (release)
-            *release = (struct engine_release){ cell[RESOURCE], cell[IMAGE] };
-        return true;
+        runs = engine_within(version, cell[FROM], cell[UNTIL]);
+        if (release && !runs)
+            others = arena_print(scenario->arena, "%s%s%s %s %s", others, *others ? " or " : "", cell[FROM],
+                                 *cell[UNTIL] ? "to" : "and", *cell[UNTIL] ? cell[UNTIL] : "later");
     }
-    return false;
+    if (release)
+        *release = runs ? (struct engine_release){ cell[RESOURCE], cell[IMAGE], cell[VISIBLE], "" }
+                        : (struct engine_release){ "", "", "", others };
+    return runs;
 }

@@ -8,11 +8,13 @@
 
 #include "scenario/scenario.h"
 
-struct engine_release {
-    const char *resource, *image;   /* of containers: "nvidia.com/gpu", "vllm/vllm-openai:v0.19.1"; "": not known */
+struct engine_release {         /* texts; "": not known */
+    const char *resource, *image;   /* of containers: "nvidia.com/gpu", "vllm/vllm-openai:v0.19.1" */
+    const char *visible;            /* variable that gives a server its chips: "CUDA_VISIBLE_DEVICES" */
+    const char *others;             /* where the answer is no: other releases that run there, "0.21.0 and later" */
 };
 /* Is the scenario's version of an engine, or the one whose flags were read, known to run on its machine?
- * `release` may be NULL, and is set where the answer is yes. */
+ * `release` may be NULL. */
 bool engine_runs(const struct scenario *scenario, const char *engine, struct engine_release *release);
 /* The version of an engine in the scenario: the one that measurements state, or the one whose flags were read; NULL:
  * none is known. */

@@ -112,10 +112,12 @@ const char *rules_unknown(const struct scenario *scenario)
             return NULL;
     if (any_named(scenario))
         return arena_print(scenario->arena, "no engine is known to run on %s%s", machine, why);
-    if (engine_runs(scenario, own, NULL))
+    struct engine_release release;
+    if (engine_runs(scenario, own, &release))
         return NULL;
     const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_ENGINE, own, NULL);
-    return arena_print(scenario->arena, "%s is not known to run on %s%s", entry ? entry->title : own, machine, why);
+    return arena_print(scenario->arena, "%s is not known to run on %s%s%s%s", entry ? entry->title : own, machine, why,
+                       *release.others ? "; another release is: " : "", release.others);
 }
 
 /* ---- formats ----------------------------------------------------------------------------------------- */

@@ -187,18 +187,18 @@ static bool name_model(struct launch *launch, struct error *error)
 static bool machine_known(struct launch *launch, struct error *error)
 {
     const struct scenario *scenario = &launch->deployment->scenario;
-    const char *machine = scenario->machine;
-    launch->release = (struct engine_release){ "", "" };
     const bool runs = engine_runs(scenario, launch->engine, &launch->release) || !engine_family(scenario);
     const struct flag *own = launch_about(launch, "image", engine_family(scenario));     /* of the document */
-    if (own)
-        launch->release.image = own->value;
+    if (own || launch_about(launch, "image", NULL))
+        launch->release.image = own ? own->value : "";
     if (runs && (!launch->pods || *launch->release.image))
         return true;
     error_set(error, runs ? "%sno image of %s for %s is known" : "%s%s is not known to run on %s",
-              runs ? arena_print(launch->arena, "--emit %s: ", launch->target) : asked(launch), launch->title, machine);
-    return error_expected(error, runs ? "--emit %s: the commands"
-                                      : "a machine with GPUs that it runs on, or another --emit", launch->engine);
+              runs ? arena_print(launch->arena, "--emit %s: ", launch->target) : asked(launch), launch->title, scenario->machine);
+    if (*launch->release.others)
+        return error_expected(error, "another machine; the flags of %s %s were read, and releases that run there are %s",
+                              launch->title, engine_version(scenario, launch->engine), launch->release.others);
+    return error_expected(error, runs ? "--emit %s: the commands" : "a machine that it runs on, or another --emit", launch->engine);
 }
 
 /* ---- formats ----------------------------------------------------------------------------- */

@@ -127,7 +127,8 @@ static void add_devices(const struct launch *launch, const struct launch_part *p
     struct buffer list = { .arena = launch->arena };
     for (size_t i = 0; i < (size_t)part->chips; i++)
         buffer_print(&list, "%s%zu", i ? "," : "", part->first_chip + i);
-    doc_add_string(launch->arena, start->environment, "CUDA_VISIBLE_DEVICES", list.data);
+    doc_add_string(launch->arena, start->environment,
+                   *launch->release.visible ? launch->release.visible : "CUDA_VISIBLE_DEVICES", list.data);
 }
 
 static void add_part(const struct launch *launch, const struct launch_part *part, struct launch_groups *groups)
