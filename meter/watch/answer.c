@@ -123,10 +123,10 @@ static void list_notes(struct watch *watch)
     const struct load *load = &watch->load;
     const struct watch_fitted *fitted = &watch->history->fitted;
     if (load->restarted)
-        add_note(watch, load->replicas > 1 ? "a replica has restarted between the scrapes: its counts are too low"
+        add_note(watch, load->engines > 1 ? "an engine has restarted between the scrapes: its counts are too low"
                         : "the server has restarted between the scrapes: these are sums since it started");
     if (load->left_out)
-        add_note(watch, arena_print(watch->arena, "%zu replica%s left out of all figures: %s", load->left_out,
+        add_note(watch, arena_print(watch->arena, "%zu engine%s left out of all figures: %s", load->left_out,
                                     load->left_out > 1 ? "s are" : " is", load->left_out_why));
     if (load->requests < 100)
         add_note(watch, "means of fewer than 100 finished requests are uncertain");
@@ -164,6 +164,12 @@ static void list_unknown(struct watch *watch)
                            "steady, and no point of a calibration; --since FILE --seconds T compares two scrapes");
     if (watch->predicted && !fitted->refused && fitted->strange)
         add_unknown(watch, "whether this is the server that was stated: no factors explain its times");
+    if (watch->mixed)
+        add_unknown(watch, arena_print(watch->arena, "the load of each model: the figures are sums over %s", watch->mixed));
+    if (*watch->load.role && strcmp(watch->load.role, "unified"))
+        add_unknown(watch, arena_print(watch->arena, "what engines that do both would reach: the label engine_type says "
+                                                     "%s, and the prediction is of engines for prefill and decode",
+                                       watch->load.role));
     if (watch->other_model)
         add_unknown(watch, arena_print(watch->arena, "which model it is: its label says %s, --model another one",
                                        watch->load.model));
@@ -201,7 +207,7 @@ static void add_flags(struct watch *watch, struct doc *doc)
         doc_add_number(watch->arena, one, NAME_chips, change->chips);
         add_word(watch, one, "source", arena_print(watch->arena, "%s, %s", change->flag.source, change->flag.date));
         const struct interval_of most = interval_scaled(change->at[OUTLOOK_THROUGHPUT],
-                                                        (double)watch->load.replicas);
+                                                        watch->load.replicas);
         const struct interval_of *tpot = &change->at[OUTLOOK_TPOT], *ttft = &change->at[OUTLOOK_TTFT];
         add_interval(watch, one, "throughput", &most, "token/s", "most output tokens a second, predicted");
         add_interval(watch, one, "tpot", tpot, "s", isfinite(tpot->value) ? seen : none);
@@ -254,6 +260,9 @@ void watch_json(struct watch *watch, struct doc *doc)
     add_word(watch, doc, "predicted_model_from", watch->model ? watch->model_from : NULL);
     doc_add_number(arena, doc, "span_s", load->span);
     doc_add_number(arena, doc, "requests", load->requests);
+    doc_add_number(arena, doc, "servers", (double)load->servers);
+    doc_add_number(arena, doc, "engines", (double)load->engines);
+    add_word(watch, doc, "layout_applied", watch->applied);
     struct doc *seen = doc_add(arena, doc, "load", DOC_OBJECT);
     for (int i = 0; i < LOAD_COUNT; i++)
         add_figure(watch, seen, quantity_rows[i].key, load->seen[i].value, quantity_rows[i].unit,
@@ -283,8 +292,10 @@ static void print_head(const struct watch *watch, struct buffer *out)
 {
     const struct load *load = &watch->load;
     buffer_print(out, "%s%s%s, ", load->engine->name, *load->model ? " serving " : "", load->model);
-    if (load->replicas > 1)
-        buffer_print(out, "%zu replicas, ", load->replicas);
+    if (load->servers > 1)
+        buffer_print(out, "%zu servers%s", load->servers, load->engines > load->servers ? " with " : ", ");
+    if (load->engines > load->servers)
+        buffer_print(out, "%zu engines%s, ", load->engines, load->servers > 1 ? "" : " of one server");
     if (isfinite(load->span))
         buffer_print(out, "%s s, %s%.0f requests finished\n", plain(out, load->span), load->requests_derived ? "about " : "",
                      isfinite(load->requests) ? load->requests : 0);
@@ -313,6 +324,8 @@ static void print_prediction(const struct watch *watch, struct buffer *out)
     buffer_print(out, "  %s, %s", watch->model, calibrated_from(watch));
     buffer_print(out, "%s%s\n", strcmp(watch->model_from, "--model") ? "; the model is that of " : "",
                  strcmp(watch->model_from, "--model") ? watch->model_from : "");
+    if (watch->applied)
+        buffer_print(out, "  layout: %s\n", watch->applied);
     buffer_print(out, "  saturates at %s requests/s of these lengths", plain(out, watch->saturation.value));
     print_range(out, &watch->saturation, 1);
     buffer_print(out, "\n");
@@ -358,14 +371,14 @@ static bool same_figure(double a, double b)
 /* Neither of the figures that its line would have. */
 static bool changes_nothing(const struct watch *watch, const struct change *change)
 {
-    const double most = change->at[OUTLOOK_THROUGHPUT].value * (double)watch->load.replicas;
+    const double most = change->at[OUTLOOK_THROUGHPUT].value * watch->load.replicas;
     return change->vary != VARY_TENSOR && same_figure(most, watch->throughput.value) &&
            same_figure(change->at[OUTLOOK_TPOT].value, watch->tpot.value);
 }
 
 static struct interval_of most_of(const struct watch *watch, const struct change *change)
 {
-    return interval_scaled(change->at[OUTLOOK_THROUGHPUT], (double)watch->load.replicas);
+    return interval_scaled(change->at[OUTLOOK_THROUGHPUT], watch->load.replicas);
 }
 
 static void print_flags(const struct watch *watch, struct buffer *out)
@@ -388,7 +401,7 @@ static void print_flags(const struct watch *watch, struct buffer *out)
         else
             buffer_print(out, "    %s %.6g -> %.6g", flag_text(watch->arena, change), change->from, change->to);
         if (change->vary == VARY_TENSOR)
-            buffer_print(out, " (%.0f GPUs)", change->chips);
+            buffer_print(out, " (%.0f GPU%s%s)", change->chips, change->chips == 1 ? "" : "s", watch->of_server > 1 ? " an engine" : "");
         buffer_print(out, ": at most %s tokens/s", plain(out, most.value));
         print_ends(out, &most, 1);
         if (isfinite(tpot->value)) {

@@ -148,16 +148,82 @@ static bool has_label(const struct sample *sample, const char *label)
     return !equals;
 }
 
-static bool is_first_rank(const struct sample *sample)
+static const char *const rank_labels[] = { "tp_rank", "pp_rank", "moe_ep_rank", NULL };
+
+bool is_rank_label(const char *name)
 {
-    const char *rank = sample_label(sample, "tp_rank");
-    return !rank || !strcmp(rank, "0");
+    return name_listed(rank_labels, sizeof rank_labels / sizeof *rank_labels - 1, name);
+}
+
+bool is_one_of(const char *name, const char *names)
+{
+    const size_t size = strlen(name);
+    for (const char *at = names; at && *at; at += strcspn(at, "|"), at += *at == '|')
+        if (strcspn(at, "|") == size && !strncmp(at, name, size))
+            return true;
+    return false;
+}
+
+static bool is_left_aside(const char *label, const char *names)
+{
+    return is_rank_label(label) || is_one_of(label, names);
+}
+
+bool exposition_alike(const struct sample *a, const struct sample *b, const char *names)
+{
+    size_t of_a = 0, of_b = 0;
+    for (size_t i = 0; i < b->label_count; i++)
+        of_b += !is_left_aside(b->labels[i].name, names);
+    for (size_t i = 0; i < a->label_count; i++) {
+        if (is_left_aside(a->labels[i].name, names))
+            continue;
+        const char *value = sample_label(b, a->labels[i].name);
+        if (!value || strcmp(value, a->labels[i].value))
+            return false;
+        of_a++;
+    }
+    return of_a == of_b;
+}
+
+/* Its ranks in the order of the labels: -1, 0 or 1 like strcmp. */
+static int compare_ranks(const struct sample *a, const struct sample *b)
+{
+    for (const char *const *name = rank_labels; *name; name++) {
+        const char *x = sample_label(a, *name), *y = sample_label(b, *name);
+        double of_x = 0, of_y = 0;
+        if (x && y && text_number(text_of(x), &of_x) && text_number(text_of(y), &of_y) && of_x != of_y)
+            return of_x < of_y ? -1 : 1;
+    }
+    return 0;
+}
+
+static bool has_rank(const struct sample *sample)
+{
+    for (const char *const *name = rank_labels; *name; name++)
+        if (sample_label(sample, *name))
+            return true;
+    return false;
+}
+
+/* Each rank is compared with all samples of its name: pages with ranks are short. */
+struct exposition exposition_first_ranks(struct arena *arena, const struct exposition *from)
+{
+    struct exposition kept = { 0 };
+    for (size_t i = 0; i < from->count; i++) {
+        const struct sample *sample = &from->samples[i];
+        bool first = true;
+        for (size_t j = 0; has_rank(sample) && first && j < from->count; j++)
+            first = strcmp(sample->name, from->samples[j].name) || !exposition_alike(sample, &from->samples[j], NULL) ||
+                    compare_ranks(sample, &from->samples[j]) <= 0;
+        if (first)
+            *(struct sample *)arena_push(arena, &kept.samples, &kept.count, &kept.room, sizeof *kept.samples) = *sample;
+    }
+    return kept;
 }
 
 static bool is_named(const struct sample *sample, const char *name, size_t size)
 {
-    return !strncmp(sample->name, name, size) && !sample->name[size] && is_first_rank(sample) &&
-           isfinite(sample->value);
+    return !strncmp(sample->name, name, size) && !sample->name[size] && isfinite(sample->value);
 }
 
 /* The first of the names that there is, to the next '|' or the end; NULL: none is. */

@@ -26,8 +26,16 @@ struct exposition {
 bool exposition_read(struct arena *arena, const char *file, struct text text, struct exposition *exposition,
                      size_t *bad_lines, struct error *error);
 const char *sample_label(const struct sample *sample, const char *name);       /* NULL: it has none */
+/* Is it one of the names that '|' separates? NULL: there are none. */
+bool is_one_of(const char *name, const char *names);
+/* Labels that number the ranks of one engine: SGLang repeats a sample for each rank that reports. */
+bool is_rank_label(const char *name);
+/* Do two samples have the same labels, apart from ranks and from those in `names`, which '|' separates? */
+bool exposition_alike(const struct sample *a, const struct sample *b, const char *names);
+/* The samples of the first rank of each engine, and those without a rank. */
+struct exposition exposition_first_ranks(struct arena *arena, const struct exposition *from);
 /* The sum of the samples whose name is the first of `names` that there is, which '|' separates; NAN: none.
- * `label` "name=value" or NULL: only those that have it. Of tensor-parallel ranks the first alone counts. */
+ * `label` "name=value" or NULL: only those that have it. */
 double exposition_sum(const struct exposition *exposition, const char *names, const char *label);
 /* The mean of the same samples; NAN: none. */
 double exposition_mean(const struct exposition *exposition, const char *names);

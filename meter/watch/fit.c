@@ -32,7 +32,7 @@ static const char *unsteady(const struct load *load)
     if (!(seen[LOAD_PROMPT].value >= 1) || !(seen[LOAD_OUTPUT].value >= 2))
         return "the lengths of requests are not known";
     if (load->scaled || load->restarted)
-        return load->scaled ? "replicas came or went" : "a replica has restarted";
+        return load->scaled ? "engines came or went" : "an engine has restarted";
     if (!(load->requests >= fewest))
         return "fewer than 20 requests finished in it";
     if (fabs(load->in_flight_growth) > most_drift * load->requests)
@@ -41,7 +41,7 @@ static const char *unsteady(const struct load *load)
         return "requests waited at its end";
     if (seen[LOAD_PREEMPTION_RATE].value > 0)
         return "requests were preempted in it";
-    return load->in_flight / (double)load->replicas < least_running ? "hardly anything ran in it" : NULL;
+    return load->in_flight / load->replicas < least_running ? "hardly anything ran in it" : NULL;
 }
 
 static bool of_one_kind(const struct fit_point *point, double in_flight, double prompt, double output)
@@ -83,7 +83,7 @@ const char *fit_see(struct watch_fit *fit, const struct load *load, double at)
     const struct seen_quantity *seen = load->seen;
     if (why)
         return why;
-    const double replicas = (double)load->replicas, requests = load->requests;
+    const double replicas = load->replicas, requests = load->requests;
     const double in_flight = load->in_flight / replicas, gaps = requests * (seen[LOAD_OUTPUT].value - 1);
     struct fit_point *point = place(fit, in_flight, seen[LOAD_PROMPT].value, seen[LOAD_OUTPUT].value);
     fade(point, at);

@@ -49,16 +49,15 @@ static struct arena *next_turn(struct follower *follower)
 }
 
 /* What the interval says without an answer: of times before the first reading. False: its values cannot be. */
-static bool learn(struct follower *follower, struct arena *arena, const struct exposition *now, double at)
+static bool learn(struct follower *follower, struct watch *watch, const struct exposition *now, double at)
 {
-    struct load load;
+    struct load *load = &watch->load;
     struct error ignored;
     const bool earlier = follower->seen && at > follower->before_at;
-    if (!load_read(arena, follower->source->name, now, earlier ? &follower->before : NULL,
-                   earlier ? at - follower->before_at : NAN, &load, &ignored))
-        return !load.impossible;
+    if (!watch_read(watch, now, earlier ? &follower->before : NULL, earlier ? at - follower->before_at : NAN, &ignored))
+        return !load->impossible;
     if (earlier)
-        history_add(follower->history, &load, at);
+        history_add(follower->history, load, at);
     return true;
 }
 
@@ -76,7 +75,7 @@ static enum outcome take_scrape(struct follower *follower, struct arena *arena, 
     const bool earlier = follower->seen && scrape->at > follower->before_at;
     const double began = exposition_least(&now, "process_start_time_seconds");
     if (scrape->past || !answers) {
-        if (!learn(follower, arena, &now, scrape->at))
+        if (!learn(follower, watch, &now, scrape->at))
             return AWAY;
     } else if (!watch_answer(watch, &now, earlier ? &follower->before : NULL,
                              earlier ? scrape->at - follower->before_at : scrape->at - began, answer, error))
@@ -350,7 +349,7 @@ bool follower_read(struct follower *follower, double at, struct text page, struc
         return false;
     *followed = (struct followed){ watch->now.replicas.value, watch->replica_rate,
                                    watch->predicted ? value_or_nan(&watch->scenario, NAME_wanted_share) : NAN,
-                                   watch->saturation.value / (double)watch->load.replicas };
+                                   watch->saturation.value / watch->load.replicas * watch->of_server };
     return true;
 }
 

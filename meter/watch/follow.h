@@ -5,7 +5,10 @@
 #include "meter/watch/parts.h"
 #include "meter/watch/source.h"
 
-/* In watch.c: a reading, read beside the one before it, or NULL. */
+/* In watch.c: what a reading says of the load: of the one model of --model, where a page has several. */
+bool watch_read(struct watch *watch, const struct exposition *now, const struct exposition *since, double span,
+                struct error *error);
+/* A reading, read beside the one before it, or NULL. */
 bool watch_answer(struct watch *watch, const struct exposition *now, const struct exposition *since, double span,
                   struct answer *answer, struct error *error);
 /* Everything that a recording has, or a Prometheus server of the last hour: the last answer. */

@@ -109,9 +109,7 @@ static bool check_sample(struct arena *arena, const struct engine *engine, const
 
 static bool is_replica(const struct engine *engine, const struct sample *sample)
 {
-    const char *rank = sample_label(sample, "tp_rank");
-    return engine->running && !engine->running_label && !strcmp(sample->name, engine->running) &&
-           (!rank || !strcmp(rank, "0"));
+    return engine->running && !engine->running_label && !strcmp(sample->name, engine->running);
 }
 
 /* Has the sample all labels of a replica's gauge, but for the rank? */
@@ -119,7 +117,7 @@ static bool belongs(const struct sample *sample, const struct sample *replica)
 {
     for (size_t i = 0; i < replica->label_count; i++) {
         const struct metric_label *label = &replica->labels[i];
-        const char *value = strcmp(label->name, "tp_rank") ? sample_label(sample, label->name) : label->value;
+        const char *value = is_rank_label(label->name) ? label->value : sample_label(sample, label->name);
         if (!value || strcmp(value, label->value))
             return false;
     }
@@ -137,7 +135,7 @@ static struct exposition without(struct arena *arena, const struct exposition *f
 }
 
 /* Samples of the gauge of running requests: one for each engine. */
-static size_t count_replicas(const struct exposition *exposition, const struct engine *engine)
+static size_t count_engines(const struct exposition *exposition, const struct engine *engine)
 {
     size_t count = 0;
     for (size_t i = 0; i < exposition->count; i++)
@@ -158,7 +156,7 @@ static bool leave_out(struct arena *arena, const struct engine *engine, const st
         return false;
     *now = without(arena, now, replica);
     *since = without(arena, since, replica);
-    return count_replicas(now, engine) > 0;
+    return count_engines(now, engine) > 0;
 }
 
 static bool check_scrapes(struct arena *arena, const char *file, struct exposition *now, struct exposition *since,
@@ -347,17 +345,44 @@ static double told(const struct exposition *exposition, const char *info, const 
     return NAN;
 }
 
-/* Ranks of one engine; NAN where no label counts them. */
-static double count_ranks(const struct exposition *exposition)
+static double rank_of(const struct sample *sample)
+{
+    const char *rank = sample_label(sample, "tp_rank");
+    double number;
+    return rank && text_number(text_of(rank), &number) ? number : NAN;
+}
+
+/* Ranks of one engine, if more than the first of them report; NAN: no label counts them. */
+static double count_ranks(const struct exposition *exposition, const struct engine *engine)
 {
     double most = NAN;
+    for (size_t i = 0; i < exposition->count; i++)
+        for (size_t j = 0; is_replica(engine, &exposition->samples[i]) && j < exposition->count; j++)
+            if (is_replica(engine, &exposition->samples[j]) &&
+                exposition_alike(&exposition->samples[i], &exposition->samples[j], NULL))
+                most = fmax(most, rank_of(&exposition->samples[j]) - rank_of(&exposition->samples[i]) + 1);
+    return most > 1 ? most : NAN;
+}
+
+/* Servers and their engines, by the gauge of running requests. The ranks of all engines of a server are counted through
+ * where the engines are attention ranks of one group; engines that run alone each begin at rank 0. */
+static void count_servers(const struct exposition *exposition, const struct engine *engine, struct load *load)
+{
+    const struct sample *samples = exposition->samples;
     for (size_t i = 0; i < exposition->count; i++) {
-        const char *rank = sample_label(&exposition->samples[i], "tp_rank");
-        double number;
-        if (rank && text_number(text_of(rank), &number) && number >= 0 && !(number + 1 <= most))
-            most = number + 1;
+        bool known = false;
+        if (!is_replica(engine, &samples[i]))
+            continue;
+        for (size_t j = 0; j < i && !known; j++)
+            known = is_replica(engine, &samples[j]) && exposition_alike(&samples[i], &samples[j], engine->engines);
+        load->engines++;
+        load->servers += !known;
+        load->sharing = load->sharing || (known && rank_of(&samples[i]) > 0);
+        for (size_t k = 0; k < samples[i].label_count; k++)
+            load->numbered = load->numbered || is_one_of(samples[i].labels[k].name, engine->engines);
     }
-    return most;
+    load->engines = load->engines ? load->engines : 1;
+    load->servers = load->servers ? load->servers : 1;
 }
 
 static bool fell(const struct metrics_reader *reading)
@@ -384,7 +409,7 @@ bool load_read(struct arena *arena, const char *file, const struct exposition *n
     if (!engine) {
         error_set(error, "%s: metrics of no engine that is known", file);
         return error_expected(error, "metrics of vLLM, SGLang, TensorRT-LLM, Triton's backend of it, llama.cpp's "
-                                     "server or llm-d's router");
+                                     "server, TGI or llm-d's router");
     }
     const struct engine *before = since ? metrics_engine(arena, since) : engine;
     if (!before || strcmp(before->begins, engine->begins)) {
@@ -392,21 +417,25 @@ bool load_read(struct arena *arena, const char *file, const struct exposition *n
         return error_expected(error, "an earlier scrape of the same server");
     }
     *load = (struct load){ .engine = engine, .span = span };
-    struct exposition checked = *now, checked_since = since ? *since : (struct exposition){ 0 };
+    struct exposition checked = exposition_first_ranks(arena, now), checked_since = { 0 };
+    if (since)
+        checked_since = exposition_first_ranks(arena, since);
+    load->tensor_parallel = count_ranks(now, engine);
+    count_servers(&checked, engine, load);
     if (!check_scrapes(arena, file, &checked, &checked_since, load, error))
         return false;
     now = &checked;
     since = since ? &checked_since : NULL;
     struct metrics_reader reading = { arena, now, since, engine, span, false };
-    const size_t replicas = count_replicas(now, engine);
+    const size_t engines = count_engines(now, engine);
     load->version = any_label(now, engine, "version");
     load->model = any_label(now, engine, "model_name");
-    load->replicas = replicas ? replicas : 1;
+    load->role = strcmp(engine->name, "sglang") ? "" : any_label(now, engine, "engine_type");
+    load->replicas = engines ? (double)engines : 1;
     load->memory_share = told(now, engine->info, "gpu_memory_utilization");
     load->block_tokens = told(now, engine->info, "block_size");
     load->blocks = told(now, engine->info, "num_gpu_blocks");
-    load->tensor_parallel = count_ranks(now);
-    load->scaled = since && count_replicas(since, engine) != replicas;
+    load->scaled = since && count_engines(since, engine) != engines;
     reading.several = since && (load->replicas > 1 || load->scaled);
     if (!strcmp(engine->begins, "nv_trt_llm_"))
         load->version = "";                         /* the label is of the model's files */

@@ -16,9 +16,13 @@ enum load_quantity {
 struct load {
     const struct engine *engine;
     const char *version, *model;    /* "" where no label has it */
+    const char *role;               /* SGLang's engine_type: unified, prefill, decode; "" */
     double span;                    /* s between the scrapes, or since the start; NAN: not known */
     bool restarted;                 /* a counter fell: the sums since the start were taken */
-    size_t replicas;                /* values of the label `engine`, or one */
+    size_t servers, engines;        /* whose metrics were read; both 1 where no label tells them apart */
+    bool numbered;                  /* a label numbers the engines of a server */
+    bool sharing;                   /* the engines of a server are attention ranks of one group of GPUs */
+    double replicas;                /* that are predicted alike: engines, until predict.c knows their layout */
     bool scaled;                    /* there were more or fewer of them before */
     size_t left_out;                /* further replicas that report what no server can have, ... */
     const char *left_out_why;       /* ... and the first such value; NULL: there are none */

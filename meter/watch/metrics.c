@@ -57,6 +57,19 @@ static const struct engine *read_engine(struct arena *arena, const char *begins)
     return engine;
 }
 
+struct exposition metrics_spelled(struct arena *arena, const struct exposition *page)
+{
+    struct exposition out = { .samples = arena_array(arena, page->count + 1, sizeof *out.samples), .count = page->count };
+    struct metric_row row;
+    if (page->count)
+        memcpy(out.samples, page->samples, page->count * sizeof *out.samples);
+    for (size_t r = 0; read_row(r, &row); r++)
+        for (size_t i = 0; !strcmp(row.kind, "prefix") && i < out.count; i++)
+            if (!strncmp(out.samples[i].name, row.name, strlen(row.name)))
+                out.samples[i].name = arena_print(arena, "%s%s", row.begins, out.samples[i].name + strlen(row.name));
+    return out;
+}
+
 const struct engine *metrics_engine(struct arena *arena, const struct exposition *exposition)
 {
     struct metric_row row;
@@ -107,6 +120,8 @@ const char *metrics_beginnings(struct arena *arena)
     for (size_t r = 0; read_row(r, &row); r++) {
         if (strcmp(row.begins, begins))
             buffer_print(&out, "%s%s", out.size ? "|" : "", row.begins);
+        if (!strcmp(row.kind, "prefix"))
+            buffer_print(&out, "|%s", row.name);
         begins = row.begins;
     }
     return out.data;

@@ -35,7 +35,7 @@ static void print_found(struct buffer *out, const struct watch *watch)
 {
     const struct seen_quantity *seen = watch->load.seen;
     const double arrivals = watch->now.rate.value;
-    gauge(out, "replicas", "Replicas whose metrics were read.", (double)watch->load.replicas);
+    gauge(out, "replicas", "Replicas whose metrics were read.", (double)watch->load.servers);
     gauge(out, "replicas_wanted", "Replicas that the arrivals of now need within the limits.",
           watch->now.replicas.value);
     gauge(out, "replicas_wanted_in_an_hour", "Replicas that the arrivals in an hour need, by their trend.",

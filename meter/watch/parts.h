@@ -20,6 +20,12 @@ struct rate_seen {
     double from, to, arrivals;      /* s; s; requests */
     double finished, prompt, output;        /* requests, and their tokens */
 };
+/* The layout that the command states, read once; NAN: not stated. */
+struct stated_layout {
+    bool read;
+    double chips, tensor, stages, ranks;
+    bool experts;                   /* the model has some, which the engines of a server can share */
+};
 /* What is kept between readings. */
 struct history {
     struct arena arena;
@@ -30,6 +36,7 @@ struct history {
     double window;                  /* s of arrivals that the trend is of */
     double layout[LAYOUT_ROWS];     /* as it was chosen first, where the command leaves it open */
     bool laid_out;
+    struct stated_layout stated;
 };
 void history_open(struct history *history, const struct arena *beside, double window);
 void history_close(struct history *history);
@@ -113,6 +120,10 @@ struct watch {
     double ttft_limit, tpot_limit;
     double prompt, output;          /* lengths that are predicted for; NAN: not known */
     struct expected now, ahead;
+    double engine_chips, ranks;     /* set where they are not the command's: of what is predicted; NAN */
+    double of_server;               /* times that what is predicted is in a server */
+    const char *applied;            /* what the layout was applied to; NULL: to the one engine that there is */
+    const char *mixed;              /* models of one page whose counts are added; NULL: it has one, or --model says which */
     bool other_model;               /* the label names another known model than --model */
     struct change changes[CHANGES_MOST];
     size_t change_count;
@@ -120,6 +131,10 @@ struct watch {
     const char *assumed[2];         /* rows that nobody states, set to what engines take */
     size_t assumed_count;
 };
+/* Do two names mean the same model of the catalog, or are they equal? */
+bool watch_same_model(struct arena *arena, const char *a, const char *b);
+/* What of the servers read is predicted alike: watch->load.replicas, and the layout that is the command's for them. */
+void watch_place(struct watch *watch);
 bool watch_predict(struct watch *watch, struct error *error);
 
 /* ---- flags.c --------------------------------------------------------------------------------- */

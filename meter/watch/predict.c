@@ -24,14 +24,23 @@ static const char *known_model(struct arena *arena, const char *label)
     return *label && catalog_model_called(arena, catalog_built_in(), label, &precision) ? label : NULL;
 }
 
+static const struct catalog_entry *entry_of(struct arena *arena, const char *model)
+{
+    const char *precision;
+    return catalog_model_called(arena, catalog_built_in(), model, &precision);
+}
+
+bool watch_same_model(struct arena *arena, const char *a, const char *b)
+{
+    const struct catalog_entry *entry = entry_of(arena, a);
+    return !strcmp(a, b) || (entry && entry == entry_of(arena, b));
+}
+
 /* The label names a known model, and --model another one. */
 static bool other_model(const struct watch *watch, const char *said)
 {
-    const char *precision;
-    const struct catalog_entry *served = catalog_model_called(watch->arena, catalog_built_in(), watch->load.model,
-                                                                      &precision);
-    const struct catalog_entry *stated = catalog_model_called(watch->arena, catalog_built_in(), said, &precision);
-    return served && stated && served != stated;
+    return entry_of(watch->arena, watch->load.model) && entry_of(watch->arena, said) &&
+           !watch_same_model(watch->arena, watch->load.model, said);
 }
 
 static void find_subject(struct watch *watch, struct subject *subject)
@@ -61,7 +70,7 @@ static void set_load(const struct watch *watch, struct facts *facts)
     const struct load *load = &watch->load;
     const struct seen_quantity *seen = load->seen;
     const double now = seen[LOAD_ARRIVAL_RATE].value > 0 ? seen[LOAD_ARRIVAL_RATE].value : watch->now.rate.value;
-    const double rate = now / (double)load->replicas;
+    const double rate = now / load->replicas;
     set_row(facts, NAME_prompt_tokens, fmax(1, watch->prompt));
     set_row(facts, NAME_output_tokens, fmax(1, watch->output));
     set_row(facts, NAME_prefix_hit_share, seen[LOAD_HIT_SHARE].value);
@@ -71,6 +80,115 @@ static void set_load(const struct watch *watch, struct facts *facts)
     set_row(facts, NAME_kv_block_tokens, load->block_tokens);
     set_row(facts, NAME_kv_blocks_reported, load->blocks);
     set_row(facts, NAME_tensor_parallel, load->tensor_parallel);
+}
+
+/* ---- engines ------------------------------------------------------------------------------------- */
+
+/* The engines of a page belong to one server: the layout that a command states is the whole server's. Engines that run
+ * alone are predicted one by one, each on its part of the GPUs. Those that share the experts of a model are attention
+ * ranks of one prediction, as all ranks of SGLang's data-parallel attention are. */
+
+static double stated_value(const struct scenario *scenario, const char *row)
+{
+    const struct fact *fact = facts_find(&scenario->facts, row);
+    return fact_given(fact) ? fact->value : NAN;
+}
+
+static void read_stated(struct watch *watch, struct stated_layout *stated)
+{
+    struct scenario scenario;
+    struct subject subject;
+    struct error ignored;
+    *stated = (struct stated_layout){ .read = true, .chips = NAN, .tensor = NAN, .stages = NAN, .ranks = NAN };
+    find_subject(watch, &subject);
+    if (!subject.model || !subject.machine || !scenario_read(&scenario, watch->arena, watch->command, subject, &ignored))
+        return;
+    stated->chips = stated_value(&scenario, NAME_chips);
+    stated->tensor = stated_value(&scenario, NAME_tensor_parallel);
+    stated->stages = stated_value(&scenario, NAME_pipeline_parallel);
+    stated->ranks = stated_value(&scenario, NAME_attention_dp);
+    stated->experts = value_or_nan(&scenario, NAME_moe_layers) > 0;
+}
+
+/* Have the engines of a server the GPUs that are stated between them? Else these are the GPUs of each. */
+static bool is_divided(const struct stated_layout *stated, double engines)
+{
+    const double least = (stated->tensor > 1 ? stated->tensor : 1) * (stated->stages > 1 ? stated->stages : 1);
+    return isnan(stated->chips) || (stated->chips >= engines * least && fmod(stated->chips, engines) == 0);
+}
+
+void watch_place(struct watch *watch)
+{
+    struct load *load = &watch->load;
+    struct stated_layout *stated = &watch->history->stated;
+    const double engines = ceil((double)load->engines / (double)load->servers);
+    watch->engine_chips = watch->ranks = NAN;
+    watch->of_server = 1;
+    if (!load->numbered)
+        return;
+    if (!stated->read)
+        read_stated(watch, stated);
+    const double ranks = stated->ranks >= 1 ? stated->ranks : is_divided(stated, engines) ? engines : 1;
+    const bool vllm = !strcmp(load->engine->predicted, "vllm");
+    watch->of_server = fmax(engines, ranks);
+    if (ranks > 1 && (load->sharing || (vllm && stated->experts))) {
+        load->replicas /= ranks;
+        watch->of_server /= ranks;
+        watch->ranks = ranks;
+    } else if (ranks > 1) {
+        watch->engine_chips = stated->chips / ranks;
+        watch->ranks = 1;
+    }
+}
+
+/* The facts of what is predicted, in the place of the server's. */
+static bool set_engine(struct watch *watch, struct error *error)
+{
+    struct facts *facts = &watch->scenario.facts;
+    const double chips = watch->engine_chips;
+    if (isfinite(chips) && chips != floor(chips)) {
+        error_set(error, "%.0f GPUs of the server are not divided by its %.0f engines", watch->history->stated.chips,
+                  watch->history->stated.chips / chips);
+        return error_expected(error, "--gpus of the whole server: a multiple of --dp");
+    }
+    if (isfinite(chips))
+        facts_set(facts, NAME_chips, chips, ORIGIN_GIVEN, "of one engine");
+    if (isfinite(watch->ranks))
+        facts_set(facts, NAME_attention_dp, watch->ranks, ORIGIN_GIVEN, "of the server's engines");
+    return true;
+}
+
+static const char *counted(struct arena *arena, double count, const char *noun)
+{
+    return arena_print(arena, "%.0f %s%s", count, noun, count == 1 ? "" : "s");
+}
+
+static void say_applied(struct watch *watch)
+{
+    struct arena *arena = watch->arena;
+    const struct load *load = &watch->load;
+    const struct stated_layout *stated = &watch->history->stated;
+    const double engines = ceil((double)load->engines / (double)load->servers), of = watch->of_server;
+    const double chips = value_or_nan(&watch->scenario, NAME_chips);
+    const double ranks = value_or_nan(&watch->scenario, NAME_attention_dp);
+    const char *gpus = counted(arena, chips, "GPU"), *each = load->servers > 1 ? "each server" : "the server";
+    struct buffer out = { .arena = arena };
+    if (load->servers == 1 && engines * of * ranks == 1)
+        return;
+    if (watch->ranks > 1)
+        buffer_print(&out, "the %.0f engines of %s share %s: they are predicted together", ranks, each, gpus);
+    else if (of > 1)
+        buffer_print(&out, "each of the %.0f engines of %s has %s and is predicted alone: %s in all", of, each, gpus,
+                     counted(arena, of * chips, "GPU"));
+    else
+        buffer_print(&out, "%s has %s", each, gpus);
+    if (of > 1 && !(watch->ranks > 0) && isfinite(stated->chips))
+        buffer_print(&out, "; the layout that is given is that of one engine, since %s cannot be divided among %.0f%s",
+                     counted(arena, stated->chips, "GPU"), of, stated->tensor > 1 ? " of that TP" : "");
+    if (stated->ranks > engines)
+        buffer_print(&out, "; the page has %.0f of the %.0f engines, and all figures but replicas are of %s",
+                     engines, stated->ranks, engines == 1 ? "that one" : "those");
+    watch->applied = out.data;
 }
 
 /* ---- the prediction ------------------------------------------------------------------------------ */
@@ -91,7 +209,10 @@ static void find_lengths(struct watch *watch)
 
 static bool can_predict(struct watch *watch, const struct subject *subject)
 {
-    if (!subject->model)
+    if (watch->mixed)
+        watch->not_predicted = arena_print(watch->arena, "the page has several models (%s): --model takes one of them",
+                                           watch->mixed);
+    else if (!subject->model)
         watch->not_predicted = subject->machine ? "--model is needed: no metric names one of the catalog"
                                                 : "--model and --on are needed: metrics tell neither";
     else if (!subject->machine)
@@ -168,7 +289,7 @@ static bool choose_layout(struct watch *watch, struct error *error)
     return true;
 }
 
-/* The highest arrival rate of a replica that keeps its limits, by halving. */
+/* The highest arrival rate of a server that keeps its limits, by halving. */
 static void find_replica_rate(struct watch *watch)
 {
     enum { ROUNDS = 15 };
@@ -202,7 +323,7 @@ static void find_replica_rate(struct watch *watch)
         else
             high = rate;
     }
-    watch->replica_rate = low;
+    watch->replica_rate = low * watch->of_server;
 }
 
 /* ---- arrivals and replicas ----------------------------------------------------------------------- */
@@ -300,7 +421,7 @@ bool watch_predict(struct watch *watch, struct error *error)
     if (!scenario_read(&watch->scenario, watch->arena, watch->command, subject, error))
         return false;
     set_load(watch, &watch->scenario.facts);
-    if (!choose_layout(watch, error) || !calibrate(watch, error) ||
+    if (!set_engine(watch, error) || !choose_layout(watch, error) || !calibrate(watch, error) ||
         !outlook_open(&watch->scenario, &outlook, error))
         return false;
     outlook_read(&outlook, NULL, 0, figures);
@@ -308,8 +429,9 @@ bool watch_predict(struct watch *watch, struct error *error)
     watch->not_predicted = watch->predicted ? NULL : "the prediction has no value for this load";
     if (!watch->predicted)
         return true;
-    watch->saturation = interval_scaled(figures[OUTLOOK_RATE], (double)watch->load.replicas);
-    watch->throughput = interval_scaled(figures[OUTLOOK_THROUGHPUT], (double)watch->load.replicas);
+    watch->saturation = interval_scaled(figures[OUTLOOK_RATE], watch->load.replicas);
+    watch->throughput = interval_scaled(figures[OUTLOOK_THROUGHPUT], watch->load.replicas);
+    say_applied(watch);
     watch->tpot = figures[OUTLOOK_TPOT];
     watch->ttft = figures[OUTLOOK_TTFT];
     find_replica_rate(watch);

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* -o FILE: as every verb takes it. */
 static bool write_calibration(const struct watch *watch, struct error *error)
@@ -20,11 +21,62 @@ static bool write_calibration(const struct watch *watch, struct error *error)
     return file_write(watch->arena, "-o", path, fitted->text, error);
 }
 
+/* The models whose running requests a page has, first of each; the count. */
+static size_t list_models(struct watch *watch, const struct exposition *page, const char *names[], size_t most)
+{
+    const struct engine *engine = metrics_engine(watch->arena, page);
+    size_t count = 0;
+    for (size_t i = 0; engine && engine->running && i < page->count && count < most; i++) {
+        const char *name = strcmp(page->samples[i].name, engine->running) ? NULL
+                                                                          : sample_label(&page->samples[i], "model_name");
+        if (name && !name_listed(names, count, name))
+            names[count++] = name;
+    }
+    return count;
+}
+
+static struct exposition of_model(struct arena *arena, const struct exposition *page, const char *model)
+{
+    struct exposition kept = { 0 };
+    for (size_t i = 0; i < page->count; i++) {
+        const char *name = sample_label(&page->samples[i], "model_name");
+        if (!name || !strcmp(name, model))
+            *(struct sample *)arena_push(arena, &kept.samples, &kept.count, &kept.room, sizeof *kept.samples) =
+                page->samples[i];
+    }
+    return kept;
+}
+
+bool watch_read(struct watch *watch, const struct exposition *now, const struct exposition *since, double span,
+                struct error *error)
+{
+    const struct exposition spelled = metrics_spelled(watch->arena, now);
+    const struct exposition spelled_before = since ? metrics_spelled(watch->arena, since) : spelled;
+    const char *names[20], *said = command_text(watch->command, "model"), *model = NULL;
+    const size_t models = list_models(watch, &spelled, names, sizeof names / sizeof *names);
+    struct exposition one = spelled, before = spelled_before;
+    struct buffer list = { .arena = watch->arena };
+    for (size_t i = 0; i < models && models > 1; i++)
+        if (said && !model && watch_same_model(watch->arena, said, names[i]))
+            model = names[i];
+    for (size_t i = 0; i < models; i++)
+        buffer_print(&list, "%s%.80s", i ? ", " : "", names[i]);
+    watch->mixed = models > 1 && !model ? list.data : NULL;
+    if (model) {
+        one = of_model(watch->arena, &spelled, model);
+        before = of_model(watch->arena, &spelled_before, model);
+    }
+    if (!load_read(watch->arena, watch->source, &one, since ? &before : NULL, span, &watch->load, error))
+        return false;
+    watch_place(watch);
+    return true;
+}
+
 bool watch_answer(struct watch *watch, const struct exposition *now, const struct exposition *since, double span,
                   struct answer *answer, struct error *error)
 {
     watch->single = !since;
-    if (!load_read(watch->arena, watch->source, now, since, span, &watch->load, error))
+    if (!watch_read(watch, now, since, span, error))
         return false;
     load_assume_lengths(&watch->load, command_number(watch->command, "isl"), command_number(watch->command, "osl"));
     watch->no_point = "one scrape has no interval";

@@ -51,10 +51,16 @@ static void head(struct buffer *out, const char *name, const char *kind, const c
     buffer_print(out, "# HELP vllm:%s %s\n# TYPE vllm:%s %s\n", name, help, name, kind);
 }
 
+/* Labels that tell a replica: a server of its own, with one engine. */
+static const char *labels_of(struct arena *arena, size_t replica)
+{
+    return replica ? arena_print(arena, "engine=\"0\",instance=\"replica-%zu\"", replica) : "engine=\"0\"";
+}
+
 static void sample(struct buffer *out, const char *model, const char *name, size_t replica,
                    const char *more, double value)
 {
-    buffer_print(out, "vllm:%s{engine=\"%zu\",%smodel_name=%s} ", name, replica, more, model);
+    buffer_print(out, "vllm:%s{%s,%smodel_name=%s} ", name, labels_of(out->arena, replica), more, model);
     buffer_number(out, value);
     buffer_print(out, "\n");
 }
@@ -64,19 +70,20 @@ static void print_histogram(struct buffer *out, const char *model, enum live_his
 {
     const struct histogram *histogram = &counts->histograms[which];
     const struct histogram_row *row = &rows[which];
+    const char *labels = labels_of(out->arena, replica);
     uint64_t below = 0;
     for (size_t i = 0; i <= row->count; i++) {
         below += histogram->counts[i];
-        buffer_print(out, "vllm:%s_bucket{engine=\"%zu\",le=\"", row->name, replica);
+        buffer_print(out, "vllm:%s_bucket{%s,le=\"", row->name, labels);
         if (i == row->count)
             buffer_print(out, "+Inf");
         else
             buffer_number(out, row->bounds[i]);
         buffer_print(out, "\",model_name=%s} %llu\n", model, (unsigned long long)below);
     }
-    buffer_print(out, "vllm:%s_count{engine=\"%zu\",model_name=%s} %llu\n", row->name, replica, model,
+    buffer_print(out, "vllm:%s_count{%s,model_name=%s} %llu\n", row->name, labels, model,
                  (unsigned long long)histogram->count);
-    buffer_print(out, "vllm:%s_sum{engine=\"%zu\",model_name=%s} ", row->name, replica, model);
+    buffer_print(out, "vllm:%s_sum{%s,model_name=%s} ", row->name, labels, model);
     buffer_number(out, histogram->sum);
     buffer_print(out, "\n");
 }
@@ -100,8 +107,8 @@ static void print_gauges(struct buffer *out, const char *model, const struct sim
     head(out, "cache_config_info", "gauge", "The KV cache: blocks and tokens of a block, as labels.");
     for (size_t i = 0; i < replicas; i++)
         buffer_print(out, "vllm:cache_config_info{block_size=\"%zu\",enable_prefix_caching=\"False\","
-                     "engine=\"%zu\",num_gpu_blocks=\"%.0f\"} 1\n",
-                     server->block, i, ranks * (double)now[i].blocks);
+                     "%s,num_gpu_blocks=\"%.0f\"} 1\n",
+                     server->block, labels_of(out->arena, i), ranks * (double)now[i].blocks);
 }
 
 static void print_counter(struct buffer *out, const char *model, const char *name, const char *help,

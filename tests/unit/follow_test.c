@@ -127,8 +127,130 @@ static void test_replicas(void **state)
     const struct doc *answer = json_of(&arena, run(&arena, "%s watch %s --once --json", program(), path));
     check_near("requests", number_at(answer, "requests", NULL, NULL), 21, 0);
     check_near("arrivals", number_at(answer, "load", "arrival_rate", "value"), 2.1, 1e-12);
-    assert_non_null(strstr(run(&arena, "%s watch %s --once", program(), path), "3 replicas"));
+    assert_non_null(strstr(run(&arena, "%s watch %s --once", program(), path), "3 engines of one server"));
     unlink(path);
+    arena_free(&arena);
+}
+
+/* One server's scrape: counts after `seconds` of a steady load on each engine, 7.5 requests/s of 500 + 100 tokens. */
+static void print_engine(struct buffer *out, const char *begins, const char *labels, double seconds)
+{
+    const double requests = 7.5 * seconds;
+    const bool sglang = !strncmp(begins, "sglang", 6);
+    buffer_print(out, "%s%s{%s} 9\n%s%s{%s} 0\n", begins, sglang ? "num_running_reqs" : "num_requests_running", labels, begins,
+                 sglang ? "num_queue_reqs" : "num_requests_waiting", labels);
+    buffer_print(out, "%s%s{%s} %.0f\n%sprompt_tokens_total{%s} %.0f\n%sgeneration_tokens_total{%s} %.0f\n", begins,
+                 sglang ? "num_requests_total" : "request_success_total", labels, requests, begins, labels, 500 * requests,
+                 begins, labels, 100 * requests);
+    buffer_print(out, "%stime_to_first_token_seconds_sum{%s} %.3f\n%stime_to_first_token_seconds_count{%s} %.0f\n", begins,
+                 labels, 0.06 * requests, begins, labels, requests);
+    buffer_print(out, "%sinter_token_latency_seconds_sum{%s} %.3f\n%sinter_token_latency_seconds_count{%s} %.0f\n", begins,
+                 labels, 0.0105 * 99 * requests, begins, labels, 99 * requests);
+}
+
+struct page_case {
+    const char *begins, *engines[4];        /* labels of each engine */
+    const char *options;
+    double servers, times;                  /* servers that are counted; saturation over that of one engine, one GPU */
+    const char *applied;                    /* part of the line on the layout; NULL: there is no such line */
+};
+
+static double saturation_of(struct arena *arena, const struct page_case *page, const char **layout, double *servers,
+                            double *of_one)
+{
+    struct buffer record = { .arena = arena };
+    for (int at = 0; at < 2; at++) {
+        struct buffer text = { .arena = arena };
+        for (int i = 0; i < 4 && page->engines[i]; i++)
+            print_engine(&text, page->begins, page->engines[i], at ? 160 : 100);
+        add_reading(&record, at ? 1060 : 1000, text.data);
+    }
+    const char *path = temporary(arena, &record);
+    const struct doc *answer = json_of(arena, run(arena, "%s watch %s --once --json %s", program(), path, page->options));
+    *layout = doc_text(answer, "layout_applied", NULL);
+    *servers = number_at(answer, "servers", NULL, NULL);
+    *of_one = number_at(answer, "replicas", "rate_of_one", "value");
+    unlink(path);
+    return number_at(answer, "saturation_rate", "value", NULL);
+}
+
+/* The engines of a page are one server, and the layout that is given is the whole server's. Engines of a dense model are
+ * predicted alone, so that the server's rate is a multiple of that of one engine, whatever options say the layout. */
+static void test_engines(void **state)
+{
+    (void)state;
+#define DENSE "--model qwen3-8b --on a100-sxm "
+#define SPARSE "--model qwen3-30b-a3b --on h100-sxm "
+    static const struct page_case one = { "vllm:", { "engine=\"0\"" }, DENSE "--gpus 1", 1, 1, NULL };
+    static const struct page_case pages[] = {
+        { "vllm:", { "engine=\"0\"", "engine=\"1\"" }, DENSE "--gpus 2 --dp 2", 1, 2, "each of the 2 engines of the server has 1 GPU" },
+        { "vllm:", { "engine=\"0\"", "engine=\"1\"" }, DENSE "--gpus 2", 1, 2, "2 GPUs in all" },
+        { "vllm:", { "engine=\"0\"", "engine=\"1\"" }, DENSE "--gpus 1", 1, 2, "that is given is that of one engine, since 1 GPU" },
+        { "vllm:", { "engine=\"0\"", "engine=\"1\"" }, DENSE "--tp 1", 1, 2, "2 GPUs in all" },
+        { "vllm:", { "engine=\"0\"", "engine=\"1\"", "engine=\"2\"" }, DENSE "--gpus 3 --dp 3", 1, 3, "3 GPUs in all" },
+        /* Two pods of two engines each, as Prometheus stores them; two pods of one; a server behind Ray. */
+        { "vllm:", { "engine=\"0\",instance=\"a\"", "engine=\"1\",instance=\"a\"", "engine=\"0\",instance=\"b\"",
+                     "engine=\"1\",instance=\"b\"" }, DENSE "--gpus 2", 2, 4, "each of the 2 engines of each server has 1 GPU" },
+        { "vllm:", { "engine=\"0\",pod=\"a\"", "engine=\"0\",pod=\"b\"" }, DENSE "--gpus 1", 2, 2, "each server has 1 GPU" },
+        { "ray_vllm_", { "WorkerId=\"x\",engine=\"0\"", "WorkerId=\"y\",engine=\"0\"" }, DENSE "--gpus 1", 2, 2, "each server has" },
+        /* One of the two engines of a server whose ranks have pages of their own. */
+        { "vllm:", { "engine=\"1\"" }, DENSE "--gpus 2 --dp 2", 1, 1, "the page has 1 of the 2 engines" },
+        /* Of two models on a page the one of --model. */
+        { "vllm:", { "engine=\"0\",model_name=\"Qwen/Qwen3-8B\"", "engine=\"0\",model_name=\"other\"" }, DENSE "--gpus 1", 1, 1, NULL },
+    };
+    struct arena arena = { 0 };
+    const char *layout;
+    double servers, of_one, of_server;
+    const double alone = saturation_of(&arena, &one, &layout, &servers, &of_one);
+    assert_null(layout);
+    assert_true(alone > 0 && of_one > 0);
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        const double found = saturation_of(&arena, &pages[i], &layout, &servers, &of_server);
+        check_near(arena_print(&arena, "page %zu: saturation", i), found, pages[i].times * alone, 1e-6);
+        check_near("servers", servers, pages[i].servers, 0);
+        const double shown = pages[i].times / pages[i].servers;
+        check_near("rate of one server", of_server, of_one * (i == 8 ? 2 : shown), 1e-6);
+        if (!layout != !pages[i].applied || (layout && !strstr(layout, pages[i].applied)))
+            fail_msg("page %zu: layout '%s', expected '%s'", i, layout ? layout : "", pages[i].applied ? pages[i].applied : "");
+    }
+    /* vLLM's engines share the experts of a model: one prediction of all. So do SGLang's ranks of data-parallel attention,
+     * which number their GPUs on, and not its plain data-parallel ranks, each of which begins at GPU 0. Only the first rank
+     * of an engine counts, and where it alone reports nothing follows for TP. */
+    static const struct page_case shared[] = {
+        { "vllm:", { "engine=\"0\"", "engine=\"1\"" }, SPARSE "--gpus 2 --dp 2", 1, 0, "2 engines of the server share 2 GPUs" },
+        { "vllm:", { "engine=\"0\"", "engine=\"1\"" }, SPARSE "--gpus 2", 1, 0, "2 engines of the server share 2 GPUs" },
+        { "sglang:", { "dp_rank=\"0\",pp_rank=\"0\",tp_rank=\"0\"", "dp_rank=\"1\",pp_rank=\"0\",tp_rank=\"1\"" },
+          SPARSE "--gpus 2 --dp 2", 1, 0, "2 engines of the server share 2 GPUs" },
+    };
+    double first = NAN;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        const double found = saturation_of(&arena, &shared[i], &layout, &servers, &of_server);
+        assert_non_null(strstr(layout, shared[i].applied));
+        if (i == 1)
+            check_near("with --dp and without", found, first, 1e-9);
+        first = found;
+    }
+    static const struct page_case sglang[] = {
+        { "sglang:", { "dp_rank=\"0\",pp_rank=\"0\",tp_rank=\"0\"", "dp_rank=\"1\",pp_rank=\"0\",tp_rank=\"0\"" },
+          SPARSE "--gpus 2 --dp 2", 1, 2, "each of the 2 engines of the server has 1 GPU" },
+        { "sglang:", { "pp_rank=\"0\",tp_rank=\"0\"", "pp_rank=\"1\",tp_rank=\"0\"" }, SPARSE "--gpus 1", 1, 1, NULL },
+    };
+    static const struct page_case plain = { "sglang:", { "pp_rank=\"0\",tp_rank=\"0\"" }, SPARSE "--gpus 1", 1, 1, NULL };
+    const double sparse = saturation_of(&arena, &plain, &layout, &servers, &of_one);
+    for (size_t i = 0; i < sizeof sglang / sizeof *sglang; i++)
+        check_near("SGLang", saturation_of(&arena, &sglang[i], &layout, &servers, &of_server), sglang[i].times * sparse, 1e-6);
+    /* Two models and no --model: nothing is predicted. */
+    const struct page_case mixed = { "vllm:", { "model_name=\"Qwen/Qwen3-8B\"", "model_name=\"other\"" }, "--on a100-sxm --gpus 1", 1, 0, NULL };
+    assert_true(isnan(saturation_of(&arena, &mixed, &layout, &servers, &of_one)));
+    /* The published scrapes of two engines: each is one GPU, so the server reaches what two servers of one GPU do. */
+    const char *after = shared_file(&arena, "../field/engines2-after.prom");
+    const char *before = shared_file(&arena, "../field/engines2-before.prom");
+    for (int i = 0; after && before && i < 3; i++) {
+        static const char *const layouts[] = { "--gpus 2 --dp 2", "--gpus 2", "--gpus 1" };
+        const struct doc *answer = json_of(&arena, run(&arena, "%s watch %s --since %s --seconds 60 --model llama-3.1-8b --on h100-sxm "
+                                                       "%s --json", program(), after, before, layouts[i]));
+        check_near(layouts[i], number_at(answer, "saturation_rate", "value", NULL), 39.6, 0.02);
+    }
     arena_free(&arena);
 }
 
@@ -597,7 +719,7 @@ static void test_manifests(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_trend), cmocka_unit_test(test_replicas),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_trend), cmocka_unit_test(test_replicas), cmocka_unit_test(test_engines),
                                         cmocka_unit_test(test_recordings), cmocka_unit_test(test_servers),
                                         cmocka_unit_test(test_commands), cmocka_unit_test(test_flags), cmocka_unit_test(test_llama_cpp), cmocka_unit_test(test_flags_asked_again),
                                         cmocka_unit_test(test_restarts), cmocka_unit_test(test_steps),

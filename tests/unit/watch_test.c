@@ -45,7 +45,9 @@ static void test_format(void **state)
     check_near("all of a_total", exposition_sum(&exposition, "a_total", NULL), 2504, 0);
     check_near("one of a_total", exposition_sum(&exposition, "a_total", "x=2"), 4, 0);
     check_near("the first that is there", exposition_sum(&exposition, "none|a|a_total", NULL), 1, 0);
-    check_near("the first rank", exposition_sum(&exposition, "d", NULL), 3, 0);
+    const struct exposition first = exposition_first_ranks(&arena, &exposition);
+    check_near("all ranks", exposition_sum(&exposition, "d", NULL), 6, 0);
+    check_near("the first rank", exposition_sum(&first, "d", NULL), 3, 0);
     check_near("the earliest of two starts", exposition_least(&exposition, "a_total"), 4, 0);
     assert_true(isnan(exposition_least(&exposition, "none")));
     assert_true(isnan(exposition_sum(&exposition, "b", NULL)) && isnan(exposition_sum(&exposition, "c", NULL)));
