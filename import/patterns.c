@@ -7,13 +7,14 @@
 #include <string.h>
 
 /* Configurations describe the kind of each layer in a dozen ways. Each way is a row: a key that must be
- * present, a trait that the family must have, and the function that reads it. The first row that
- * applies is used. */
+ * present (or the count that the family's class gives where it is absent), a trait that the family must have,
+ * and the function that reads it. The first row that applies is used. */
 typedef bool pattern_reader(struct model *model, const struct doc *doc);
 struct pattern_key {
     const char *key;            /* NULL: always */
     uint64_t trait;             /* 0: any family */
     pattern_reader *read;
+    const char *count;          /* the name of its field in fields.def, for the class's value; NULL: none */
 };
 
 /* ---- helpers ------------------------------------------------------------------------- */
@@ -439,25 +440,25 @@ static bool read_openelm(struct model *model, const struct doc *list)
 }
 
 static const struct pattern_key mixer_patterns[] = {
-    { "layer_types", 0, read_layer_types },
-    { "hybrid_layer_pattern", 0, read_hybrid },
-    { "hybrid_override_pattern", 0, read_letters },
-    { "layers_block_type", 0, read_blocks_type },
-    { "attn_type_list", 0, read_attention_list },
-    { "linear_attn_config", 0, read_linear_config },
-    { "block_configs", 0, read_block_configs },
-    { "full_attention_interval", 0, read_full_interval },
-    { "compress_ratios", 0, read_ratios },
-    { "sliding_window_pattern", 0, read_window_pattern },
-    { "global_attn_every_n_layers", 0, read_global_interval },
-    { "attn_layer_period", 0, read_attention_period },
-    { "attn_layer_indices", 0, read_attention_numbers },
-    { "full_attn_idxs", 0, read_full_numbers },
-    { "cross_attention_layers", TRAIT_BIT(crossed), read_crossed },
-    { "block_types", 0, read_block_types },
-    { "_block_types", 0, read_block_types },
-    { "num_query_heads", 0, read_openelm },
-    { NULL, 0, read_family_windows },
+    { "layer_types", 0, read_layer_types, NULL },
+    { "hybrid_layer_pattern", 0, read_hybrid, NULL },
+    { "hybrid_override_pattern", 0, read_letters, NULL },
+    { "layers_block_type", 0, read_blocks_type, NULL },
+    { "attn_type_list", 0, read_attention_list, NULL },
+    { "linear_attn_config", 0, read_linear_config, NULL },
+    { "block_configs", 0, read_block_configs, NULL },
+    { "full_attention_interval", 0, read_full_interval, "full_interval" },
+    { "compress_ratios", 0, read_ratios, NULL },
+    { "sliding_window_pattern", 0, read_window_pattern, NULL },
+    { "global_attn_every_n_layers", 0, read_global_interval, NULL },
+    { "attn_layer_period", 0, read_attention_period, "attention_period" },
+    { "attn_layer_indices", 0, read_attention_numbers, NULL },
+    { "full_attn_idxs", 0, read_full_numbers, NULL },
+    { "cross_attention_layers", TRAIT_BIT(crossed), read_crossed, NULL },
+    { "block_types", 0, read_block_types, NULL },
+    { "_block_types", 0, read_block_types, NULL },
+    { "num_query_heads", 0, read_openelm, NULL },
+    { NULL, 0, read_family_windows, NULL },
 };
 
 /* ---- feed-forward -------------------------------------------------------------------- */
@@ -573,16 +574,16 @@ static bool read_expert_range(struct model *model, const struct doc *doc)
 }
 
 static const struct pattern_key ffn_patterns[] = {
-    { "mlp_layer_types", 0, read_ffn_types },
-    { "moe_layers_enum", 0, read_ffn_numbers },
-    { "interleave_moe_layer_step", 0, read_ffn_step },
-    { "decoder_sparse_step", 0, read_ffn_step },
-    { "moe_layer_freq", 0, read_ffn_frequency },
-    { "first_k_dense_replace", 0, read_ffn_frequency },
-    { "n_dense_layers", 0, read_ffn_frequency },
-    { "expert_layer_period", 0, read_expert_period },
-    { "moe_layer_start_index", 0, read_expert_range },
-    { NULL, 0, read_ffn_default },
+    { "mlp_layer_types", 0, read_ffn_types, NULL },
+    { "moe_layers_enum", 0, read_ffn_numbers, NULL },
+    { "interleave_moe_layer_step", 0, read_ffn_step, NULL },
+    { "decoder_sparse_step", 0, read_ffn_step, NULL },
+    { "moe_layer_freq", 0, read_ffn_frequency, NULL },
+    { "first_k_dense_replace", 0, read_ffn_frequency, NULL },
+    { "n_dense_layers", 0, read_ffn_frequency, NULL },
+    { "expert_layer_period", 0, read_expert_period, "expert_period" },
+    { "moe_layer_start_index", 0, read_expert_range, NULL },
+    { NULL, 0, read_ffn_default, NULL },
 };
 
 /* ---- which layers attend to what an index chose -------------------------------------- */
@@ -609,19 +610,25 @@ static bool read_sparse_config(struct model *model, const struct doc *doc)
 }
 
 static const struct pattern_key index_patterns[] = {
-    { "indexer_types", TRAIT_BIT(sparse), read_index_types },
-    { "sparse_attention_config", 0, read_sparse_config },
+    { "indexer_types", TRAIT_BIT(sparse), read_index_types, NULL },
+    { "sparse_attention_config", 0, read_sparse_config, NULL },
 };
 
-static bool apply_first(struct model *model, const struct pattern_key *patterns, size_t count)
+/* The first way of a table that applies: the file has its key, or its class says the count. NULL: none does. */
+static const struct pattern_key *first_of(struct model *model, const struct pattern_key *patterns, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const char *key = patterns[i].key;
-        const struct doc *doc = key ? config_get(model->config, key) : NULL;
-        if ((doc || !key) && (!patterns[i].trait || model_has(model, patterns[i].trait)))
-            return patterns[i].read(model, doc);
-    }
-    return true;
+    double value;
+    for (size_t i = 0; i < count; i++)
+        if ((!patterns[i].key || config_get(model->config, patterns[i].key) ||
+             (patterns[i].count && family_default(model->family, patterns[i].count, &value))) &&
+            (!patterns[i].trait || model_has(model, patterns[i].trait)))
+            return &patterns[i];
+    return NULL;
+}
+
+static bool apply(struct model *model, const struct pattern_key *pattern)
+{
+    return !pattern || pattern->read(model, pattern->key ? config_get(model->config, pattern->key) : NULL);
 }
 
 /* The last layers read the cache of the last layer that has one (Gemma-3n, Gemma-4). */
@@ -632,16 +639,14 @@ static void share_caches(struct model *model)
         model->plan[layer].borrowed = (double)layer >= model->layers - shared && shared > 0;
 }
 
-/* A family that has recurrent layers must say which they are. */
-static bool plan_checked(struct model *model)
+/* A family that may have recurrent layers must say which they are, even if there are none (granite-4.0-micro). */
+static bool kinds_said(struct model *model, const struct pattern_key *mixers)
 {
-    bool linear = !model->family->linear || model_has(model, TRAIT_BIT(parallel_state));
-    for (size_t layer = 0; layer < count_of(model); layer++)
-        linear |= model->plan[layer].mixer == MIXER_LINEAR;
-    if (linear)
+    const struct family *family = model->family;
+    if (!family->linear || model_has(model, TRAIT_BIT(parallel_state)) || !family->attention || mixers->key ||
+        model_has(model, TRAIT_BIT(alternating_state)))
         return true;
-    config_fail(model->config, "nothing says which layers of %s are recurrent",
-                model->family->name);
+    config_fail(model->config, "nothing says which layers of %s are recurrent", family->name);
     return config_expected(model->config, "layer_types, full_attention_interval, attn_type_list, "
                            "linear_attn_config, hybrid_override_pattern or layers_block_type");
 }
@@ -657,10 +662,11 @@ bool plan_layers(struct model *model)
             .recurrent = model_has(model, TRAIT_BIT(parallel_state)),
             .compression = 1, .sparse = model_has(model, TRAIT_BIT(sparse)),
             .indexed = model_has(model, TRAIT_BIT(sparse)) };
-    bool good = apply_first(model, mixer_patterns, sizeof mixer_patterns / sizeof *mixer_patterns)
-             && apply_first(model, index_patterns, sizeof index_patterns / sizeof *index_patterns);
-    if (good && model->experts > 1)
-        good = apply_first(model, ffn_patterns, sizeof ffn_patterns / sizeof *ffn_patterns);
+    const struct pattern_key *mixers = first_of(model, mixer_patterns, sizeof mixer_patterns / sizeof *mixer_patterns);
+    bool good = apply(model, mixers)
+             && apply(model, first_of(model, index_patterns, sizeof index_patterns / sizeof *index_patterns));
+    if (good && model->experts > 1 && !model_has(model, TRAIT_BIT(halves)))     /* halves say it themselves */
+        good = apply(model, first_of(model, ffn_patterns, sizeof ffn_patterns / sizeof *ffn_patterns));
     share_caches(model);
-    return good && plan_checked(model) && !model->config->failed;
+    return good && kinds_said(model, mixers) && !model->config->failed;
 }

@@ -88,12 +88,12 @@ void state_kimi(struct model *model, const struct layer_plan *plan)
     state_cache(model, plan, heads * size * size, delta_macs, 3 * all * (kernel - 1));
 }
 
-/* The width of a Mamba's inside: given, as heads of a size, or as a multiple of the model's. */
+/* The width of a Mamba's inside: given, as heads of a size, as its class says, or as a multiple of the model's. */
 static double state_inner(struct model *model, double heads)
 {
     struct config *config = model->config;
     const struct doc *size = config_get(config, "mamba_d_head");
-    if (config_has(config, FIELD_state_inner))
+    if (config_get(config, "mamba_d_ssm") || (!size && config_has(config, FIELD_state_inner)))
         return config_count(config, FIELD_state_inner);
     if (size && size->kind == DOC_NUMBER)
         return heads * size->number;
