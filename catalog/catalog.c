@@ -77,7 +77,8 @@ const char *catalog_file(enum catalog_kind kind)
     return kinds[kind].file;
 }
 
-static const char *const marks[] = { "", "memory", "second-hand", "announced", "assumed", "not chosen" };
+static const char *const marks[] = { "", "memory", "second-hand", "announced", "assumed", "not chosen", "nominal",
+                                     "counts more" };
 
 /* ---- rows ------------------------------------------------------------------------------ */
 
