@@ -138,6 +138,6 @@ const struct verb verb_life = {
     "life", "[MODEL]",
     "Choose the training tokens and the size of a model for the least compute of training and serving.",
     { "chalkline life deepseek-v3 --served 200T", "chalkline life --budget 1e26",
-      "chalkline life --loss 1.95 --law llama-3" },
+      "chalkline life --budget 3.8e25 --law llama-3" },
     { &life_options, &model_options, &assume_options, &row_options, &table_options,
       &plot_options, &report_options, &output_options }, ANSWERS(answer_life), .ask = ask_life, .also = "scaling" };

@@ -45,12 +45,15 @@ static void add_optimum(struct life *life)
     const bool ships = AT(inference_tokens) == AT(served_tokens) * AT(ship_probability) &&
                        AT(ship_probability) < 1;
     for (int i = 0; i < LIFE_FIGURE_COUNT; i++)
-        section_number(section, life_figures[i], law->figures[i], unit_of(life, life_figures[i]));
+        if (!isnan(law->figures[i]))
+            section_number(section, life_figures[i], law->figures[i], unit_of(life, life_figures[i]));
     tell_number(section, "tokens_each", law->tokens / law->params);
     tell_number(section, "pretrain_share", AT(pretrain_flops) / all);
     tell_number(section, "rl_compute_share", AT(life_rl_flops) / all);
     tell_number(section, "inference_share", AT(inference_flops) / all);
     tell_word(section, "shipping", ships ? "ships" : "");
+    if (law->frontier)
+        return;
     struct section *rule = section_add(section, "rule", SECTION_RECORD);
     for (int i = 0; i < LIFE_RULE_COUNT; i++)
         if (!(i >= RULE_rule_params && i <= RULE_rule_excess) || RULE(rule_room) > 0)
@@ -222,14 +225,14 @@ enum { LAW_KEYS = sizeof law_keys / sizeof *law_keys };
 
 /* What each law says; a key that a law says nothing of is left out. "unserved" are tokens for each
  * parameter if nothing is served, "equal cost" the compute that this rule wastes. A law without a loss
- * says nothing of what is served, and has an answer only to a compute of which nothing is. */
+ * says nothing of what is served, and has sizes and tokens only where nothing is. */
 static void add_laws(struct life *life, struct buffer *csv)
 {
     struct section *list = section_add(life->section, "laws", SECTION_LIST);
     for (size_t i = 0; i < life->count; i++) {
         const struct life_law *law = &life->laws[i];
         const double *figures = law->figures, excess = law->rules[RULE_rule_excess];
-        const bool full = law->reached && !law->frontier, room = full && law->rules[RULE_rule_room] > 0;
+        const bool full = law->reached && (life->alone || !law->frontier), room = full && law->rules[RULE_rule_room] > 0;
         const double numbers[LAW_KEYS] = {
             full ? law->params : NAN, full ? law->tokens : NAN, full ? law->tokens / law->params : NAN,
             full ? figures[LIFE_overtraining] : NAN, full ? figures[LIFE_inference_over_training] : NAN,
@@ -250,7 +253,7 @@ static void add_laws(struct life *life, struct buffer *csv)
         tell_number(one, "excess", 100 * excess);
         tell_word(one, "asked", law->chosen ? "asked" : "");
         tell_word(one, "none", law->reached ? "" : "none");
-        tell_word(one, "never", full && !room ? "never" : "");
+        tell_word(one, "never", full && !room && !law->frontier ? "never" : "");
     }
     const char *columns[LAW_KEYS + 1] = { "law" };
     memcpy(columns + 1, law_keys, sizeof law_keys);
@@ -295,9 +298,11 @@ bool life_answer(struct life *life, struct answer *answer)
         add_optimum(life);
         lines = section_add(section, "intervals", SECTION_LIST);
         lines->text_only = true;
-        if (!add_law_interval(life, lines) || !add_input_interval(life, lines))
-            return false;
-        add_moves(life);
+        if (!life->chosen->frontier) {
+            if (!add_law_interval(life, lines) || !add_input_interval(life, lines))
+                return false;
+            add_moves(life);
+        }
         if (!add_published(life))
             return false;
         if (AT(params_active) > AT(seen_params_high) || AT(pretrain_tokens) > AT(seen_tokens_high))

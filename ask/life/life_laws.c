@@ -10,6 +10,7 @@
 
 #include "build/row_names.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *const FILE_NAME = "data/loss_laws.csv";
@@ -78,29 +79,30 @@ static void set_law(const struct life *life, const struct sheet *sheet, struct l
     }
 }
 
-/* The law of --law, or the first that has a loss. */
+/* The law of --law, or the first. One without a loss answers a compute of training alone. */
 static bool choose_law(struct life *life)
 {
     const char *name = command_text(life->command, "law"), *frontier = NULL;
+    const bool alone = life->alone && life->kind == &life_kinds[LIFE_BUDGET];
     struct buffer all = { .arena = life->arena };
     for (size_t i = 0; i < life->count; i++) {
         struct life_law *law = &life->laws[i];
-        const bool called = !name || name_same(law->name, name);
-        if (!law->frontier && called) {
+        const bool called = !name || name_same(law->name, name), fits = alone || !law->frontier;
+        if (fits && called) {
             law->chosen = true;
             life->chosen = law;
             return true;
         }
-        if (!law->frontier)
+        if (fits)
             buffer_print(&all, "%s%s", all.size ? ", " : "", law->name);
         else if (called)
             frontier = law->name;
     }
     if (frontier)
-        error_set(life->error, "--law: %s gives tokens for a compute budget, but no loss", frontier);
+        error_set(life->error, "--law: %s gives tokens for a compute of training alone, but no loss", frontier);
     else
         error_set(life->error, "--law: unknown scaling law '%.60s'", name ? name : "");
-    return error_expected(life->error, "one of: %s", all.data);
+    return error_expected(life->error, frontier ? "--budget FLOP with nothing served, or one of: %s" : "one of: %s", all.data);
 }
 
 /* ---- solving ------------------------------------------------------------------------------ */
@@ -115,18 +117,28 @@ static bool read_rows(struct scenario *scenario, const char *const *names, size_
     return true;
 }
 
+/* Size and tokens alone: the figures about the loss stay NAN, and no rule of equal costs is told of it. */
 static bool solve_frontier(struct life *life, struct life_law *law)
 {
     static const char *const rows[] = { NAME_frontier_params, NAME_frontier_tokens };
-    double at[2];
+    static const int losses[] = { LIFE_model_loss, LIFE_loss_floor, LIFE_loss_of_params, LIFE_loss_of_tokens,
+                                  LIFE_seen_params_high, LIFE_seen_tokens_high };
+    struct scenario at = life_apart(&law->scenario);
+    double best[2];
     law->reached = life->kind == &life_kinds[LIFE_BUDGET];
     if (!law->reached)
         return true;
-    if (!read_rows(&law->scenario, rows, 2, at, life->error))
+    if (!read_rows(&at, rows, 2, best, life->error))
         return false;
-    law->params = at[0];
-    law->tokens = at[1];
-    law->unserved = at[1] / at[0];
+    law->params = best[0];
+    law->tokens = best[1];
+    law->unserved = best[1] / best[0];
+    facts_set(&at.facts, NAME_params_active, law->params, ORIGIN_DERIVED, "life");
+    facts_set(&at.facts, NAME_pretrain_tokens, law->tokens, ORIGIN_DERIVED, "life");
+    if (!read_rows(&at, life_figures, LIFE_FIGURE_COUNT, law->figures, life->error))
+        return false;
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        law->figures[losses[i]] = NAN;
     return true;
 }
 

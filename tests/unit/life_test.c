@@ -125,6 +125,25 @@ static void growth_with_budget(void **state)
          3.8e25, 1e-9);
 }
 
+/* Table 3 of arXiv 2203.15556, from memory: compute and tokens of approach 1, whose sizes are a power of compute. Its 67 B on
+ * 1.5 T tokens are left out, which are 6.03e23 FLOP where it states 5.76e23. */
+static void tokens_without_a_loss(void **state)
+{
+    static const struct { double compute, params, tokens; } table[] = {
+        { 1.92e19, 400e6, 8.0e9 }, { 1.21e20, 1e9, 20.2e9 }, { 1.23e22, 10e9, 205.1e9 }, { 3.85e24, 175e9, 3.7e12 },
+        { 9.90e24, 280e9, 5.9e12 }, { 3.43e25, 520e9, 11.0e12 }, { 1.27e26, 1e12, 21.2e12 }, { 1.30e28, 10e12, 216.2e12 } };
+    struct world *world = *state;
+    for (size_t i = 0; i < COUNT(table); i++) {
+        const struct doc *doc = ask(world, arena_print(&world->arena, "life --budget %.6g --law approach-1", table[i].compute));
+        near(number(doc, "params_active"), table[i].params, 0.04);
+        near(number(doc, "pretrain_tokens"), table[i].tokens, 0.04);
+        assert_null(doc_get(doc, "model_loss"));
+        assert_null(doc_get(doc, "rule"));
+        near(number(law_of(doc, "llama-3"), "tokens"), 16.55e12 * pow(table[i].compute / 3.8e25, 0.53), 1e-9);
+        assert_non_null(doc_get(law_of(doc, "besiroglu"), "model_loss"));
+    }
+}
+
 static void range_of_the_law(void **state)
 {
     struct world *world = *state;
@@ -457,7 +476,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
     const struct CMUnitTest tests[] = {
-        TEST(four_laws), TEST(growth_with_budget), TEST(range_of_the_law),
+        TEST(four_laws), TEST(growth_with_budget), TEST(tokens_without_a_loss), TEST(range_of_the_law),
         TEST(tokens_as_by_newton), TEST(sizes_as_by_search), TEST(rule_of_equal_costs),
         TEST(first_line_answers), TEST(chance_and_experts), TEST(below_the_floor),
         TEST(too_little_compute),
