@@ -115,12 +115,15 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     if (server)
         section_word(section, "for", server);
     section_csv(add_lines(read, section), &answer->csv);
+    /* A prediction for what does not fit is no answer. What does not depend on that holds: then it is a note. */
+    const char *misfit = scenario_misfit(&scenario);
+    answer->status = misfit && graph_depends(arena, &values.graph, NAME_gpu_memory_utilization);
+    if (answer->status)
+        section_word(section, "misfit", misfit);
+    else
+        scenario_note_misfit(&scenario);
     figures_notes(&scenario, section);
     figures_words(&scenario, section);
-    const char *misfit = scenario_misfit(&scenario);
-    /* For people: a program asks for hbm_share. A prediction for what does not fit is no answer. */
-    answer->status = misfit && graph_depends(arena, &values.graph, NAME_gpu_memory_utilization);
-    section_word(section, "misfit", misfit ? misfit : "")->text_only = true;
     section_document(section, answer->doc);
     template_print(template_built_in(arena, "ask/eval.template"), section, &answer->text);
     return true;
@@ -136,7 +139,7 @@ static const struct record answer_eval = { "Eval", (const struct answer_field[])
     { FIELD_TEXT, "for", .help = "without a model: the server that the predictions are of" },
     { FIELD_OTHERS, .help = "one of the quantities, as it was asked", .record = &figure_record },
     { FIELD_TEXT_ONLY, "figures", .record = &line_record },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "misfit" }, .count = 1 },
+    { FIELD_TEXT, "misfit", .help = "no server has these figures: the memory that is needed, and that there is" },
     { 0 } } };
 
 const struct verb verb_eval = {

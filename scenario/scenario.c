@@ -797,14 +797,14 @@ const char *scenario_misfit(struct scenario *scenario)
         if (strcmp(needed, room))
             break;
     }
-    return arena_print(scenario->arena, "out of memory: needs %s, has %s", needed, room);
+    return arena_print(scenario->arena, "needs %s, has %s", needed, room);
 }
 
 void scenario_note_misfit(struct scenario *scenario)
 {
     const char *misfit = scenario_misfit(scenario);
     if (misfit)
-        facts_note(&scenario->facts, "%s", misfit);
+        facts_note(&scenario->facts, "no such server fits in memory (%s): figures of the model alone hold", misfit);
 }
 
 void scenario_note_length(struct scenario *scenario)

@@ -42,6 +42,8 @@ struct measure {
     uint64_t answered;              /* whole answers */
     const char *stopped;            /* why nothing more is sent; NULL: it goes on */
     const char *message;            /* the latest error */
+    const char *probe;              /* that of a request beside the loads, which try what the endpoint can do */
+    size_t failed;                  /* requests of the loads */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -137,8 +139,10 @@ static void take_request(struct measure *measure, const struct sent_request *req
     measure->planned -= (double)request->prompt_asked + request->output_asked;
     measure->spent += (double)request->prompt_tokens * (request->status == 200) + request->output_tokens;
     measure->answered += !request->error;
-    if (request->error)
-        measure->message = request->error;
+    if (request->error && !request->point)
+        measure->probe = request->error;
+    else if (request->error)
+        measure->message = request->error, measure->failed++;
     write_line(measure, request);
 }
 
@@ -386,7 +390,13 @@ static void add_quantiles(struct arena *arena, struct doc *doc, const char *key,
     doc_add_number(arena, inside, "p99", q->p99);
 }
 
-static void add_json(const struct measure *measure, const char *path, struct doc *doc)
+/* Why no request succeeded; NULL: nothing was sent. */
+static const char *failure_of(const struct measure *measure)
+{
+    return measure->message ? measure->message : measure->probe;
+}
+
+static void add_json(const struct measure *measure, const char *path, bool failed, struct doc *doc)
 {
     struct arena *arena = measure->arena;
     struct doc *points = doc_add(arena, doc, "points", DOC_ARRAY);
@@ -424,8 +434,15 @@ static void add_json(const struct measure *measure, const char *path, struct doc
     doc_add_string(arena, doc, "stopped", measure->stopped ? measure->stopped : "");
     if (!measure->stopped)
         doc->last->kind = DOC_NULL;
-    if (measure->message)
-        doc_add_string(arena, doc, "error", measure->message);
+    struct doc *notes = doc_add(arena, doc, "notes", DOC_ARRAY);
+    if (failed && failure_of(measure))
+        doc_add_string(arena, doc, "error", failure_of(measure));
+    if (!failed && measure->probe)
+        doc_add_string(arena, notes, NULL, arena_print(arena, "a request that tried the endpoint failed, and no figure is of it: %s",
+                                                       measure->probe));
+    if (!failed && measure->message && measure->failed)
+        doc_add_string(arena, notes, NULL, arena_print(arena, "%zu requests failed, the last one: %s", measure->failed,
+                                                       measure->message));
 }
 
 /* "12.3 ms", or "-" for what was not seen, in 10 columns; and without the unit in 7. */
@@ -511,7 +528,7 @@ static const char *find_model(struct measure *measure)
     const struct command *command = measure->command;
     const char *served = command_text(command, "served-name"), *model = command_text(command, "model");
     const char *listed = client_model(measure->client, served ? served : model, &measure->length_most,
-                                      &measure->message);
+                                      &measure->probe);
     return served ? served : model && !command_given(command, "on") ? model : listed;
 }
 
@@ -529,10 +546,12 @@ static void measure_endpoint(struct measure *measure, struct answer *answer, con
     answer->status = measure->answered && measure->point_count ? 0 : 1;
     if (answer->status)
         buffer_print(&answer->text, "no request succeeded: %s\n",
-                     measure->message ? measure->message : measure->stopped ? measure->stopped : "none was sent");
-    add_json(measure, path, answer->doc);
+                     failure_of(measure) ? failure_of(measure) : measure->stopped ? measure->stopped : "none was sent");
+    add_json(measure, path, answer->status != 0, answer->doc);
     if (measure->point_count)
         add_text(measure, path, &answer->text);
+    for (const struct doc *note = doc_get(answer->doc, "notes")->first; note; note = note->next)
+        buffer_print(&answer->text, "  note: %s\n", note->string);
 }
 
 /* Equal lengths keep clients in step for ever, as no traffic does; those that were asked for stay as they are. */

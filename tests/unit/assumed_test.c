@@ -174,9 +174,45 @@ static void idle_is_named(void **state)
     }
 }
 
+/* A figure that does not depend on the machine is an answer, whatever fits on it: status 0, and no failure above it. One that
+ * does depend has status 1, with the reason below the values and in the document. */
+static void test_misfits(void **state)
+{
+    (void)state;
+#define SMALL "--model glm-5 --on h100-sxm --gpus 8 --context 202752"
+    static const struct { const char *line; int status; const char *first; } rows[] = {
+        { "eval kv_stored " SMALL, 0, "kv_stored  20.306 GB" },
+        { "eval params_total kv_per_token machine_balance " SMALL, 0, "params_total" },
+        { "eval hbm_share " SMALL, 0, "hbm_share" },
+        { "eval predicted_tpot " SMALL, 1, "predicted_tpot" },
+        { "eval kv_stored predicted_tpot " SMALL, 1, "kv_stored" },
+        { "why kv_stored " SMALL, 0, "M_kv = kv_stored = 20.31 GB" },
+        { "solve context --where kv_stored=20GB --model glm-5 --on h100-sxm --gpus 8", 0, "context = 199,696" },
+        { "curve kv_stored on=h100,b200 --model glm-5 --gpus 8 --context 202752", 0, "on " },
+        { "eval predicted_tpot --model llama-3.1-8b --on h100-sxm --gpus 1", 0, "predicted_tpot" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena arena = { 0 };
+        struct command command = { .verbs = verbs };
+        struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text.arena = &arena, .csv.arena = &arena };
+        struct error error;
+        char *words[WORDS] = { "chalkline" }, *rest = arena_copy(&arena, rows[i].line, strlen(rows[i].line));
+        int count = 1;
+        for (char *word = strtok(rest, " "); word; word = strtok(NULL, " "))
+            words[count++] = word;
+        assert_true(command_read(&arena, count, words, &command, &error) && command.verb->ask(&arena, &command, &answer, &error));
+        buffer_add(&answer.text, "", 1);
+        if (answer.status != rows[i].status || strncmp(answer.text.data, rows[i].first, strlen(rows[i].first)) ||
+            !strstr(answer.text.data, "\n  out of memory: ") != !rows[i].status || !doc_get(answer.doc, "misfit") != !rows[i].status)
+            fail_msg("%s: status %d, expected %d and '%s' first:\n%s", rows[i].line, answer.status, rows[i].status,
+                     rows[i].first, answer.text.data);
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(defaults_move_numbers),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_misfits), cmocka_unit_test(defaults_move_numbers),
                                         cmocka_unit_test(idle_is_named) };
     return cmocka_run_group_tests_name("assumed", tests, NULL, NULL);
 }

@@ -63,6 +63,8 @@ static const struct manner {
     { "fails now and then", STATUS("500 Internal Server Error") "{}", false, 1000, 0, "requests failed" },
 };
 
+/* It has no text completions: the two requests that try them fail, the loads do not. Or it lists no models. */
+static const struct manner chats = { .name = "has chats alone", .answer = STREAM CHUNK LAST USAGE DONE };
 static const struct manner slow = { .name = "is slow", .answer = STREAM CHUNK LAST USAGE DONE };
 
 /* ---- the endpoint ------------------------------------------------------------------------------ */
@@ -114,7 +116,7 @@ static void answer_all(int listener, const struct manner *manner)
             asked++;
             if (manner == &slow)
                 usleep(20000);
-            say(fd, well ? manners[0].answer : manner->answer);
+            say(fd, manner == &chats && !strncmp(head, "POST /v1/completions", 20) ? STATUS("404 Not Found") "{}" : well ? manners[0].answer : manner->answer);
             if (!well && manner->hangs)
                 continue;                           /* the descriptor stays open */
         }
@@ -207,6 +209,37 @@ static void test_manners(void **state)
                      manners[i].status, manners[i].says, out);
         check_file(path, &manners[i]);
         unlink(path);
+    }
+}
+
+/* A request that only tried what the endpoint can do, and failed, is a note: the answer is there. */
+static void test_probes(void **state)
+{
+    (void)state;
+    static const struct { const struct manner *manner; const char *models, *says; } cases[] = {
+        { &chats, models, "a request that tried the endpoint failed, and no figure is of it: HTTP status 404" },
+        { &manners[0], STATUS("404 Not Found") "{}", "no figure is of it: GET /v1/models: HTTP status 404" },
+        { &manners[0], models, NULL },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char words[300], out[1 << 14];
+        unsigned port;
+        int listener = listen_here(&port);
+        pid_t server = fork();
+        if (!server) {
+            models_said = cases[i].models;
+            answer_all(listener, cases[i].manner);
+            _exit(0);
+        }
+        close(listener);
+        snprintf(words, sizeof words, "measure http://127.0.0.1:%u --loads 1 --isl 16 --osl 2 --budget 2s --timeout 1s "
+                 "--served-name m --json", port);
+        const int status = run(words, out, sizeof out);
+        kill(server, SIGKILL);
+        waitpid(server, NULL, 0);
+        if (status || strstr(out, "\"error\"") || !strstr(out, cases[i].says ? cases[i].says : "\"notes\": []"))
+            fail_msg("an endpoint that %s: exit %d, not '%s':\n%s", cases[i].manner->name, status,
+                     cases[i].says ? cases[i].says : "notes", out);
     }
 }
 
@@ -400,7 +433,7 @@ static void test_machine(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_manners), cmocka_unit_test(test_models),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_manners), cmocka_unit_test(test_probes), cmocka_unit_test(test_models),
                                         cmocka_unit_test(test_nobody_there),
                                         cmocka_unit_test(test_interrupted), cmocka_unit_test(test_open_loop),
                                         cmocka_unit_test(test_machine) };
