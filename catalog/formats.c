@@ -70,7 +70,7 @@ const struct format *formats_find(const struct formats *formats, const char *nam
 double formats_place(const struct formats *formats, const struct format *format)
 {
     for (size_t i = 0; i < formats->count; i++)
-        if (&formats->format[i] == format)
+        if (!strcmp(formats->format[i].name, format->name))
             return (double)i + 1;
     return 0;
 }

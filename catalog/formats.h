@@ -9,6 +9,7 @@
 struct format {
     const char *name;           /* "fp8-block" */
     double bytes;               /* of one weight, scales included */
+    double matrix;              /* bytes of each matrix beside its weights: code books */
     double block;               /* rows and columns of weights that share one scale; 1: no blocks */
     /* rows: the rate it computes at ("peak_fp8"), and what servers and training runs reach of it */
     const char *peak, *reached, *launch, *trained;

@@ -1,7 +1,8 @@
 /* The list of modules that a quantiser left in their original format, and whether a module's name is on
- * it. The regular expressions are the subset that such lists use; others are refused when read. */
+ * it. A regular expression that is not understood is named when it is read. */
 #include "import/model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,16 +40,9 @@ static int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool regular_known(const char *pattern);
-
-struct ignore *ignore_new(struct config *config, const struct doc *list)
+static void add_list(struct config *config, struct ignore *ignore, const struct doc *list)
 {
-    struct ignore *ignore = arena_alloc(config->arena, sizeof *ignore);
-    if (list && list->kind != DOC_ARRAY) {
-        config_fail(config, "the modules that quantization_config leaves alone are not a list");
-        return ignore;
-    }
-    for (const struct doc *item = list ? list->first : NULL; item; item = item->next) {
+    for (const struct doc *item = list->first; item; item = item->next) {
         if (item->kind != DOC_STRING || !*item->string)
             continue;
         config_plain(config, "quantization_config", item->string);
@@ -66,115 +60,22 @@ struct ignore *ignore_new(struct config *config, const struct doc *list)
                          &ignore->loose_room, sizeof *ignore->loose);
         *place = full ? full : item->string;
     }
+}
+
+struct ignore *ignore_new(struct config *config, const struct doc *const *lists, size_t count)
+{
+    struct ignore *ignore = arena_alloc(config->arena, sizeof *ignore);
+    for (size_t i = 0; i < count; i++)
+        if (lists[i]->kind == DOC_ARRAY)
+            add_list(config, ignore, lists[i]);
+        else
+            config_fail(config, "the modules that quantization_config leaves alone are not a list");
     if (ignore->full_count)
         qsort(ignore->full, ignore->full_count, sizeof *ignore->full, compare);
     return ignore;
 }
 
-/* ---- the little of regular expressions that such lists use ------------------------------
- *
- * Characters, '.', "\\d", escapes, (a|b), * + ? after a character, '$'. As in Python's
- * re.match the start of the name must match, its end need not. A budget of steps bounds
- * what a hostile pattern can cost; past it nothing matches. */
-struct expression_match {
-    int steps;
-};
-
-static bool match_here(struct expression_match *match, const char *pattern, const char *end, const char *name);
-
-/* Length of the first atom of a pattern. */
-static size_t atom_size(const char *pattern, const char *end)
-{
-    if (*pattern == '\\' && pattern + 1 < end)
-        return 2;
-    if (*pattern != '(')
-        return 1;
-    int depth = 0;
-    for (const char *at = pattern; at < end; at++) {
-        if (*at == '\\' && at + 1 < end)
-            at++;
-        else if (*at == '(')
-            depth++;
-        else if (*at == ')' && --depth == 0)
-            return (size_t)(at - pattern) + 1;
-    }
-    return (size_t)(end - pattern);
-}
-
-static bool atom_is(const char *pattern, size_t size, char c)
-{
-    if (!c)
-        return false;
-    if (size == 2)
-        return pattern[1] == 'd' ? c >= '0' && c <= '9' : pattern[1] == c;
-    return *pattern == '.' || *pattern == c;
-}
-
-/* (a|b)rest: each branch, followed by what follows the group. */
-static bool match_group(struct expression_match *match, const char *pattern, size_t size, const char *end,
-                        const char *name)
-{
-    const char *start = pattern + 1, *close = pattern + size - 1;
-    for (const char *at = start; ; at += atom_size(at, close)) {
-        if (at < close && *at != '|')
-            continue;
-        char joined[256];
-        size_t branch = (size_t)(at - start), after = (size_t)(end - (pattern + size));
-        if (branch + after < sizeof joined) {
-            memcpy(joined, start, branch);
-            memcpy(joined + branch, pattern + size, after);
-            if (match_here(match, joined, joined + branch + after, name))
-                return true;
-        }
-        if (at >= close)
-            return false;
-        start = at + 1;
-    }
-}
-
-static bool match_repeat(struct expression_match *match, const char *pattern, size_t size, const char *end,
-                         const char *name)
-{
-    char repeat = pattern[size];
-    const char *after = pattern + size + 1;
-    for (size_t n = 0; ; n++) {
-        if (n >= (repeat == '+') && match_here(match, after, end, name + n))
-            return true;
-        if (!atom_is(pattern, size, name[n]) || (repeat == '?' && n == 1))
-            return false;
-    }
-}
-
-static bool match_here(struct expression_match *match, const char *pattern, const char *end, const char *name)
-{
-    while (pattern < end && match->steps-- > 0) {
-        size_t size = atom_size(pattern, end);
-        if (*pattern == '(' && size > 1)
-            return match_group(match, pattern, size, end, name);
-        if (*pattern == '$')
-            return !*name;
-        if (pattern + size < end && strchr("*+?", pattern[size]))
-            return match_repeat(match, pattern, size, end, name);
-        if (!atom_is(pattern, size, *name))
-            return false;
-        pattern += size;
-        name++;
-    }
-    return pattern == end;
-}
-
-static bool match_regular(const char *pattern, const char *module)
-{
-    struct expression_match match = { .steps = 4000 };
-    pattern += *pattern == '^';
-    return match_here(&match, pattern, pattern + strlen(pattern), module);
-}
-
-static bool regular_known(const char *pattern)
-{
-    return !strpbrk(pattern, "[]{}") && !strstr(pattern, "(?") && !strstr(pattern, ")*")
-        && !strstr(pattern, ")+") && !strstr(pattern, ")?");
-}
+/* ---- patterns ------------------------------------------------------------------------- */
 
 /* '*' stands for anything; a match may end before a dot of the name. On a mismatch the
  * last star takes one character more. */
@@ -210,11 +111,24 @@ static bool match_parts(const char *entry, const char *module)
     return false;
 }
 
-bool ignore_pattern(const char *entry, const char *module)
+static bool fits(const char *entry, const char *module)
 {
     if (!strncmp(entry, "re:", 3))
-        return regular_known(entry + 3) && match_regular(entry + 3, module);
+        return regular_match(entry + 3, module);
     return strchr(entry, '*') ? match_star(entry, module) : match_parts(entry, module);
+}
+
+/* All experts of a layer are one module here; a pattern may ask for the number of an expert. */
+bool ignore_pattern(const char *entry, const char *module)
+{
+    static const char word[] = ".experts.";
+    const char *experts = strstr(module, word);
+    char first[256];
+    if (fits(entry, module) || !experts || strlen(module) + 3 > sizeof first)
+        return fits(entry, module);
+    experts += sizeof word - 1;
+    sprintf(first, "%.*s0.%s", (int)(experts - module), module, experts);
+    return fits(entry, first);
 }
 
 static bool match_full(const struct ignore *ignore, const char *module)

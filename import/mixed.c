@@ -3,8 +3,8 @@
  *
  * A name counts from its layer on ("layers.3.mlp.up_proj"), or is that of the head; the number of an expert
  * is cut out. An entry holds for all below it, so that one row may be for all experts of a layer. An entry
- * may also be a pattern, as in lists of modules that were left alone (ignore.c), or a class ("Linear"),
- * which is for all that no other entry names. */
+ * may also be a pattern, as in lists of modules that were left alone (ignore.c), of which the first that fits counts, or
+ * a class ("Linear", "_default"), which is for all that no other entry names. */
 #include "import/model.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static const char *entry_name(struct arena *arena, const char *name)
 {
     const char *from = ignore_from_layers(name), *experts = from ? strstr(from, ".experts") : NULL;
     if (!from)
-        return ends_with(name, "lm_head") ? "lm_head" : name;
+        return ends_with(name, "lm_head") ? "lm_head" : ends_with(name, "embed_tokens") ? "embed_tokens" : name;
     if (!experts || (experts[8] && experts[8] != '.'))
         return from;
     const char *rest = experts + 8 + (experts[8] == '.');
@@ -56,16 +56,22 @@ static const char *entry_name(struct arena *arena, const char *name)
 void mixed_add(struct config *config, struct mixed *mixed, const char *name, const struct format *format)
 {
     config_plain(config, "quantization_config", name);
-    if (!strcmp(name, "Linear")) {
+    if (!strcmp(name, "Linear") || !strcmp(name, "_default")) {
         mixed->rest = format;
         return;
     }
-    const bool pattern = !strncmp(name, "re:", 3) || strchr(name, '*');
+    if (!strncmp(name, "re:", 3) && !regular_known(name + 3)) {
+        facts_note(config->facts, "the pattern %.100s of quantization_config is not understood and taken to match nothing",
+                   name);
+        return;
+    }
+    const char *inside = entry_name(config->arena, name);
+    const bool pattern = !strncmp(name, "re:", 3) || strchr(name, '*') || (inside == name && !ignore_from_layers(name));
     struct entry *entry = pattern
         ? arena_push(config->arena, &mixed->patterns, &mixed->pattern_count, &mixed->pattern_room,
                      sizeof *entry)
         : arena_push(config->arena, &mixed->entries, &mixed->count, &mixed->room, sizeof *entry);
-    *entry = (struct entry){ pattern ? name : entry_name(config->arena, name), format, mixed->count };
+    *entry = (struct entry){ pattern ? name : inside, format, mixed->count };
 }
 
 struct mixed *mixed_new(struct config *config)

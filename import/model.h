@@ -101,23 +101,61 @@ struct precision {
     struct ignore *ignore;
     struct mixed *mixed;                /* NULL: formats by role alone */
     bool tables;                        /* embedding and head are quantised too */
+    bool copied;                        /* a head that is the embedding is stored beside it */
+    const struct format *head;          /* of a quantised head; NULL: as `base`, or as `mixed` says */
+    const struct format *cache;         /* of the KV cache, by the checkpoint; NULL: not said */
     const struct formats *formats;
     struct arena *arena;
     const struct file_type *file;       /* NULL: by role */
     bool experts_apart;                 /* the file type is not for the experts, which have a format of their own */
 };
 
+/* A row of data/quantizers.csv (quantizer.c). */
+struct quantizer {
+    size_t row;
+};
+/* By the section's quant_method; NULL: none of that name. */
+const struct quantizer *quantizer_find(struct arena *arena, const struct doc *section);
+const char *quantizer_refused(const struct quantizer *by);      /* why its bytes are not known; NULL: they are */
+bool quantizer_flag(const struct quantizer *by, const char *flag);
+const char *quantizer_methods(struct arena *arena);             /* those that are read, for a message */
+const char *format_word(const char *word);
+/* The format that a description, or else the section around it, says. NULL: `said` is what was not understood, or NULL
+ * where nothing was said. */
+const struct format *quantizer_format(struct config *config, const struct formats *formats,
+                                      const struct quantizer *by, const struct doc *object, const struct doc *section,
+                                      const char **said);
+/* That of the head, if it is quantized; NULL: it is not. */
+const struct format *quantizer_head(struct config *config, const struct formats *formats, const struct quantizer *by,
+                                    const struct doc *section, const struct format *matrix);
+/* Lists of modules that are left alone: how many. */
+size_t quantizer_left(const struct doc *section, const struct doc **lists, size_t most);
+/* The object that describes modules one by one; NULL: none. Adds them to `mixed`. */
+const struct doc *quantizer_own(const struct quantizer *by, const struct doc *section);
+void quantizer_modules(struct config *config, const struct formats *formats, const struct quantizer *by,
+                       const struct doc *section, const struct format *base, struct mixed *mixed);
+/* Is there a list of the modules that alone are quantized? They are added. */
+bool quantizer_some(struct config *config, const struct doc *section, const struct format *format, struct mixed *mixed);
+/* The format of the KV cache; NULL: not said. */
+const struct format *quantizer_cache(struct config *config, const struct formats *formats, const struct doc *section);
+/* A note for each field that is not understood. */
+void quantizer_unread(struct config *config, const struct quantizer *by, const struct doc *section);
+
 bool precision_read(struct config *config, const struct model_options *options,
                     struct precision *precision);
 const struct format *precision_of(const struct precision *precision, enum role role,
                                   const char *module);
 
-struct ignore *ignore_new(struct config *config, const struct doc *list);
+struct ignore *ignore_new(struct config *config, const struct doc *const *lists, size_t count);
 bool ignore_match(const struct ignore *ignore, const char *module);
 /* The part of a module's name from "layers." on; NULL: it is in no layer. */
 const char *ignore_from_layers(const char *name);
 /* Does an entry of such a list fit: a pattern with '*' or "re:", or parts of the name? */
 bool ignore_pattern(const char *entry, const char *module);
+
+/* Python's re.match, for the patterns of such lists (regular.c); one that is not known matches nothing. */
+bool regular_known(const char *pattern);
+bool regular_match(const char *pattern, const char *name);
 
 /* Formats by module: entries are added, then closed before the first is looked for. */
 struct mixed *mixed_new(struct config *config);

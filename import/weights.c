@@ -20,7 +20,7 @@ static bool weight_same(const struct weight *a, const struct weight *b)
 {
     return !strcmp(a->name, b->name) && a->in == b->in && a->out == b->out
         && a->copies == b->copies && a->used == b->used && a->lookup == b->lookup
-        && a->format == b->format;
+        && (a->format == b->format || (a->format->bytes == b->format->bytes && !strcmp(a->format->name, b->format->name)));
 }
 
 static const char *weight_module(const struct model *model, const char *name)
@@ -32,6 +32,30 @@ static const char *weight_module(const struct model *model, const char *name)
     return arena_print(arena, "%s.layers.%.0f.%s", top, model->layer, name);
 }
 
+/* The head, or where embeddings are quantized too, the embedding: a head that is the embedding goes by its name. */
+static const struct format *table_format(const struct precision *precision, bool head)
+{
+    static const char *const names[] = { "lm_head", "embed_tokens" };
+    const struct format *own = NULL;
+    for (size_t i = !head; i < (precision->tables ? 2 : 1) && !own; i++) {
+        if (ignore_match(precision->ignore, names[i]))
+            return precision->base;
+        own = precision->mixed ? mixed_format(precision->arena, precision->mixed, names[i]) : NULL;
+    }
+    return own ? own : precision->head ? precision->head : precision->tables ? precision->matrix : precision->base;
+}
+
+/* Code books beside the weights of a matrix, as bytes of a weight. */
+static const struct format *with_books(struct arena *arena, const struct format *format, const struct weight *weight)
+{
+    if (format->matrix == 0 || weight->in * weight->out == 0)
+        return format;
+    struct format *whole = arena_alloc(arena, sizeof *whole);
+    *whole = *format;
+    whole->bytes += format->matrix / (weight->in * weight->out);
+    return whole;
+}
+
 static const struct format *weight_format(const struct model *model, const struct weight *weight)
 {
     const struct precision *precision = &model->precision;
@@ -39,12 +63,8 @@ static const struct format *weight_format(const struct model *model, const struc
         return formats_find(precision->formats, file_type_of(model, precision->file, weight));
     const bool quantisable = weight->role == ROLE_MATRIX || weight->role == ROLE_EXPERT;
     const bool head = !strcmp(weight->name, "lm_head"), table = head || !strcmp(weight->name, "embed_tokens");
-    if (precision->tables && table)
-        return precision->matrix;
-    if (precision->mixed && head && !quantisable) {
-        const struct format *own = mixed_format(precision->arena, precision->mixed, "lm_head");
-        return own && !ignore_match(precision->ignore, "lm_head") ? own : precision->base;
-    }
+    if (table && !quantisable && (precision->tables || (head && (precision->mixed || precision->head))))
+        return table_format(precision, head);
     return precision_of(precision, weight->role, quantisable ? weight_module(model, weight->name) : "");
 }
 
@@ -55,7 +75,7 @@ void weight_add(struct model *model, struct weight weight)
     if (weight.used == 0)
         weight.used = weight.copies;
     if (!weight.format)
-        weight.format = weight_format(model, &weight);
+        weight.format = with_books(model->config->arena, weight_format(model, &weight), &weight);
     weight.layers = 1;
     for (size_t i = 0; i < model->weight_count; i++)
         if (weight_same(&model->weights[i], &weight)) {

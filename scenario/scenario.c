@@ -592,7 +592,8 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         facts_note(&scenario->facts, "weights as in the checkpoint, %.3g byte%s each",
                    weights->value, weights->value < 1.01 && weights->value > 0.99 ? "" : "s");
     note_wider_peak(scenario);
-    if (!scenario->subject.kv_precision)
+    const struct fact *cache = facts_find(&scenario->facts, NAME_kv_bytes);
+    if (!scenario->subject.kv_precision && (!cache || cache->value == formats_find(&scenario->formats, "bf16")->bytes))
         facts_note(&scenario->facts, "KV cache and attention in bf16");
     scenario_note_price(scenario);
     if (!scenario->machine && !facts_find(&scenario->facts, NAME_chip_price)) {

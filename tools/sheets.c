@@ -63,7 +63,7 @@ static void write_formats(struct buffer *out, const struct formats *formats)
     buffer_print(out, "static const struct format format[] = {\n");
     for (size_t i = 0; i < formats->count; i++) {
         const struct format *format = &formats->format[i];
-        buffer_print(out, "    { \"%s\", %a, %a, \"%s\", \"%s\", \"%s\", \"%s\" },\n", format->name,
+        buffer_print(out, "    { \"%s\", %a, 0, %a, \"%s\", \"%s\", \"%s\", \"%s\" },\n", format->name,
                      format->bytes, format->block, format->peak, format->reached, format->launch, format->trained);
     }
     buffer_print(out, "};\n\nconst struct formats *formats_built_in(void)\n{\n"

@@ -85,6 +85,36 @@ static void each_method_has_its_bytes(void **state)
         { "\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"", 0.5625, 2 },
         { "\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\"", 1, 2 },
         { "\"quant_method\": \"bitnet\"", 0.25, 2 },
+        { "\"quant_method\": \"gptq\", \"bits\": 3, \"group_size\": -1", 0.375, 2 },
+        { "\"quant_method\": \"gptq\", \"bits\": 8, \"group_size\": 64, \"lm_head\": true", 1 + 3.0 / 64, 1 + 3.0 / 64 },
+        { "\"quant_method\": \"auto-round\", \"bits\": 2, \"group_size\": 64", 0.25 + 2.25 / 64, 2 },
+        { "\"quant_method\": \"intel/auto-round\", \"bits\": 4, \"group_size\": 32, \"data_type\": \"mx_fp\"", 0.53125, 2 },
+        { "\"quant_method\": \"awq\", \"w_bit\": 4, \"q_group_size\": 64", 0.5 + 2.5 / 64, 2 },
+        { "\"quant_method\": \"exl2\", \"bits\": 4.25", 4.25 / 8, 0.75 },
+        { "\"quant_method\": \"exl3\", \"bits\": 2.5, \"head_bits\": 8", 2.5 / 8, 1 },
+        { "\"quant_method\": \"w8a8_int8\"", 1, 2 },
+        { "\"quant_method\": \"w8a8_fp8\"", 1, 2 },
+        { "\"quant_method\": \"quark\", \"global_quant_config\": {\"weight\": {\"dtype\": \"fp8_e4m3\"}}", 1, 2 },
+        { "\"quant_method\": \"quark\", \"global_quant_config\": {\"weight\": {\"dtype\": \"fp4\", \"qscheme\": \"per_group\","
+          " \"group_size\": 32}, \"input_tensors\": {\"dtype\": \"fp4\"}}", 0.53125, 2 },
+        { "\"quant_method\": \"quark\", \"global_quant_config\": {\"weight\": {\"dtype\": \"uint4\", \"group_size\": 128}}",
+          0.5 + 2.5 / 128, 2 },
+        { "\"quant_method\": \"torchao\", \"quant_type\": {\"default\": {\"_type\": \"Int4WeightOnlyConfig\", \"_data\":"
+          " {\"group_size\": 128}}}", 0.5 + 4.0 / 128, 2 },
+        { "\"quant_method\": \"torchao\", \"quant_type\": \"float8_weight_only\"", 1, 2 },
+        { "\"quant_method\": \"hqq\", \"quant_config\": {\"weight_quant_params\": {\"nbits\": 4, \"group_size\": 64}}",
+          0.5 + 4.0 / 64, 2 },
+        { "\"quant_method\": \"fp_quant\", \"forward_dtype\": \"nvfp4\"", 0.5625, 2 },
+        { "\"quant_method\": \"eetq\", \"weights\": \"int8\"", 1, 2 },
+        { "\"quant_method\": \"quanto\", \"weights\": \"int4\"", 0.5 + 4.0 / 128, 2 },
+        { "\"quant_method\": \"higgs\", \"bits\": 4, \"group_size\": 256", 0.5 + 2.0 / 256, 2 },
+        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
+          " \"weights\": {\"num_bits\": 8, \"type\": \"int\", \"group_size\": 128}}}", 1 + 2.0 / 128, 2 },
+        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
+          " \"weights\": {\"num_bits\": 4, \"type\": \"int\", \"strategy\": \"channel\"}}}", 0.5, 2 },
+        { "\"bits\": 5, \"group_size\": 128", 0.625 + 4.0 / 128, 0.625 + 4.0 / 128 },
+        { "\"bits\": 4, \"group_size\": 64, \"model.embed_tokens\": {\"bits\": 8, \"group_size\": 64}, \"lm_head\":"
+          " {\"bits\": 6, \"group_size\": 64}", 0.5625, 0.8125 },
         { "\"bits\": 4, \"group_size\": 64", 0.5625, 0.5625 },
         { "\"bits\": 8, \"group_size\": 64", 1.0625, 1.0625 },
         { "\"bits\": 4, \"group_size\": 32, \"mode\": \"mxfp4\"", 0.53125, 0.53125 } };
@@ -133,7 +163,7 @@ static void modules_have_formats_of_their_own(void **state)
     arena_free(&read.arena);
     assert_false(open_config(&read, SMALL "\"quantization_config\": {\"quant_method\": \"modelopt\","
         " \"quantized_layers\": {\"lm_head\": {\"quant_algo\": \"NOVEL\"}}}}"));
-    assert_non_null(strstr(read.error.what, "'lm_head' has an algorithm that is not known"));
+    assert_non_null(strstr(read.error.what, "'lm_head' has weights in 'NOVEL', which is not understood"));
     arena_free(&read.arena);
 }
 
@@ -192,11 +222,149 @@ static void published_mixed_files_are_read(void **state)
     arena_free(&arena);
 }
 
+/* ---- modules, caches and words of each producer ---------------------------------------- */
+
+#define LLAMA "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, \"vocab_size\": 128256," \
+    " \"num_attention_heads\": 32, \"num_key_value_heads\": 8, \"intermediate_size\": 14336, \"tie_word_embeddings\": false," \
+    " \"torch_dtype\": \"bfloat16\", \"quantization_config\": {"
+
+static double all_bytes(struct read *read)
+{
+    const struct fact_table *table = facts_table(&read->facts, "operator");
+    double sum = 0;
+    for (size_t i = 0; i < table->entries; i++)
+        sum += cell(table, i, NAME_operator_layers) * cell(table, i, NAME_operator_copies) * cell(table, i, NAME_operator_in) *
+               cell(table, i, NAME_operator_out) * cell(table, i, NAME_operator_bytes);
+    return sum;
+}
+
+/* Bytes of Llama-3.1-8B with its matrices in some formats: by hand, from the widths alone. */
+enum { HIDDEN = 4096, INNER = 14336, LAYERS = 32, VOCABULARY = 128256 };
+static double llama(double attention, double up, double down, double head, double whole_layers, double whole_ffn)
+{
+    const double q = 1.0 * HIDDEN * HIDDEN, ffn = 1.0 * HIDDEN * INNER, table = 1.0 * VOCABULARY * HIDDEN;
+    const double norms = (2.0 * LAYERS + 1) * HIDDEN * 2, kept = LAYERS - whole_layers;
+    return norms + table * (2 + head) + kept * 2.5 * q * attention + whole_layers * (2.5 * q + 3 * ffn) * 2 +
+           (kept - whole_ffn) * (2 * ffn * up + ffn * down) + whole_ffn * 3 * ffn * 2;
+}
+
+static void exceptions_by_path_are_kept(void **state)
+{
+    (void)state;
+    const double g128 = 0.5 + 2.5 / 128, fp8 = 1, half = 2, nf4 = 0.5 + 1.0 / 64 + 4.0 / 16384;
+    const struct { const char *section; double bytes; } rows[] = {
+        { "\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128, \"dynamic\": {\"-:.*layers\\\\.(0|1)\\\\..*\": {},"
+          " \"+:.*down_proj.*\": {\"bits\": 8, \"group_size\": 64}}}}", llama(g128, g128, 1 + 3.0 / 64, half, 2, 0) },
+        /* the first pattern that fits counts; classes and repeated groups */
+        { "\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128, \"dynamic\": {\".*\\\\.(?:gate|up)_proj$\": {\"bits\": 8},"
+          " \"-:model\\\\.layers\\\\.[0-3]\\\\.mlp\\\\..*\": {}}}}",
+          llama(g128, 1 + 3.0 / 128, g128, half, 0, 0) + 4.0 * HIDDEN * INNER * (half - g128) },
+        { "\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"bnb_4bit_use_double_quant\": true,"
+          " \"llm_int8_skip_modules\": [\"lm_head\", \"model.layers.0.mlp\"]}}", llama(nf4, nf4, nf4, half, 0, 1) },
+        { "\"quant_method\": \"quark\", \"global_quant_config\": {\"weight\": {\"dtype\": \"fp8_e4m3\"}}, \"exclude\": [\"lm_head\","
+          " \"*down_proj\"]}}", llama(fp8, fp8, half, half, 0, 0) },
+        { "\"quant_method\": \"quark\", \"global_quant_config\": {\"weight\": {\"dtype\": \"fp8_e4m3\"}}, \"layer_quant_config\":"
+          " {\"*self_attn*\": {\"weight\": null}}}}", llama(half, fp8, fp8, half, 0, 0) },
+        { "\"quant_method\": \"auto-round\", \"bits\": 4, \"group_size\": 128, \"extra_config\": {\"model.layers.31.mlp.up_proj\":"
+          " {\"bits\": 16}, \"model.layers.31.mlp.gate_proj\": {\"bits\": 16}, \"model.layers.31.mlp.down_proj\": {\"bits\": 16}}}}",
+          llama(g128, g128, g128, half, 0, 1) },
+        { "\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128, \"modules_in_block_to_quantize\":"
+          " [[\"mlp.gate_proj\", \"mlp.up_proj\"], [\"mlp.down_proj\"]]}}", llama(half, g128, g128, half, 0, 0) },
+        { "\"quant_method\": \"compressed-tensors\", \"ignore\": [\"re:.*self_attn.*\"], \"config_groups\": {\"a\": {\"targets\":"
+          " [\"re:.*mlp.*\"], \"weights\": {\"num_bits\": 8, \"type\": \"float\"}}}}}", llama(half, fp8, fp8, half, 0, 0) },
+        { "\"quant_method\": \"compressed-tensors\", \"ignore\": [\"re:^(?!.*mlp).*\"], \"config_groups\": {\"a\": {\"targets\":"
+          " [\"Linear\"], \"weights\": {\"num_bits\": 8, \"type\": \"float\"}}}}}", llama(half, fp8, fp8, half, 0, 0) },
+        { "\"quant_method\": \"torchao\", \"quant_type\": {\"default\": {\"_type\": \"ModuleFqnToConfig\", \"_data\":"
+          " {\"module_fqn_to_config\": {\"re:.*down_proj\": {\"_type\": \"Int8WeightOnlyConfig\"}}}}}}}",
+          llama(half, half, fp8, half, 0, 0) },
+        { "\"quant_method\": \"hqq\", \"skip_modules\": [\"lm_head\"], \"quant_config\": {\"weight_quant_params\": {\"nbits\": 4,"
+          " \"group_size\": 64}, \"mlp.down_proj\": {\"weight_quant_params\": {\"nbits\": 8, \"group_size\": 128}}}}}",
+          llama(0.5 + 4.0 / 64, 0.5 + 4.0 / 64, 1 + 4.0 / 128, half, 0, 0) } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct read read;
+        struct arena arena = { 0 };
+        if (!open_config(&read, arena_print(&arena, LLAMA "%s", rows[i].section)))
+            fail_msg("%s: %s (%s)", rows[i].section, read.error.what, read.error.hint);
+        if (fabs(all_bytes(&read) / rows[i].bytes - 1) > 1e-12)
+            fail_msg("%s: %.0f B, and not %.0f", rows[i].section, all_bytes(&read), rows[i].bytes);
+        arena_free(&read.arena);
+        arena_free(&arena);
+    }
+}
+
+static void checkpoints_say_their_cache(void **state)
+{
+    (void)state;
+    static const struct { const char *section; double bytes; } rows[] = {
+        { "\"quant_method\": \"fp8\"", 2 },
+        { "\"quant_method\": \"fp8\", \"kv_cache_scheme\": \"static\"", 1 },
+        { "\"quant_method\": \"fp8\", \"kv_cache_scheme\": null", 2 },
+        { "\"quant_method\": \"compressed-tensors\", \"kv_cache_scheme\": {\"num_bits\": 8, \"type\": \"float\"}, \"config_groups\":"
+          " {\"a\": {\"targets\": [\"Linear\"], \"weights\": {\"num_bits\": 8, \"type\": \"float\"}}}", 1 },
+        { "\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\", \"kv_cache_quant_algo\": \"FP8\"", 1 },
+        { "\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\", \"kv_cache_quant_algo\": \"NVFP4\"", 0.5625 },
+        { "\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\", \"kv_cache_quant_algo\": \"INT8\"", 1 },
+        { "\"quant_method\": \"quark\", \"global_quant_config\": {\"weight\": {\"dtype\": \"fp8_e4m3\"}}, \"kv_cache_quant_config\":"
+          " {\"*k_proj\": {\"output_tensors\": {\"dtype\": \"fp8_e4m3\"}}, \"*v_proj\": {\"output_tensors\": {\"dtype\": \"fp8_e4m3\"}}}",
+          1 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct read read;
+        struct arena arena = { 0 };
+        if (!open_config(&read, arena_print(&arena, LLAMA "%s}}", rows[i].section)))
+            fail_msg("%s: %s (%s)", rows[i].section, read.error.what, read.error.hint);
+        const struct fact *bytes = facts_find(&read.facts, NAME_kv_bytes);
+        if (bytes->value != rows[i].bytes)
+            fail_msg("%s: a cache of %g B", rows[i].section, bytes->value);
+        arena_free(&read.arena);
+        arena_free(&arena);
+    }
+}
+
+static void what_is_not_understood_is_named(void **state)
+{
+    (void)state;
+    static const struct { const char *section, *says; } notes[] = {
+        { "\"quant_method\": \"gptq\", \"bits\": 4, \"wholly_new\": 3", "quantization_config.wholly_new is not understood" },
+        { "\"quant_method\": \"fp8\", \"sparsity_config\": {\"format\": \"sparse-24\"}",
+          "quantization_config.sparsity_config is not understood" },
+        { "\"quant_method\": \"gptq\", \"dynamic\": {\"-:(?<=x).*\": {}}", "the pattern re:(?<=x).* of quantization_config" } };
+    static const struct { const char *section, *what, *hint; } refused[] = {
+        { "\"quant_method\": \"spqr\", \"bits\": 3", "'spqr' does not tell its bytes", "give the safetensors file" },
+        { "\"quant_method\": \"gguf\"", "'gguf' does not tell its bytes", "give that, or --precision Q4_K_M" },
+        { "\"quant_method\": \"torchao\", \"quant_type\": \"int1_weight_only\"", "'torchao' is not understood: 'int1_weight_only'",
+          "torchao" },
+        { "\"quant_method\": \"gptq\", \"bits\": 7", "'gptq' is not understood: '7 bits'", "gptq, awq" } };
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        struct read read;
+        struct arena arena = { 0 };
+        bool said = false;
+        assert_true(open_config(&read, arena_print(&arena, LLAMA "%s}}", notes[i].section)));
+        for (size_t j = 0; j < read.facts.note_count; j++)
+            said |= strstr(read.facts.notes[j], notes[i].says) != NULL;
+        if (!said)
+            fail_msg("%s: no note that %s", notes[i].section, notes[i].says);
+        arena_free(&read.arena);
+        arena_free(&arena);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct read read;
+        struct arena arena = { 0 };
+        assert_false(open_config(&read, arena_print(&arena, LLAMA "%s}}", refused[i].section)));
+        if (!strstr(read.error.what, refused[i].what) || !strstr(read.error.hint, refused[i].hint))
+            fail_msg("%s: %s (%s)", refused[i].section, read.error.what, read.error.hint);
+        arena_free(&read.arena);
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_method_has_its_bytes),
         cmocka_unit_test(modules_have_formats_of_their_own),
+        cmocka_unit_test(exceptions_by_path_are_kept),
+        cmocka_unit_test(checkpoints_say_their_cache),
+        cmocka_unit_test(what_is_not_understood_is_named),
         cmocka_unit_test(published_counts_are_reached),
         cmocka_unit_test(published_mixed_files_are_read),
     };
