@@ -141,7 +141,7 @@ $(B)/formulas: tools/formulas.c $(CODEGEN)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/built_in_formulas.c: $(B)/formulas $(CHALK) formulas/order.txt
 	@echo write $@; $(B)/formulas $(CHALK) > $@ || { rm -f $@; exit 1; }
-$(B)/sheets: tools/sheets.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/catalog/catalog.o $(B)/catalog/device_name.o $(B)/catalog/devices.o $(B)/catalog/formats.o
+$(B)/sheets: tools/sheets.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/catalog/catalog.o $(B)/catalog/device_name.o $(B)/catalog/instance.o $(B)/catalog/devices.o $(B)/catalog/formats.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/built_in_sheets.c: $(B)/sheets $(TABLES)
 	@echo write $@; $(B)/sheets $(TABLES) > $@ || { rm -f $@; exit 1; }

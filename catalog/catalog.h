@@ -51,6 +51,7 @@ struct catalog {
     struct arena *arena;
     struct catalog_sheet sheets[CATALOG_KINDS];
     struct catalog_sheet devices;       /* more machines: those of data/devices.csv */
+    const struct csv *instances;            /* names of several chips (catalog/instance.h); NULL: none */
 };
 
 /* "data/hardware.csv" */
@@ -87,11 +88,14 @@ bool catalog_number(const struct catalog_entry *entry, const char *fact, double 
 /* ---- entries as facts of a scenario ------------------------------------------------- */
 
 /* A machine by a name as people, drivers and clouds write it: "NVIDIA GeForce RTX 4060 Ti 16GB", "m3 max", "11th Gen
- * Intel Core i7-1185G7 @ 3.00GHz (tigerlake)", "g5.xlarge", "v5litepod-16", "2x gb10". */
+ * Intel Core i7-1185G7 @ 3.00GHz (tigerlake)", "g5.12xlarge", "v5litepod-16", "2x gb10". */
 struct catalog_called {
     const struct catalog_entry *entry;
     double memory;              /* bytes that the name says beside a machine of another size; 0: none */
     double chips;               /* linked to each other, where the name says how many; 0: it does not */
+    const char *cloud;          /* that rents them as one host; NULL: the name is no instance */
+    double price;               /* of a chip of that instance, USD/h; NAN: none is known */
+    const char *price_source;   /* with its date */
     const char *note;           /* what was chosen where the name fits several machines; NULL */
 };
 /* Does its GPU share the memory of its host (Apple's chips, GB10, Strix Halo)? */

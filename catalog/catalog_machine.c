@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 /* "data/hardware.csv:12: NVIDIA, 2025-03, memory", without the cost of printf: every question has
@@ -147,6 +148,18 @@ static void set_host(const struct catalog_entry *machine, struct facts *facts)
         facts_set(facts, NAME_host_chips, 1, ORIGIN_SHEET, "a machine of its own");
 }
 
+/* The chips of an instance are one host, at that cloud's own price or none. */
+static void set_instance(const struct catalog_called *called, const char *name, struct facts *facts)
+{
+    facts_set(facts, NAME_host_chips, called->chips, ORIGIN_SHEET, called->cloud);
+    if (!isnan(called->price))
+        facts_set(facts, NAME_chip_price, called->price / 3600, ORIGIN_SHEET, called->price_source);
+    facts_note(facts, "%.100s is %.0f of %s, a host of %s; %s; --gpus says how many are used", name, called->chips,
+               called->entry->title, called->cloud,
+               isnan(called->price) ? "no price of it is known"
+               : arena_print(facts->arena, "%.4g USD/h each: %s", called->price, called->price_source));
+}
+
 /* What the name said beside the machine: its memory, how many are linked, which of several is meant. */
 static void set_called(const struct catalog_called *called, const char *name, struct facts *facts)
 {
@@ -157,7 +170,9 @@ static void set_called(const struct catalog_called *called, const char *name, st
         facts_set(facts, NAME_hbm_capacity, called->memory, ORIGIN_SHEET, source);
     if (called->chips > 0)
         facts_set(facts, NAME_scale_up_chips, called->chips, ORIGIN_SHEET, source);
-    if (called->chips > 0)
+    if (called->cloud)
+        set_instance(called, name, facts);
+    else if (called->chips > 0)
         facts_note(facts, "%.100s is %.0f of %s, linked%s; --gpus says how many are used", name, called->chips,
                    called->entry->title, catalog_text(called->entry, NAME_scale_up_bandwidth) ||
                                          !catalog_is_card(called->entry) ? "" : " by PCI Express");
@@ -166,14 +181,17 @@ static void set_called(const struct catalog_called *called, const char *name, st
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
                      struct error *error)
 {
-    struct catalog_called called;
+    struct catalog_called called = { .entry = NULL };
     const struct catalog_entry *entry = catalog_find(catalog, CATALOG_MACHINE, name, error);
     if (!entry || !has_needed(entry, error))
         return false;
+    const char *file = entry->sheet->csv.file;
+    const bool ours = (file == catalog->devices.csv.file || file == catalog->sheets[CATALOG_MACHINE].csv.file) &&
+                      catalog_machine_called(catalog, name, &called, error);
     for (size_t i = 0; i < entry->rows; i++) {
         struct catalog_row row = catalog_row(entry, i);
         double value;
-        if (!row.chosen)
+        if (!row.chosen || (called.cloud && starts_with(row.fact, NAME_chip_price)))
             continue;
         if (!strcmp(row.unit, "row"))
             facts_bind(facts, fact_row(facts, &row), row.value, ORIGIN_SHEET,
@@ -187,9 +205,7 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
     set_link(entry, facts);
     set_host(entry, facts);
     note_doubts(entry, facts);
-    const char *file = entry->sheet->csv.file;
-    if ((file == catalog->devices.csv.file || file == catalog->sheets[CATALOG_MACHINE].csv.file) &&
-        catalog_machine_called(catalog, name, &called, error))
+    if (ours)
         set_called(&called, name, facts);
     return true;
 }

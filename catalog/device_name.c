@@ -5,6 +5,7 @@
  * left is compared without marks and spaces. A size of memory beside the name chooses among machines that share a
  * driver's name; where none is said, machines of the same speed are one answer and others are refused. */
 #include "catalog/catalog.h"
+#include "catalog/instance.h"
 
 #include "build/row_names.h"
 
@@ -94,7 +95,7 @@ static bool counts(const char *word, const char *ending)
 
 static bool is_size(const char *word)
 {
-    return counts(word, "gb") || counts(word, "gib");
+    return counts(word, "gb") || counts(word, "gib") || counts(word, "g");
 }
 
 static const char *after(const struct device_words *words, size_t at)
@@ -106,7 +107,10 @@ static const char *after(const struct device_words *words, size_t at)
 static size_t idle(const struct device_words *words, size_t at)
 {
     static const char *const makers[] = { "nvidia", "geforce", "amd", "radeon", "intel", "apple", "tesla",
-                                          "instinct", "processor", "cpu", "gpu", "graphics", "generation" };
+                                          "instinct", "processor", "cpu", "gpu", "graphics", "generation", "asrock",
+                                          "asus", "beelink", "dell", "evga", "framework", "gigabyte", "gmktec", "hp",
+                                          "lenovo", "minisforum", "msi", "nimo", "palit", "pny", "sapphire", "xfx",
+                                          "zotac" };
     static const char *const housings[] = { "pro", "air", "studio", "mini" };
     static const char *const numbers[] = { "dual", "quad", "six", "eight", "twelve", "sixteen" };
     const char *word = words->word[at], *next = after(words, at);
@@ -114,7 +118,7 @@ static size_t idle(const struct device_words *words, size_t at)
         return 2;
     if (!strcmp(word, "imac"))
         return 1;
-    if (!strcmp(word, "macbook") || !strcmp(word, "mac"))        /* "MacBook Pro M3", "Mac Studio M3 Ultra" */
+    if (!strcmp(word, "macbook") || !strcmp(word, "ipad") || !strcmp(word, "mac"))        /* "MacBook Pro M3", "Mac Studio M3 Ultra" */
         return 1 + name_listed(housings, sizeof housings / sizeof *housings, next);
     const bool ordinal = counts(word, "th") || counts(word, "nd") || counts(word, "rd") || counts(word, "st");
     if (ordinal && !strcmp(next, "gen"))
@@ -210,7 +214,7 @@ struct device_match {
 
 /* What people leave away before a name. */
 static const char *const fronts[] = { "", "rtx", "gtx", "rx", "arc", "core", "xeon", "pro", "quadro", "ryzen",
-                                      "epyc" };
+                                      "epyc", "jetson", "corei9", "corei7", "corei5", "corei3" };
 enum { FRONTS = sizeof fronts / sizeof *fronts, VARIANTS = 3 * FRONTS };
 
 static bool fits(const char *front, const char *asked, const char *key)
@@ -323,6 +327,11 @@ static bool choose_device(struct arena *arena, const char *name, const struct de
     if (rest)
         called->note = arena_print(arena, "%.100s is taken as %s; the name also stands for %s", name, entry->name,
                                    rest);
+    const char *family = catalog_text(entry, "family");
+    if (memory > size_of(entry) * (1 + same_size) && family && !strcmp(family, "apple")) {
+        error_set(error, "'%.100s': %s is sold with %.0f GB at most", name, entry->title, size_of(entry) / gib);
+        return error_expected(error, "the chip that has so much memory, or %s without it", entry->name);
+    }
     if (memory > 0 && fabs(size_of(entry) / memory - 1) > same_size)
         called->memory = memory;
     return true;
@@ -352,56 +361,18 @@ bool catalog_stands_alone(const struct catalog_entry *machine)
            !catalog_text(machine, NAME_scale_up_bandwidth);
 }
 
-/* ---- clouds, slices, linked machines ----------------------------------------------------------- */
+/* ---- looking up --------------------------------------------------------------------------------- */
 
-/* "g5.xlarge" is g5, "a2-ultragpu-8g" a2-ultragpu, "gpu_1x_a10" a10. False: not so. */
-static bool rented(const char *name, char family[KEY_MOST])
+/* Takes off the end what is said of most or not: "cpu" of processors, how a card is linked. */
+static int without_end(char *key)
 {
-    const size_t size = strlen(name);
-    const char *dot = strrchr(name, '.'), *hyphen = strrchr(name, '-');
-    size_t first = 0, last = size;
-    if (dot && (strstr(dot, "large") || strstr(dot, "metal")))
-        last = (size_t)(dot - name);
-    else if (hyphen && counts(hyphen + 1, "g"))
-        last = (size_t)(hyphen - name);
-    else if (!strncmp(name, "gpu_", 4) && strspn(name + 4, "0123456789") == 1 && !strncmp(name + 5, "x_", 2))
-        first = 7;
-    if ((!first && last == size) || last - first >= KEY_MOST)
-        return false;
-    memcpy(family, name + first, last - first);
-    family[last - first] = 0;
-    return true;
-}
-
-/* "2x gb10", "gb10 x2": how many, and of what; 0: neither. */
-static double several(const char *name, char one[KEY_MOST])
-{
-    const size_t size = strlen(name), digits = strspn(name, "0123456789"), space = name[digits] == ' ';
-    if (size >= KEY_MOST)
-        return 0;
-    if (digits && digits < 3 && tolower((unsigned char)name[digits + space]) == 'x') {
-        memcpy(one, name + digits + space + 1, size - digits - space);
-        return strtod(name, NULL);
-    }
-    size_t end = size;
-    while (end && isdigit((unsigned char)name[end - 1]))
-        end--;
-    if (end == size || size - end > 2 || end < 3 || tolower((unsigned char)name[end - 1]) != 'x' ||
-        (name[end - 2] != '-' && name[end - 2] != ' '))
-        return 0;
-    memcpy(one, name, end - 2);
-    one[end - 2] = 0;
-    return strtod(name + end, NULL);
-}
-
-/* Takes "cpu" off the end: most processors are called so or not. */
-static int without_cpu(char *key)
-{
-    const size_t size = strlen(key);
-    if (size < 4 || strcmp(key + size - 3, "cpu"))
-        return 0;
-    key[size - 3] = 0;
-    return 1;
+    static const char *const endings[] = { "cpu", "pcie", "nvlink" };
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(key, endings[i]) && strcmp(key, endings[i])) {
+            key[strlen(key) - strlen(endings[i])] = 0;
+            return 1;
+        }
+    return 0;
 }
 
 /* How a name was looked up: WRONG: it is known, and `error` says why it is no answer. */
@@ -422,7 +393,7 @@ static enum look look_up_as(const struct catalog *catalog, const char *name, boo
             if (matches[v].exact || matches[v].count)
                 return choose_device(catalog->arena, name, &matches[v], v < FRONTS ? 0 : asked.memory, called, error)
                        ? FOUND : WRONG;
-    } while (without_cpu(asked.key) + without_cpu(asked.named) + without_cpu(asked.bare));
+    } while (without_end(asked.key) + without_end(asked.named) + without_end(asked.bare));
     return NOT_THERE;
 }
 
@@ -433,16 +404,22 @@ static enum look look_up(const struct catalog *catalog, const char *name, struct
     return look == NOT_THERE ? look_up_as(catalog, name, false, called, error) : look;
 }
 
-static enum look look_up_linked(const struct catalog *catalog, const char *name, struct catalog_called *called,
-                                struct error *error)
+/* An instance of a cloud, a system or several machines, by the first row whose chip is known. */
+static enum look look_up_instance(const struct catalog *catalog, const char *name, struct catalog_called *called,
+                                  struct error *error)
 {
-    char one[KEY_MOST];
-    const double chips = several(name, one);
-    const enum look look = chips >= 1 ? look_up(catalog, one, called, error) : NOT_THERE;
-    if (look != FOUND)
+    struct instance one = { .next = 0 };
+    while (catalog->instances && instance_called(catalog->arena, catalog->instances, name, one.next, &one)) {
+        const enum look look = *one.machine ? look_up(catalog, one.machine, called, error) : NOT_THERE;
+        if (look == NOT_THERE)
+            continue;
+        called->chips = one.chips;
+        called->cloud = *one.cloud ? one.cloud : NULL;
+        called->price = one.price;
+        called->price_source = arena_print(catalog->arena, "%s, %s", one.source, one.date);
         return look;
-    called->chips = chips;
-    return FOUND;
+    }
+    return NOT_THERE;
 }
 
 /* A slice of TPUs is called by its size behind the name: in chips, or in cores of which a chip has two. */
@@ -542,15 +519,12 @@ static bool unknown(const struct catalog *catalog, const char *name, struct erro
 bool catalog_machine_called(const struct catalog *catalog, const char *name, struct catalog_called *called,
                             struct error *error)
 {
-    char family[KEY_MOST];
     *called = (struct catalog_called){ .entry = catalog_known(catalog, CATALOG_MACHINE, name) };
     if (called->entry && !strcmp(called->entry->name, name))
         return true;
-    enum look look = look_up(catalog, name, called, error);
+    enum look look = look_up_instance(catalog, name, called, error);
     if (look == NOT_THERE)
-        look = look_up_linked(catalog, name, called, error);
-    if (look == NOT_THERE && rented(name, family))
-        look = look_up(catalog, family, called, error);
+        look = look_up(catalog, name, called, error);
     if (look == NOT_THERE)
         look = look_up_slice(catalog, name, called, error);
     return look == FOUND || (look == NOT_THERE && unknown(catalog, name, error));

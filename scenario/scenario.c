@@ -61,17 +61,9 @@ static bool name_explained(const struct catalog *catalog, enum catalog_kind kind
         return false;
     if (!model && catalog_known(catalog, CATALOG_MODEL, name))
         return error_suggest(error, "it is a model: %.100s --on MACHINE", name);
-    size_t size = strlen(name);                     /* "h100-sxm*8", "rtx-3090x2", "nvidia.com/gpu:8" */
-    while (size && strchr("0123456789", name[size - 1]))
-        size--;
-    const char *count = name + size;
-    if (!model && *count && size > 1 && strchr("*:x", name[size - 1])) {
-        const char *alone = arena_copy(catalog->arena, name, size - 1);
-        if (catalog_known(catalog, CATALOG_MACHINE, alone))
-            return error_suggest(error, "did you mean --on %s --gpus %.9s?", alone, count);
-        if (ends_with(alone, "/gpu"))
-            return error_suggest(error, "a resource of Kubernetes names no card: --on CARD --gpus %.9s", count);
-    }
+    const char *count = strstr(name, "/gpu:");
+    if (!model && count)                            /* "nvidia.com/gpu:8" */
+        return error_suggest(error, "a resource of Kubernetes names no card: --on CARD --gpus %.9s", count + 5);
     struct catalog whole;                           /* a scenario without a machine has none in its catalog */
     catalog_open(&whole, catalog->arena);
     if (model && !error->similar[0] && catalog_machine_called(&whole, name, &called, NULL))
@@ -219,7 +211,9 @@ static bool read_machine(struct scenario *scenario, const char *name, struct err
     if (!entry)
         return name_explained(&scenario->catalog, CATALOG_MACHINE, name, error);
     scenario->machine = entry->title;
-    scenario->price_kind = price_kind_named(catalog_text(entry, "chip_price_kind"));
+    struct catalog_called called;
+    const bool rented = catalog_machine_called(&scenario->catalog, name, &called, NULL) && called.cloud;
+    scenario->price_kind = price_kind_named(rented ? "on-demand" : catalog_text(entry, "chip_price_kind"));
     return catalog_machine(&scenario->catalog, name, &scenario->facts, error);
 }
 

@@ -1,0 +1,71 @@
+/* Patterns of names against a name in lower case, whose spaces, underscores and slashes are hyphens. */
+#include "catalog/instance.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fit {
+    double number;                  /* of '#'; 0: the pattern has none */
+    const char *star;               /* what the first '*' stands for */
+    size_t star_size;
+};
+
+static bool like(const char *pattern, const char *end, const char *name, struct fit *fit)
+{
+    if (pattern == end)
+        return !*name;
+    if (*pattern == '#') {
+        const size_t digits = strspn(name, "0123456789");
+        if (!digits || digits > 3 || !like(pattern + 1, end, name + digits, fit))
+            return false;
+        fit->number = (double)strtoul(name, NULL, 10);
+        return fit->number > 0;
+    }
+    for (size_t size = 0; *pattern == '*' && size <= strlen(name); size++)
+        if (like(pattern + 1, end, name + size, fit)) {
+            fit->star = name;
+            fit->star_size = size;
+            return true;
+        }
+    return *pattern != '*' && *pattern == *name && like(pattern + 1, end, name + 1, fit);
+}
+
+/* Azure's names begin with "Standard_" or not, those of SageMaker with "ml."; "h100*8" is h100x8. */
+static const char *plain(struct arena *arena, const char *name)
+{
+    char *text = arena_copy(arena, name, strlen(name)), *out = text;
+    for (const char *at = name; *at; at++) {
+        const bool gap = strchr(" _/", *at) != NULL;
+        if (!gap || (out > text && out[-1] != '-'))
+            *out++ = gap ? '-' : *at == '*' ? 'x' : (char)tolower((unsigned char)*at);
+    }
+    *out = 0;
+    return text + (starts_with(text, "standard-") ? 9 : starts_with(text, "ml.") ? 3 : 0);
+}
+
+bool instance_called(struct arena *arena, const struct csv *csv, const char *name, size_t from, struct instance *found)
+{
+    enum { NAMES, MACHINE, CHIPS, CLOUD, PRICE, SOURCE, DATE, COLUMNS };
+    const char *text = plain(arena, name), *cell[COLUMNS];
+    for (size_t r = from; r < csv->rows; r++) {
+        for (int i = 0; i < COLUMNS; i++)
+            cell[i] = csv_cell(csv, r, i);
+        for (const char *at = cell[NAMES]; *at; at += strspn(at, " ")) {
+            const char *end = at + strcspn(at, " ");
+            struct fit fit = { .star = "" };
+            const bool fits = like(at, end, text, &fit);
+            at = end;
+            if (!fits)
+                continue;
+            *found = (struct instance){
+                .machine = *cell[MACHINE] == '*' ? arena_copy(arena, fit.star, fit.star_size) : cell[MACHINE],
+                .chips = *cell[CHIPS] == '#' ? fit.number : strtod(cell[CHIPS], NULL), .cloud = cell[CLOUD],
+                .price = *cell[PRICE] ? strtod(cell[PRICE], NULL) : NAN, .source = cell[SOURCE], .date = cell[DATE],
+                .next = r + 1 };
+            return true;
+        }
+    }
+    return false;
+}
