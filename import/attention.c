@@ -252,6 +252,10 @@ static void latent_query(struct model *model, double rank, double size)
 void attention_latent(struct model *model, const struct layer_plan *plan)
 {
     struct config *config = model->config;
+    if (!config_flag(config, "use_mla", true)) {        /* DeepSeek-OCR: plain attention in the class of a latent one */
+        attention_grouped(model, plan);
+        return;
+    }
     double hidden = model->hidden, heads = config_count(config, FIELD_heads);
     double query_rank = config_count_or(config, FIELD_query_rank, 0);
     double latent = config_count(config, FIELD_kv_rank);

@@ -53,7 +53,8 @@ static double dense_width(struct model *model, const struct layer_plan *plan)
     double inner = plan->intermediate;
     if (inner == 0 && config_has(config, FIELD_adjusted_intermediate))
         inner = config_count(config, FIELD_adjusted_intermediate);
-    if (inner == 0 && model_has(model, TRAIT_BIT(dense_shared)))
+    if (inner == 0 && model_has(model, TRAIT_BIT(dense_shared)) &&
+        (model->experts > 1 || config_get(config, "shared_intermediate_size") || !config_has(config, FIELD_intermediate)))
         inner = config_count_or(config, FIELD_shared_intermediate, 0);
     if (inner == 0 && model->experts > 1 && config_has(config, FIELD_dense_intermediate))
         inner = config_count(config, FIELD_dense_intermediate);
@@ -213,4 +214,7 @@ void ffn_experts(struct model *model, const struct layer_plan *plan)
     if (model_has(model, TRAIT_BIT(expert_bias)))
         expert_biases(model, inner);
     shared_experts(model, inner);
+    if (config_flag(model->config, "residual_moe", model_has(model, TRAIT_BIT(dense_beside))) &&
+        !config_has(model->config, FIELD_shared_intermediate))
+        ffn_dense(model, plan);
 }

@@ -39,6 +39,8 @@ static double norm_count(struct model *model)
         return falcon_norms(model->config);
     if (model_has(model, TRAIT_BIT(parallel_asked)))
         norms -= config_flag(model->config, "use_parallel_residual", false);
+    if (model_has(model, TRAIT_BIT(norms_behind)) && config_flag(model->config, "use_post_norm", false))
+        norms += 2;
     return norms;
 }
 
@@ -322,6 +324,8 @@ static bool model_read(struct model *model)
 bool model_build(struct model *model, const struct doc *root, const struct model_options *options)
 {
     struct config *config = model->config;
+    config->as = options->as;
+    config->families = options->families;
     if (!config_open(config, root))
         return false;
     model->family = family_find(config);
@@ -343,7 +347,7 @@ bool model_build(struct model *model, const struct doc *root, const struct model
     towers_add(model);
     images_add(model);
     note_left_out(model);
-    return !config->failed && (!config->assumed || config_all_read(config));
+    return !config->failed && ((!config->assumed && !config->as) || config_all_read(config));
 }
 
 bool model_finish(struct model *model, const struct model_options *options)

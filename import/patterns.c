@@ -391,9 +391,16 @@ static bool read_full_numbers(struct model *model, const struct doc *list)
     return read_numbered(model, list, "full_attn_idxs", MIXER_FULL, MIXER_LINEAR);
 }
 
-/* Llama 3.2 Vision: layers that attend to the tokens of images. */
+/* Llama 3.2 Vision: layers that attend to the tokens of images; the class has every fifth of 40 from 3 on. */
 static bool read_crossed(struct model *model, const struct doc *list)
 {
+    for (size_t layer = 3; !list && model->layers == 40 && layer < 40; layer += 5)
+        model->plan[layer].crossed = true;
+    if (!list && model->layers != 40)
+        return config_fail(model->config, "no field cross_attention_layers, and %.0f layers", model->layers) ||
+               config_expected(model->config, "the numbers of the layers that attend to images, or 40 layers");
+    if (!list)
+        return true;
     for (const struct doc *item = list->first; item; item = item->next) {
         struct layer_plan *plan = named(model, item, 0, "cross_attention_layers");
         if (!plan)
@@ -455,6 +462,7 @@ static const struct pattern_key mixer_patterns[] = {
     { "attn_layer_indices", 0, read_attention_numbers, NULL },
     { "full_attn_idxs", 0, read_full_numbers, NULL },
     { "cross_attention_layers", TRAIT_BIT(crossed), read_crossed, NULL },
+    { NULL, TRAIT_BIT(crossed), read_crossed, NULL },
     { "block_types", 0, read_block_types, NULL },
     { "_block_types", 0, read_block_types, NULL },
     { "num_query_heads", 0, read_openelm, NULL },
@@ -643,10 +651,15 @@ static void share_caches(struct model *model)
 static bool kinds_said(struct model *model, const struct pattern_key *mixers)
 {
     const struct family *family = model->family;
-    if (!family->linear || model_has(model, TRAIT_BIT(parallel_state)) || !family->attention || mixers->key ||
-        model_has(model, TRAIT_BIT(alternating_state)))
+    const bool windows = model_has(model, TRAIT_BIT(listed));
+    const bool states = family->linear && family->attention && !model_has(model, TRAIT_BIT(parallel_state)) &&
+                        !model_has(model, TRAIT_BIT(alternating_state));
+    if (mixers->key || (!states && !windows))
         return true;
-    config_fail(model->config, "nothing says which layers of %s are recurrent", family->name);
+    config_fail(model->config, "nothing says which layers of %s %s", family->name,
+                windows ? "have windows" : "are recurrent");
+    if (windows)
+        return config_expected(model->config, "layer_types or hybrid_layer_pattern");
     return config_expected(model->config, "layer_types, full_attention_interval, attn_type_list, "
                            "linear_attn_config, hybrid_override_pattern or layers_block_type");
 }
