@@ -28,7 +28,7 @@ JOBS      = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
 TABLES   := $(sort $(wildcard data/*.csv))
 # Built in as they are: what is read with the same readers as a user's, and the layouts of answers.
-TEXTS    := data/prices.csv data/families.csv data/file_types.csv data/tensor_classes.csv $(sort $(wildcard data/workloads/*.workload data/layouts/*.layout) $(shell find ask deploy lecture meter lab -name '*.template' -o -name '*.report'))
+TEXTS    := data/prices.csv data/families.csv data/built_like.csv data/file_types.csv data/tensor_classes.csv $(sort $(wildcard data/workloads/*.workload data/layouts/*.layout) $(shell find ask deploy lecture meter lab -name '*.template' -o -name '*.report'))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 # X_page.c stands in the place of X.c in the page.

@@ -61,6 +61,10 @@ GROUP(calibration_options, model_title,
       .help = "factors of a measured server, from `calibrate`",
       .twice = "one calibration of a server: give all files of its measurements to one `chalkline calibrate`" })
 GROUP(assume_options, model_title,
+    { "as", "FAMILY", OPTION_TEXT, .otherwise = "by its model_type",
+      .help = "read the model as one of this family, such as llama" },
+    { "families", "FILE", OPTION_FILE, .otherwise = "data/families.csv, built in",
+      .help = "more families: rows as data/families.csv has them" },
     { "assume", NULL, OPTION_SWITCH, .help = "treat an unknown architecture as a plain transformer" })
 GROUP(point_options, point_title,
     { "batch", "N", OPTION_ROW, .row = NAME_batch, .otherwise = "from the load",

@@ -240,13 +240,17 @@ static bool plain_transformer(struct config *config)
 
 bool config_all_read(struct config *config)
 {
-    if (!plain_transformer(config))
+    if (config->assumed && !plain_transformer(config))
         return false;
     for (const struct doc *item = config->text->first; item; item = item->next)
         if ((item->kind == DOC_NUMBER || item->kind == DOC_ARRAY || item->kind == DOC_OBJECT) && item->key &&
             !harmless(item->key) && !(item->kind == DOC_NUMBER && item->number == 0) && item != config->text &&
-            !was_read(config, item) && strcmp(item->key, "architectures"))
-            return not_plain(config, "not understood:", item->key);
+            !was_read(config, item) && strcmp(item->key, "architectures")) {
+            if (config->assumed)
+                return not_plain(config, "not understood:", item->key);
+            config_plain(config, "a key", item->key);
+            facts_note(config->facts, "%.100s is not understood, and left out", item->key);
+        }
     return true;
 }
 

@@ -148,9 +148,14 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
     struct model_options how = { .formats = &scenario->formats, .weights = subject->precision,
                                  .experts = subject->experts_precision,
                                  .kv = subject->kv_precision,
+                                 .as = command_text(scenario->command, "as"),
                                  .assume = command_given(scenario->command, "assume"),
                                  .shown = scenario->command->verb &&
                                           !strcmp(scenario->command->verb->name, "import") };
+    const char *families = command_text(scenario->command, "families");
+    if (families && (!file_read(scenario->arena, families, 1 << 20, &how.families, error) ||
+                     !families_check(families, how.families, error)))
+        return false;
     const char *inside = model_path(scenario->arena, name);
     if (inside && !catalog_find(&scenario->catalog, CATALOG_MODEL, name, error))
         return read_model_file(scenario, inside, &how, error);

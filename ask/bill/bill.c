@@ -164,7 +164,7 @@ static bool read_words(const struct command *command, struct error *error)
         return error_expected(error, "agent, document-chat, or a file of lines NAME = VALUE");
     }
     static const char *const of_own[] = { "on", "gpus", "precision", "experts-precision",
-                                          "kv-precision", "engine", "assume" };
+                                          "kv-precision", "engine", "as", "families", "assume" };
     const bool own = command_given(command, "own");
     const char *lost = NULL;
     for (size_t i = 0; i < sizeof of_own / sizeof *of_own && !own && !lost; i++)

@@ -82,7 +82,7 @@ static bool trial_question(struct plan *plan, struct arena *arena, const struct 
         { "draft", plan_input(plan, at, NAME_draft_tokens) },
         { "ttft", plan->ttft }, { "tpot", plan->tpot } };
     static const char *const limits[] = { "max-batched-tokens", "max-seqs", "link" };
-    static const char *const same[] = { "set", "rows", "experts-precision", "assume" };
+    static const char *const same[] = { "set", "rows", "experts-precision", "as", "families", "assume" };
     static const char *const layout[] = { NAME_attention_dp, NAME_expert_parallel, NAME_pipeline_parallel };
     static const char *const prompts[] = { NAME_prefill_attention_dp, NAME_prefill_pipeline_parallel,
                                            NAME_decode_workers, NAME_prefill_workers };

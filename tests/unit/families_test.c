@@ -47,21 +47,29 @@ static struct counts counts_of(struct facts *facts)
         double entries = cell(table, i, NAME_entries_per_token);
         if (entries == 0)
             entries = cell(table, i, NAME_attention_window) > 0;
-        counts.cache += 2 * cell(table, i, NAME_layers_storing) * cell(table, i, NAME_cache_elements) * entries;
+        counts.cache += cell(table, i, NAME_layers_storing) * entries *
+                        (2 * cell(table, i, NAME_cache_elements) +
+                         cell(table, i, NAME_index_elements) * cell(table, i, NAME_index_bytes));
         counts.state += cell(table, i, NAME_layers_alike) * cell(table, i, NAME_state_size);
     }
     return counts;
 }
 
-static bool counted(struct arena *arena, struct doc *doc, const char *name, bool assume, struct counts *counts,
-                    struct error *error)
+static bool counted_so(struct arena *arena, struct doc *doc, const char *name, struct model_options options,
+                       struct counts *counts, struct error *error)
 {
     struct facts facts = { .arena = arena };
-    const struct model_options options = { .formats = formats_of(arena), .assume = assume };
+    options.formats = formats_of(arena);
     if (!model_config(arena, doc, name, &options, &facts, error))
         return false;
     *counts = counts_of(&facts);
     return true;
+}
+
+static bool counted(struct arena *arena, struct doc *doc, const char *name, bool assume, struct counts *counts,
+                    struct error *error)
+{
+    return counted_so(arena, doc, name, (struct model_options){ .assume = assume }, counts, error);
 }
 
 /* Every total that the catalog has as published, within 1 % or half of its last digit. A row that is marked says why
@@ -132,6 +140,102 @@ static void published_totals_are_reached(void **state)
         cases++;
     }
     assert_true(cases >= 25);
+    arena_free(&arena);
+}
+
+/* ---- types built like another ------------------------------------------------------------- */
+
+/* A configuration of any family: four layers, and the counts and lists that some families cannot do without. */
+static struct doc *any_config(struct arena *arena, const char *type)
+{
+    static const char fields[] =
+        "\"num_hidden_layers\":4,\"hidden_size\":64,\"num_attention_heads\":4,\"num_key_value_heads\":2,"
+        "\"head_dim\":16,\"intermediate_size\":128,\"vocab_size\":100,\"num_experts\":4,\"num_experts_per_tok\":2,"
+        "\"moe_intermediate_size\":32,\"kv_lora_rank\":8,\"q_lora_rank\":8,\"qk_nope_head_dim\":8,"
+        "\"qk_rope_head_dim\":8,\"v_head_dim\":8,\"share_q_dim\":32,\"mamba_n_heads\":4,\"mamba_d_state\":8,"
+        "\"mamba_n_groups\":1,\"mamba_d_conv\":4,\"mamba_expand\":2,\"sliding_window\":32,"
+        "\"shared_intermediate_size\":64,\"max_position_embeddings\":128";
+    const bool halves = strstr(type, "nemotron_h") || !strcmp(type, "NemotronH_Nano_VL_V2");
+    const char *text = arena_print(arena, "{\"model_type\":\"%s\",%s,%s}", type, fields,
+                                   halves ? "\"hybrid_override_pattern\":\"M*E-\""
+                                   : "\"layer_types\":[\"attention\",\"attention\",\"attention\",\"attention\"]");
+    struct doc *doc;
+    struct error error;
+    if (!json_read(arena, type, text_of(text), &doc, &error))
+        fail_msg("%s: %s", text, error.what);
+    return doc;
+}
+
+/* A type of data/built_like.csv is read as its relative, to the parameter, or refused with what differs and read as
+ * --as says. */
+static void relatives_are_read_or_refused(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct text text;
+    struct csv csv;
+    struct error error;
+    size_t read = 0, refused = 0;
+    assert_true(file_read(&arena, "data/built_like.csv", 1 << 20, &text, &error) &&
+                csv_read(&arena, "data/built_like.csv", text, &csv, &error));
+    for (size_t i = 0; i < csv.rows; i++) {
+        const char *type = csv_cell(&csv, i, 0), *family = csv_cell(&csv, i, 2), *relation = csv_cell(&csv, i, 3);
+        const char *difference = csv_cell(&csv, i, 4);
+        const bool own = !strcmp(relation, "own");
+        struct counts as = { 0 }, like = { 0 }, alone = { 0 };
+        if (!own && strcmp(relation, "same") && strcmp(relation, "text"))
+            fail_msg("%s has the relation '%s'", type, relation);
+        if (own != (*difference != 0) || !*csv_cell(&csv, i, 5))
+            fail_msg("%s: a module of its own says what differs, no other row does, and all have a source", type);
+        if (!counted_so(&arena, any_config(&arena, family), family, (struct model_options){ 0 }, &like, &error) ||
+            !counted_so(&arena, any_config(&arena, family), type, (struct model_options){ .as = family }, &as, &error))
+            fail_msg("%s: %s (%s)", type, error.what, error.hint);
+        assert_true(as.weights == like.weights && as.cache == like.cache && as.state == like.state);
+        if (counted_so(&arena, any_config(&arena, type), type, (struct model_options){ 0 }, &alone, &error) == own)
+            fail_msg("%s is %s: %s", type, own ? "read, though it is built otherwise" : "refused", error.what);
+        if (own && (!strstr(error.what, difference) || !strstr(error.hint, arena_print(&arena, "--as %s,", family))))
+            fail_msg("%s: %s (%s)", type, error.what, error.hint);
+        if (!own && (alone.weights != like.weights || alone.cache != like.cache || alone.state != like.state))
+            fail_msg("%s: %.0f parameters, %s: %.0f", type, alone.weights, family, like.weights);
+        *(own ? &refused : &read) += 1;
+    }
+    assert_true(read > 50 && refused > 30);
+    arena_free(&arena);
+}
+
+/* A sheet of the user's: its row goes before ours; the first cell that is not understood is named. */
+static void a_sheet_of_the_users(void **state)
+{
+    (void)state;
+    static const struct { const char *row, *what; } wrong[] = {
+        { "tiny,Tiny,grouped", ":2: a row is 'tiny,Tiny,grouped'" },
+        { ",,grouped,,0,0,,gated,0,rms,0,2,1,0,,,", ":2: name is ''" },
+        { "tiny,,grooped,,0,0,,gated,0,rms,0,2,1,0,,,", ":2: attention is 'grooped'" },
+        { "tiny,,,,0,0,,gated,0,rms,0,2,1,0,,,", ":2: attention is ''" },
+        { "tiny,,grouped,grouped,0,0,,gated,0,rms,0,2,1,0,,,", ":2: state is 'grouped'" },
+        { "tiny,,grouped,,yes,0,,gated,0,rms,0,2,1,0,,,", ":2: qkv_bias is 'yes'" },
+        { "tiny,,grouped,,0,bias(2),,gated,0,rms,0,2,1,0,,,", ":2: output_bias is 'bias(2)'" },
+        { "tiny,,grouped,,0,0,,plane,0,rms,0,2,1,0,,,", ":2: ffn is 'plane'" },
+        { "tiny,,grouped,,0,0,,gated,up,rms,0,2,1,0,,,", ":2: ffn_bias is 'up'" },
+        { "tiny,,grouped,,0,0,,gated,0,rsm,0,2,1,0,,,", ":2: norm is 'rsm'" },
+        { "tiny,,grouped,,0,0,,gated,0,rms,0,12,1,0,,,", ":2: norms is '12'" },
+        { "tiny,,grouped,,0,0,,gated,0,rms,0,2,1,0,,sink,", ":2: traits is 'sink'" },
+        { "tiny,,grouped,,0,0,,gated,0,rms,0,2,1,0,,,hats=4", ":2: defaults is 'hats=4'" },
+    };
+    static const char good[] = "# ours\nllama,Llama,grouped,,0,0,head,plain,0,rms,0,2,1,0,,sinks,heads=4\n";
+    struct arena arena = { 0 };
+    struct error error;
+    struct counts ours = { 0 }, theirs = { 0 };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (families_check("own.csv", text_of(arena_print(&arena, "\n%s\n", wrong[i].row)), &error) ||
+            !strstr(error.what, arena_print(&arena, "own.csv%s", wrong[i].what)) || !*error.hint)
+            fail_msg("%s: %s (%s)", wrong[i].row, error.what, error.hint);
+    assert_true(families_check("own.csv", text_of(good), &error));
+    assert_true(counted_so(&arena, any_config(&arena, "llama"), "ours", (struct model_options){ 0 }, &ours, &error) &&
+                counted_so(&arena, any_config(&arena, "llama"), "theirs", (struct model_options){ .families = text_of(good) },
+                           &theirs, &error));
+    /* Two matrices for three in each of 4 experts and the shared one, 4 sinks and two norms of 16 in a layer; a tied head. */
+    assert_true(ours.weights - theirs.weights == 4 * (4 * 64 * 32 + 64 * 64 - 4 - 2 * 16) + 64 * 100);
     arena_free(&arena);
 }
 
@@ -271,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_of_the_catalog), cmocka_unit_test(published_totals_are_reached),
+        cmocka_unit_test(relatives_are_read_or_refused), cmocka_unit_test(a_sheet_of_the_users),
         cmocka_unit_test(a_second_count_agrees),
         cmocka_unit_test(assuming_is_right_or_refused),
         cmocka_unit_test(most_model_types_are_read),
