@@ -81,8 +81,8 @@ bool formats_need(const struct formats *formats, const char *name, const char *w
     *format = formats_find(formats, name);
     if (*format)
         return true;
-    const char *names[64];
-    size_t count = formats->count < 64 ? formats->count : 64;
+    const char *names[96] = { NULL };
+    size_t count = formats->count < 96 ? formats->count : 96;
     for (size_t i = 0; i < count; i++)
         names[i] = formats->format[i].name;
     const char *near = name_nearest(name, names, count);

@@ -32,5 +32,13 @@ const struct format *formats_find(const struct formats *formats, const char *nam
 /* The same, but an unknown name is an error; `what` says where the name was read. */
 bool formats_need(const struct formats *formats, const char *name, const char *what,
                   const struct format **format, struct error *error);
+/* A producer's word for a format, by data/format_words.csv: "fp8" for "fp8_e4m3"; "" for one that says nothing of its
+ * own; NULL: not known. */
+const char *format_word(const char *word);
+/* The formats of a KV cache: one name for both, or two as in "q8_0/f16", keys first (-ctk and -ctv of llama.cpp). */
+bool formats_cache(const struct formats *formats, const char *name, const char *what, const struct format *cache[2],
+                   struct error *error);
+/* One side of such a name in `part`: 0 the keys, 1 the values. */
+const char *format_side(const char *name, int side, char part[64]);
 
 #endif

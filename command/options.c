@@ -52,7 +52,7 @@ GROUP(weight_options, model_title,
     { "experts-precision", "FORMAT", OPTION_TEXT, .otherwise = "as --precision",
       .help = "format of the routed experts" })
 GROUP(cache_options, model_title,
-    { "kv-precision", "FORMAT", OPTION_TEXT, .otherwise = "bf16", .help = "format of the KV cache" })
+    { "kv-precision", "FORMAT", OPTION_TEXT, .otherwise = "bf16", .help = "format of the KV cache; keys and values apart: q8_0/f16" })
 GROUP(engine_options, model_title,
     { "engine", "NAME[@VERSION]", OPTION_TEXT, .otherwise = "any: all engines, vLLM's steps",
       .help = "engine predicted: vllm, sglang, trtllm, llamacpp or none" })

@@ -352,13 +352,13 @@ bool model_build(struct model *model, const struct doc *root, const struct model
 
 bool model_finish(struct model *model, const struct model_options *options)
 {
-    const struct format *kv = model->precision.cache;
-    if ((options->kv || !kv) && !formats_need(options->formats, options->kv ? options->kv : "bf16", "the cache", &kv,
-                                              model->config->error))
+    const struct format **cache = model->precision.cache;
+    if (!options->kv && cache[0])
+        facts_note(model->config->facts, "KV cache and attention in %s, as the checkpoint says", cache[0]->name);
+    if ((options->kv || !cache[0]) && !formats_cache(options->formats, options->kv ? options->kv : "bf16", "the cache", cache,
+                                                     model->config->error))
         return false;
-    if (!options->kv && model->precision.cache)
-        facts_note(model->config->facts, "KV cache and attention in %s, as the checkpoint says", kv->name);
-    model_facts(model, kv);
+    model_facts(model);
     return true;
 }
 

@@ -106,7 +106,7 @@ struct precision {
     bool tables;                        /* embedding and head are quantised too */
     bool copied;                        /* a head that is the embedding is stored beside it */
     const struct format *head;          /* of a quantised head; NULL: as `base`, or as `mixed` says */
-    const struct format *cache;         /* of the KV cache, by the checkpoint; NULL: not said */
+    const struct format *cache[2];      /* of keys and values, by the checkpoint, then as the user says; NULL: not said */
     const struct formats *formats;
     struct arena *arena;
     const struct file_type *file;       /* NULL: by role */
@@ -122,7 +122,6 @@ const struct quantizer *quantizer_find(struct arena *arena, const struct doc *se
 const char *quantizer_refused(const struct quantizer *by);      /* why its bytes are not known; NULL: they are */
 bool quantizer_flag(const struct quantizer *by, const char *flag);
 const char *quantizer_methods(struct arena *arena);             /* those that are read, for a message */
-const char *format_word(const char *word);
 /* The format that a description, or else the section around it, says. NULL: `said` is what was not understood, or NULL
  * where nothing was said. */
 const struct format *quantizer_format(struct config *config, const struct formats *formats,
@@ -220,7 +219,7 @@ void weight_vector(struct model *model, const char *name, double size);
 void cache_add(struct model *model, const struct layer_plan *plan, struct cache cache);
 /* A state of fixed size: its elements, multiply-adds for each, and inputs of short convolutions. */
 void state_cache(struct model *model, const struct layer_plan *plan, double elements, double macs, double inputs);
-void model_facts(const struct model *model, const struct format *kv);
+void model_facts(const struct model *model);
 
 bool plan_layers(struct model *model);
 /* A configuration to weights and caches; then, perhaps with other weights, to facts. */

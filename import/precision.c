@@ -96,7 +96,7 @@ static bool section_read(struct config *config, const struct doc *section, const
         ? quantizer_format(config, options->formats, by, one ? own->first : section, section, &said) : NULL;
     if (!format && !chosen && (!by || quantizer_refused(by) || said || !own))
         return not_understood(config, by, doc_text(section, "quant_method", ""), said);
-    precision->cache = quantizer_cache(config, options->formats, section);
+    precision->cache[0] = precision->cache[1] = quantizer_cache(config, options->formats, section);
     if (!by)
         return true;
     choice->matrix = format ? format : choice->base;

@@ -150,16 +150,6 @@ static const char *type_in(struct arena *arena, const char *keys, const struct d
 
 /* ---- words ----------------------------------------------------------------------------- */
 
-/* A producer's word for a format; NULL: not known. */
-const char *format_word(const char *word)
-{
-    const struct csv *csv = csv_built_in(WORDS);
-    for (size_t row = 0; row < csv->rows; row++)
-        if (!strcmp(csv_cell(csv, row, 0), word))
-            return csv_cell(csv, row, csv_column(csv, "format"));
-    return NULL;
-}
-
 static const struct format *word_known(const struct formats *formats, const char *name)
 {
     const char *format = format_word(name);

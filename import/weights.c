@@ -227,6 +227,17 @@ static void weight_fact(const struct model *model, const struct weight *weight)
     facts_cell_bind(facts, table, entry, NAME_operator_trained, weight->format->trained, ORIGIN_MODEL, file);
 }
 
+/* Bytes of an element: keys and values may have formats of their own. A latent is keys and values in one, and keys by
+ * its format. */
+static double cache_bytes(const struct model *model, const struct cache *cache)
+{
+    const struct format *const *formats = model->precision.cache;
+    const double both = cache->score + cache->value;
+    if (cache->elements < both || both == 0)
+        return formats[0]->bytes;
+    return (formats[0]->bytes * cache->score + formats[1]->bytes * cache->value) / both;
+}
+
 static void cache_fact(const struct model *model, const struct cache *cache)
 {
     struct facts *facts = model->config->facts;
@@ -255,7 +266,10 @@ static void cache_fact(const struct model *model, const struct cache *cache)
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         facts_cell(facts, table, entry, cells[i].column, cells[i].value, ORIGIN_MODEL, file);
-    facts_cell_bind(facts, table, entry, NAME_cache_bytes, NAME_kv_bytes, ORIGIN_MODEL, file);
+    if (cache_bytes(model, cache) == cache_bytes(model, &model->caches[0]))
+        facts_cell_bind(facts, table, entry, NAME_cache_bytes, NAME_kv_bytes, ORIGIN_MODEL, file);
+    else
+        facts_cell(facts, table, entry, NAME_cache_bytes, cache_bytes(model, cache), ORIGIN_MODEL, file);
     facts_cell_bind(facts, table, entry, NAME_mixer_small_kernels,
                     cache->kernels ? cache->kernels : NAME_small_kernels_recurrent, ORIGIN_MODEL, file);
 }
@@ -280,7 +294,7 @@ static const struct format *weight_bulk(const struct model *model)
     return bulk;
 }
 
-void model_facts(const struct model *model, const struct format *kv)
+void model_facts(const struct model *model)
 {
     struct facts *facts = model->config->facts;
     const char *file = model->config->file;
@@ -294,7 +308,8 @@ void model_facts(const struct model *model, const struct format *kv)
     facts_set(facts, NAME_residual_streams, model->streams, ORIGIN_MODEL, file);
     facts_set(facts, NAME_weight_bytes, bulk->bytes, ORIGIN_MODEL, file);
     facts_bind(facts, NAME_weight_peak, bulk->peak, ORIGIN_MODEL, file);
-    facts_set(facts, NAME_kv_bytes, kv->bytes, ORIGIN_MODEL, file);
+    facts_set(facts, NAME_kv_bytes, model->cache_count ? cache_bytes(model, &model->caches[0])
+              : model->precision.cache[0]->bytes, ORIGIN_MODEL, file);
     facts_set(facts, NAME_tower_params, model->apart, ORIGIN_MODEL, file);
     facts_set(facts, NAME_tower_bytes, model->apart_bytes > 0 ? model->apart_bytes / model->apart
               : model->precision.base->bytes, ORIGIN_MODEL, file);

@@ -136,15 +136,14 @@ static const struct catalog_entry *model_called(struct scenario *scenario, const
 static bool read_model(struct scenario *scenario, const char *name, struct error *error)
 {
     const struct subject *subject = &scenario->subject;
-    const struct { const char *name, *option; } wanted[] = {
-        { subject->experts_precision, "--experts-precision" },
-        { subject->kv_precision, "--kv-precision" } };
-    const struct format *format;
+    const struct format *format, *cache[2];
     if (subject->precision && !weight_format(scenario, subject->precision, &format, error))
         return false;
-    for (int i = 0; i < 2; i++)
-        if (wanted[i].name && !format_known(scenario, wanted[i].name, wanted[i].option, &format, error))
-            return false;
+    if (subject->experts_precision && !format_known(scenario, subject->experts_precision, "--experts-precision", &format,
+                                                    error))
+        return false;
+    if (subject->kv_precision && !formats_cache(&scenario->formats, subject->kv_precision, "--kv-precision", cache, error))
+        return meant_explain("format", subject->kv_precision, error) && false;
     struct model_options how = { .formats = &scenario->formats, .weights = subject->precision,
                                  .experts = subject->experts_precision,
                                  .kv = subject->kv_precision,

@@ -228,7 +228,8 @@ static bool weights_known(const struct launch *launch, struct error *error)
 static bool cache_known(const struct launch *launch, struct error *error)
 {
     const char *format = launch->deployment->cache;
-    if (!format || made_by_flag(launch, "cache", format))
+    if (!format || made_by_flag(launch, "cache", format) ||
+        (made_by_flag(launch, "cache_keys", format) && made_by_flag(launch, "cache_values", format)))
         return true;
     error_set(error, "%s%s %s has no KV cache in %s", asked(launch), launch->title,
               launch_about(launch, "version", NULL)->value, format);

@@ -223,6 +223,9 @@ static const char *share_text(const struct launch *launch, double share)
 
 const char *launch_format(const struct launch *launch, const struct flag *flag, const char *format)
 {
+    char part[64];
+    if (!strcmp(flag->takes, "cache_keys") || !strcmp(flag->takes, "cache_values"))
+        format = format_side(format, !strcmp(flag->takes, "cache_values"), part);
     for (const char *at = flag->value; *at; at += strspn(at, " ")) {
         const size_t length = strcspn(at, " "), size = strcspn(at, "=");
         if (size < length && name_same(arena_copy(launch->arena, at, size), format))

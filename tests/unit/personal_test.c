@@ -401,6 +401,8 @@ static const struct {
     { "qwen3-14b --on rtx-4090 --precision Q4_K_M --kv-precision Q8_0 --isl 4096 --osl 256 --concurrency 2 "
       "--set chunked_prefill_size=1024 --set ubatch_size=256 --set host_cores=6", "llamacpp",
       "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 10880 -np 2 -ngl 999 -t 6 -b 1024 -ub 256 -fa on -ctk q8_0 -ctv q8_0" },
+    { "qwen3-14b --on rtx-4090 --precision Q4_K_M --kv-precision q8_0/q5_1 --isl 4096 --osl 256 --concurrency 2", "llamacpp",
+      "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 10880 -np 2 -ngl 999 -b 8192 -fa on -ctk q8_0 -ctv q5_1" },
     { "deepseek-v3 --on rtx-5090 --precision IQ2_XXS --set host_expert_layers=58 --isl 4096 --osl 256 --concurrency 1",
       "llamacpp", "llama-server -m DeepSeek-V3-IQ2_XXS.gguf -c 5440 -np 1 -ngl 999 --n-cpu-moe 61" },
     { "llama-3.3-70b --on rtx-3090 --gpus 4 --tp 4 --precision Q4_K_M --isl 4096 --osl 256 --concurrency 1", "llamacpp",

@@ -14,14 +14,19 @@ struct read {
     struct error error;
 };
 
-static bool open_config(struct read *read, const char *json)
+static bool open_as(struct read *read, const char *json, struct model_options options)
 {
-    const struct model_options options = { .formats = formats_built_in() };
+    options.formats = formats_built_in();
     struct doc *doc;
     *read = (struct read){ .facts = { 0 } };
     read->facts.arena = &read->arena;
     return json_read(&read->arena, "config.json", text_of(json), &doc, &read->error) &&
            model_config(&read->arena, doc, "config.json", &options, &read->facts, &read->error);
+}
+
+static bool open_config(struct read *read, const char *json)
+{
+    return open_as(read, json, (struct model_options){ 0 });
 }
 
 static double cell(const struct fact_table *table, size_t entry, const char *column)
@@ -320,6 +325,46 @@ static void checkpoints_say_their_cache(void **state)
     }
 }
 
+/* Keys of 12 and values of 8 elements: two formats by their share. */
+static void keys_and_values_have_formats_apart(void **state)
+{
+    (void)state;
+    static const struct { const char *kv; double bytes; } rows[] = {
+        { "q8_0/f16", (12 * 1.0625 + 8 * 2) / 20 }, { "f16/q8_0", (12 * 2 + 8 * 1.0625) / 20 }, { "fp8", 1 },
+        { "fp8/nvfp4", (12 + 8 * 0.5625) / 20 }, { "q5_1/q5_1", 0.75 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct read read;
+        assert_true(open_as(&read, "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"vocab_size\": 100,"
+                            " \"num_attention_heads\": 4, \"intermediate_size\": 96, \"head_dim\": 12, \"v_head_dim\": 8}",
+                            (struct model_options){ .kv = rows[i].kv }));
+        assert_true(fabs(facts_find(&read.facts, NAME_kv_bytes)->value - rows[i].bytes) < 1e-12);
+        arena_free(&read.arena);
+    }
+    struct read read;
+    assert_false(open_as(&read, LLAMA "\"quant_method\": \"fp8\"}}", (struct model_options){ .kv = "q8_0/f17" }));
+    assert_non_null(strstr(read.error.what, "unknown number format 'f17'"));
+    arena_free(&read.arena);
+}
+
+/* Formats without scales are for the vocabulary too: bert-base of 108 M weights (huggingface/accelerate
+ * model_size_estimator.md: 413.18 MiB in float32), Llama-3.1-8B of 8.03 G. */
+static void plain_formats_hold_for_all(void **state)
+{
+    (void)state;
+    static const struct { const char *config, *weights; double bytes; } rows[] = {
+        { "{\"model_type\": \"bert\", \"hidden_size\": 768, \"num_hidden_layers\": 12, \"num_attention_heads\": 12, \"vocab_size\":"
+          " 28996, \"intermediate_size\": 3072, \"max_position_embeddings\": 512, \"type_vocab_size\": 2}", "fp32", 433.25e6 },
+        { LLAMA "\"quant_method\": \"fp8\"}}", "fp32", 8030261248 * 4.0 },
+        { LLAMA "\"quant_method\": \"gptq\"}}", "bf16", 8030261248 * 2.0 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct read read;
+        assert_true(open_as(&read, rows[i].config, (struct model_options){ .weights = rows[i].weights }));
+        if (fabs(all_bytes(&read) / rows[i].bytes - 1) > 0.001)
+            fail_msg("%s: %.0f B, and not %.0f", rows[i].config, all_bytes(&read), rows[i].bytes);
+        arena_free(&read.arena);
+    }
+}
+
 static void what_is_not_understood_is_named(void **state)
 {
     (void)state;
@@ -364,6 +409,8 @@ int main(void)
         cmocka_unit_test(modules_have_formats_of_their_own),
         cmocka_unit_test(exceptions_by_path_are_kept),
         cmocka_unit_test(checkpoints_say_their_cache),
+        cmocka_unit_test(keys_and_values_have_formats_apart),
+        cmocka_unit_test(plain_formats_hold_for_all),
         cmocka_unit_test(what_is_not_understood_is_named),
         cmocka_unit_test(published_counts_are_reached),
         cmocka_unit_test(published_mixed_files_are_read),
