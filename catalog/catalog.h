@@ -144,10 +144,11 @@ bool catalog_model_measured(const struct catalog *catalog, const struct catalog_
 /* The model whose numbers are assumed to be this one's, its context window among them; NULL: it has its own. */
 const struct catalog_entry *catalog_model_base(const struct catalog *catalog, const struct catalog_entry *entry);
 /* A model by a name that people have for it: with a publisher before it, with what was done to its weights behind
- * it, or with a colon as Ollama writes it. `precision` is the format or GGUF file type that the name says, or NULL.
- * NULL: no model of the catalog. */
+ * it, or with a colon as Ollama writes it. `precision` is the format, the GGUF file type or the bits of ExLlama
+ * ("4.25bpw-h6") that the name says, `cache` the format of the KV cache ("FP8-KV"), or NULL. NULL: no model of the
+ * catalog. */
 const struct catalog_entry *catalog_model_called(struct arena *arena, const struct catalog *catalog,
-                                                 const char *name, const char **precision);
+                                                 const char *name, const char **precision, const char **cache);
 /* Fill the table "tier" with an entry for each tier that has a capacity. */
 void catalog_tiers(const struct catalog *catalog, struct facts *facts);
 /* Is there a tier, and has every one a capacity, a bandwidth and a rent? */

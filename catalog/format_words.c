@@ -2,6 +2,7 @@
 #include "catalog/sheet.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *format_word(const char *word)
@@ -22,6 +23,23 @@ const char *format_side(const char *name, int side, char part[64])
     if (word && *word)
         snprintf(part, 64, "%s", word);
     return part;
+}
+
+bool format_bits(const char *name, double *bits, double *head)
+{
+    char *end;
+    *bits = 4;
+    *head = 6;
+    if (!strcmp(name, "exl"))
+        return true;
+    *bits = strtod(name, &end);
+    if (strncmp(end, "bpw", 3) || !(*bits > 0 && *bits <= 16))
+        return false;
+    if (!strncmp(end + 3, "-h", 2))
+        *head = strtod(end + 5, &end);
+    else
+        end += 3;
+    return !*end && *head > 0 && *head <= 16;
 }
 
 bool formats_cache(const struct formats *formats, const char *name, const char *what, const struct format *cache[2],

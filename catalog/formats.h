@@ -38,6 +38,8 @@ const char *format_word(const char *word);
 /* The formats of a KV cache: one name for both, or two as in "q8_0/f16", keys first (-ctk and -ctv of llama.cpp). */
 bool formats_cache(const struct formats *formats, const char *name, const char *what, const struct format *cache[2],
                    struct error *error);
+/* ExLlama's bits of a weight and of the head's: "4.25bpw-h6", "4bpw", "exl". */
+bool format_bits(const char *name, double *bits, double *head);
 /* One side of such a name in `part`: 0 the keys, 1 the values. */
 const char *format_side(const char *name, int side, char part[64]);
 

@@ -5,18 +5,16 @@
 #include "catalog/sheet.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* What a word at the end of a name says of the weights; NULL: nothing. */
-static const struct { const char *word, *precision; } endings[] = {
-    { "gguf", NULL }, { "latest", NULL }, { "instruct", NULL }, { "it", NULL }, { "chat", NULL },
-    { "hf", NULL }, { "base", NULL }, { "pt", NULL }, { "dynamic", NULL }, { "block", NULL }, { "unsloth", NULL },
-    { "bnb", NULL }, { "mlx", NULL }, { "quantized", NULL }, { "i1", NULL }, { "text", NULL }, { "thinking", NULL },
-    { "bf16", "bf16" }, { "fp16", "fp16" }, { "f16", "fp16" }, { "fp8", "fp8" }, { "fp4", "nvfp4" },
-    { "nvfp4", "nvfp4" }, { "mxfp4", "mxfp4" }, { "awq", "int4-zp" }, { "gptq", "int4-zp" }, { "int4", "int4" },
-    { "q2_k_xl", "Q2_K" }, { "q4_k_xl", "Q4_K_M" }, { "q5_k_xl", "Q5_K_M" }, { "q6_k_xl", "Q6_K" },
-    { "q8_k_xl", "Q8_0" }, { "ud", NULL }, { "qat", NULL }, { "w4a16", "int4" }, { "4bit", "int4" }, { "int8", "int8" },
-    { "w8a8", "int8" }, { "8bit", "int8" },
+/* What a name says of a checkpoint, gathered from its end. */
+struct name_formats {
+    struct arena *arena;
+    const char *whole;
+    const char *precision, *cache;
+    double bits, head;          /* of ExLlama's files; 0: not said */
+    bool exl;
 };
 
 static bool mark(char c)
@@ -51,19 +49,62 @@ static size_t without_type(struct arena *arena, const char *name, size_t size, c
     return size;
 }
 
-static size_t shorter(struct arena *arena, const char *name, size_t size, const char **precision)
+/* Is a word of the name's, its publisher's for instance? "mlx-community", "Qwen3-8B-MLX-4bit". */
+static bool comes_from(const struct name_formats *said, const char *word)
 {
-    const char *type;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const size_t left = without(name, size, endings[i].word);
-        if (left < size && !*precision)
-            *precision = endings[i].precision;
-        if (left < size)
-            return left;
+    return !*word || name_within(said->whole, word);
+}
+
+/* "4.0bpw", "4_25bpw", "bpw6", "h6" or "hb8", "exl2", "exl3": ExLlama's bits of all weights and of the head. */
+static size_t without_bits(struct name_formats *said, const char *name, size_t size)
+{
+    size_t start = size;
+    while (start && !(mark(name[start - 1]) && name[start - 1] != '.' && name[start - 1] != '_'))
+        start--;
+    char word[32], *end;
+    if (!start || size - start >= sizeof word)
+        return size;
+    for (size_t i = 0; i <= size - start; i++)
+        word[i] = i == size - start ? 0 : name[start + i] == '_' ? '.' : (char)tolower((unsigned char)name[start + i]);
+    const bool head = word[0] == 'h' && (said->exl || name_within(said->whole, "bpw")), exl = starts_with(word, "exl");
+    const bool first = starts_with(word, "bpw");
+    const double number = strtod(head ? word + 1 + (word[1] == 'b') : first ? word + 3 : word, &end);
+    if (exl && (word[3] == '2' || word[3] == '3') && !word[4])
+        said->exl = true;
+    else if (head && number > 0 && number <= 16 && !*end)
+        said->head = number;
+    else if (number > 0 && number <= 16 && (first ? !*end : !strcmp(end, "bpw")))
+        said->bits = number;
+    else
+        return size;
+    return start - 1;
+}
+
+static size_t shorter(struct name_formats *said, const char *name, size_t size)
+{
+    const struct csv *csv = csv_built_in("data/name_formats.csv");
+    enum { WORD, BY, FORMAT, CACHE };
+    size_t best = csv->rows, left = size;
+    for (size_t row = 0; row < csv->rows; row++) {          /* the longest word */
+        const size_t rest = without(name, size, csv_cell(csv, row, WORD));
+        if (rest < left && comes_from(said, csv_cell(csv, row, BY)))
+            best = row, left = rest;
     }
-    const size_t left = without_type(arena, name, size, &type);
-    if (left < size && !*precision)
-        *precision = type;
+    if (best < csv->rows) {
+        const char *format = csv_cell(csv, best, FORMAT), *cache = csv_cell(csv, best, CACHE);
+        if (*format && !said->precision)
+            said->precision = format;
+        if (*cache && !said->cache)
+            said->cache = cache;
+        return left;
+    }
+    left = without_bits(said, name, size);
+    if (left < size)
+        return left;
+    const char *type;
+    left = without_type(said->arena, name, size, &type);
+    if (left < size && !said->precision)
+        said->precision = type;
     return left;
 }
 
@@ -81,28 +122,41 @@ static const struct catalog_entry *known(const struct catalog *catalog, const ch
     return catalog_known(catalog, CATALOG_MODEL, plain);
 }
 
-static const struct catalog_entry *called(struct arena *arena, const struct catalog *catalog, const char *name,
-                                          const char **precision)
+static const struct catalog_entry *called(struct name_formats *said, const struct catalog *catalog, const char *name)
 {
     const struct catalog_entry *found = NULL;
     size_t size = strlen(name), left = size;
-    *precision = NULL;
+    said->precision = said->cache = NULL;
+    said->exl = false;
+    said->bits = said->head = 0;
     do {
         size = left;
         found = known(catalog, name, size);
-        left = shorter(arena, name, size, precision);
+        left = shorter(said, name, size);
     } while (!found && left < size);
+    if (said->bits > 0)
+        said->precision = arena_print(said->arena, "%gbpw-h%g", said->bits, said->head > 0 ? said->head : 6);
+    else if (said->exl)
+        said->precision = "exl";
     return found;
 }
 
 /* Re-uploaders put the publisher before the name: "bartowski/Qwen_Qwen3-14B-GGUF". */
 const struct catalog_entry *catalog_model_called(struct arena *arena, const struct catalog *catalog,
-                                                 const char *name, const char **precision)
+                                                 const char *name, const char **precision, const char **cache)
 {
     const char *last = strrchr(name, '/'), *publisher = strchr(last ? last : name, '_');
+    struct name_formats said = { .arena = arena, .whole = name };
     *precision = NULL;
+    if (cache)
+        *cache = NULL;
     if (strstr(name, ".csv"))
         return NULL;
-    const struct catalog_entry *found = called(arena, catalog, last ? last + 1 : name, precision);
-    return found || !publisher ? found : called(arena, catalog, publisher + 1, precision);
+    const struct catalog_entry *found = called(&said, catalog, last ? last + 1 : name);
+    if (!found && publisher)
+        found = called(&said, catalog, publisher + 1);
+    *precision = said.precision;
+    if (cache)
+        *cache = said.cache;
+    return found;
 }

@@ -127,6 +127,8 @@ const char *quantizer_methods(struct arena *arena);             /* those that ar
 const struct format *quantizer_format(struct config *config, const struct formats *formats,
                                       const struct quantizer *by, const struct doc *object, const struct doc *section,
                                       const char **said);
+/* A format of the sheet with so many bits for each weight. */
+const struct format *format_with_bits(struct arena *arena, const struct format *base, double bits);
 /* That of the head, if it is quantized; NULL: it is not. */
 const struct format *quantizer_head(struct config *config, const struct formats *formats, const struct quantizer *by,
                                     const struct doc *section, const struct format *matrix);

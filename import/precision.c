@@ -136,6 +136,24 @@ static void choice_replace(struct precision_formats *choice, const struct format
         choice->matrix = weights;
 }
 
+/* The format that was asked for: MLX's are for embedding and head too, ExLlama's have bits for the head. */
+static void chosen_read(struct config *config, const struct model_options *options, struct precision *precision,
+                        struct precision_formats *choice)
+{
+    double bits, head;
+    const bool exl = format_bits(options->weights, &bits, &head);
+    const struct format *weights = need(config, options, exl ? "exl" : precision->file ? file_type_base(precision->file)
+                                                                                       : options->weights);
+    if (!weights)
+        return;
+    if (exl) {
+        precision->head = format_with_bits(config->arena, weights, head);
+        weights = format_with_bits(config->arena, weights, bits);
+    }
+    precision->tables = !strncmp(weights->name, "mlx-", 4);
+    choice_replace(choice, weights, options->experts != NULL);
+}
+
 bool precision_read(struct config *config, const struct model_options *options,
                     struct precision *precision)
 {
@@ -162,12 +180,8 @@ bool precision_read(struct config *config, const struct model_options *options,
     precision->experts_apart = options->experts != NULL;
     if (options->weights && options->experts && experts_only)
         precision->ignore = NULL;               /* what the checkpoint leaves alone has a format too */
-    if (options->weights) {
-        const struct format *weights = need(config, options, precision->file ? file_type_base(precision->file)
-                                                                             : options->weights);
-        if (weights)
-            choice_replace(&choice, weights, options->experts != NULL);
-    }
+    if (options->weights)
+        chosen_read(config, options, precision, &choice);
     if (options->experts)
         choice.expert = need(config, options, options->experts);
     precision->base = choice.base;

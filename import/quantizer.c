@@ -186,6 +186,12 @@ static const struct format *with_bytes(struct arena *arena, const struct format 
     return format;
 }
 
+const struct format *format_with_bits(struct arena *arena, const struct format *base, double bits)
+{
+    const double byte = 8;
+    return with_bytes(arena, base, bits / byte, 0);
+}
+
 /* Weights that are indices into code books (AQLM, VPTQ): the bits of an index over the weights that it stands for,
  * and the books of each matrix in 16 bits. */
 static const struct format *code_books(struct config *config, const struct format *base, const struct doc *object)

@@ -41,7 +41,7 @@ const char *engine_usual(struct arena *arena, const struct catalog *catalog, con
     const char *family = family_in(catalog, subject->machine);
     const char *named = subject->precision;
     if (!named && subject->model && !catalog_find(catalog, CATALOG_MODEL, subject->model, NULL))
-        catalog_model_called(arena, catalog, subject->model, &named);       /* "qwen3:14b-q4_K_M" */
+        catalog_model_called(arena, catalog, subject->model, &named, NULL);       /* "qwen3:14b-q4_K_M" */
     const bool type = named && file_type_find(arena, named);
     const bool gguf = type || (subject->model && name_within(subject->model, "gguf"));
     if (!gguf && !(family && (starts_with(family, "apple") || starts_with(family, "cpu-"))))

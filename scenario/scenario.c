@@ -101,7 +101,9 @@ static bool weight_format(struct scenario *scenario, const char *name, const str
         error_set(error, "--precision: the types of '%.60s' were chosen for each model by their publisher", name);
         return error_suggest(error, "import the GGUF file, whose header has them");
     }
-    return format_known(scenario, type ? file_type_base(type) : name, "--precision", format, error);
+    double bits, head;
+    return format_known(scenario, type ? file_type_base(type) : format_bits(name, &bits, &head) ? "exl" : name, "--precision",
+                        format, error);
 }
 
 /* A name that the catalog does not have as it stands, and no file: "Qwen/Qwen3-14B-GGUF". What it says of the
@@ -110,14 +112,21 @@ static const struct catalog_entry *model_called(struct scenario *scenario, const
                                                 struct model_options *how)
 {
     const struct catalog *catalog = &scenario->catalog;
-    const char *precision;
+    const char *precision, *cache;
     if (catalog_find(catalog, CATALOG_MODEL, name, NULL) || file_there(scenario->arena, name))
         return NULL;
-    const struct catalog_entry *entry = catalog_model_called(scenario->arena, catalog, name, &precision);
+    const struct catalog_entry *entry = catalog_model_called(scenario->arena, catalog, name, &precision, &cache);
     if (!entry)
         return NULL;
     const bool said = precision && !how->weights, gguf = name_within(name, "gguf"), tag = strchr(name, ':') != NULL;
     scenario->named_precision = said;
+    if (cache && !how->kv) {
+        how->kv = cache;
+        facts_note(&scenario->facts, "KV cache and attention in %s, as the name says", cache);
+    }
+    if (said && name_same(precision, "exl"))
+        facts_note(&scenario->facts, "'%s' does not say its bits: 4 for each weight and 6 for the head are assumed; --precision "
+                   "4.5bpw-h6 says others", name);
     if (said) {
         how->weights = precision;
         facts_note(&scenario->facts, "'%s' taken as %s with weights in %s", name, entry->name, precision);

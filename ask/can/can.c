@@ -23,7 +23,7 @@ enum { FOUR_BITS = 4 };                /* the place of Q4_K_M in the list */
 static const char *type_named(const struct can *can)
 {
     const char *precision = NULL;
-    catalog_model_called(can->arena, catalog_built_in(), can->subject.model, &precision);
+    catalog_model_called(can->arena, catalog_built_in(), can->subject.model, &precision, NULL);
     return precision && file_type_find(can->arena, precision) ? precision : NULL;
 }
 

@@ -137,7 +137,7 @@ static const char *file_stem(const struct launch *launch, const char **type)
     const struct catalog_entry *entry = catalog_find(catalog, CATALOG_MODEL, deployment->model, NULL);
     const char *alias = entry ? alias_asked(entry, deployment->model) : NULL, *named = NULL;
     if (!entry)
-        catalog_model_called(launch->arena, catalog, deployment->model, &named);
+        catalog_model_called(launch->arena, catalog, deployment->model, &named, NULL);
     *type = *type ? *type : named;
     if (!entry && size > tail && name_same(arena_copy(launch->arena, last + size - tail, tail), ending))
         return arena_copy(launch->arena, last, size - tail);

@@ -21,13 +21,13 @@ static const char *const predicted[] = { NAME_own_rate_most, NAME_predicted_ttft
 static const char *known_model(struct arena *arena, const char *label)
 {
     const char *precision;
-    return *label && catalog_model_called(arena, catalog_built_in(), label, &precision) ? label : NULL;
+    return *label && catalog_model_called(arena, catalog_built_in(), label, &precision, NULL) ? label : NULL;
 }
 
 static const struct catalog_entry *entry_of(struct arena *arena, const char *model)
 {
     const char *precision;
-    return catalog_model_called(arena, catalog_built_in(), model, &precision);
+    return catalog_model_called(arena, catalog_built_in(), model, &precision, NULL);
 }
 
 bool watch_same_model(struct arena *arena, const char *a, const char *b)

@@ -233,7 +233,7 @@ static void names_that_people_have(void **state)
     struct world *world = *state;
     static const struct { const char *name, *entry, *precision; } names[] = {
         { "Qwen/Qwen3-14B", "qwen3-14b", NULL }, { "unsloth/Qwen3-14B-GGUF", "qwen3-14b", NULL },
-        { "unsloth/Qwen3-14B-bnb-4bit", "qwen3-14b", "int4" }, { "nvidia/Qwen3-14B-NVFP4", "qwen3-14b", "nvfp4" },
+        { "unsloth/Qwen3-14B-bnb-4bit", "qwen3-14b", "nf4" }, { "nvidia/Qwen3-14B-NVFP4", "qwen3-14b", "nvfp4" },
         { "microsoft/phi-4", "phi-4", NULL }, { "phi4", "phi-4", NULL }, { "phi4:latest", "phi-4", NULL },
         { "llama3.1:8b", "llama-3.1-8b", NULL }, { "llama3.2:3b", "llama-3.2-3b", NULL },
         { "llama3.1:8b-instruct-q4_K_M", "llama-3.1-8b", "Q4_K_M" }, { "gemma3:27b", "gemma-3-27b", NULL },
@@ -244,15 +244,29 @@ static void names_that_people_have(void **state)
         { "RedHatAI/Llama-3.2-3B-Instruct-FP8", "llama-3.2-3b", "fp8" },
         { "qwen2.5-coder:7b-instruct-q4_K_M", "qwen2.5-coder-7b", "Q4_K_M" },
         { "HuggingFaceTB/SmolLM3-3B", "smollm3-3b", NULL },
+        { "Intel/Qwen3-32B-int4-AutoRound", "qwen3-32b", "int4-zp" },
+        { "OPEA/Qwen2.5-14B-Instruct-int4-sym-inc", "qwen2.5-14b", "int4-zp" },
+        { "turboderp/Llama-3.1-8B-Instruct-exl3", "llama-3.1-8b", "exl" },
+        { "LoneStriker/Mistral-7B-v0.2-4.0bpw-h6-exl2", "mistral-7b-v0.2", "4bpw-h6" },
+        { "pipilok/phi-4-exl2-5.5bpw-hb8", "phi-4", "5.5bpw-h8" }, { "roleplaiapp/phi-4-2_25bpw-exl2", "phi-4", "2.25bpw-h6" },
+        { "drexample/Llama-3.1-8B-exl2-bpw6", "llama-3.1-8b", "6bpw-h6" },
+        { "mlx-community/Qwen3-8B-4bit", "qwen3-8b", "mlx-q4" }, { "mlx-community/Qwen3-30B-A3B-4bit-DWQ", "qwen3-30b-a3b", "mlx-q4" },
+        { "lmstudio-community/Qwen3-8B-MLX-8bit", "qwen3-8b", "mlx-q8" }, { "mlx-community/gpt-oss-20b-mxfp4", "gpt-oss-20b", "mlx-mxfp4" },
+        { "moot20/Qwen2.5-32B-MLX-4bits", "qwen2.5-32b", "mlx-q4" }, { "someone/Qwen3-8B-4bit", "qwen3-8b", "int4" },
+        { "amd/Meta-Llama-3.1-70B-Instruct-FP8-KV", "llama-3.1-70b", "fp8" },
+        { "RedHatAI/Qwen3-8B-FP8-dynamic", "qwen3-8b", "fp8" }, { "Qwen/Qwen2.5-7B-Instruct-GPTQ-Int8", "qwen2.5-7b", "int8-zp" },
+        { "neuralmagic/Meta-Llama-3.1-8B-Instruct-quantized.w8a16", "llama-3.1-8b", "int8-a16" },
         { "no-such-7b", NULL, NULL }, { "deepseek-r1:14b", "deepseek-r1-distill-qwen-14b", NULL }, { "deepseek-r1:13b", NULL, NULL }, { "-GGUF", NULL, NULL } };
     for (size_t i = 0; i < COUNT(names); i++) {
-        const char *precision;
-        const struct catalog_entry *entry = catalog_model_called(&world->arena, &world->catalog, names[i].name,
-                                                                         &precision);
+        const char *precision, *cache;
+        const struct catalog_entry *entry = catalog_model_called(&world->arena, &world->catalog, names[i].name, &precision,
+                                                                 &cache);
+        const char *said = strstr(names[i].name, "FP8-KV") ? "fp8" : "";
         if (!entry != !names[i].entry || (entry && strcmp(entry->name, names[i].entry)))
             fail_msg("%s: %s", names[i].name, entry ? entry->name : "nothing");
         if (entry && (!precision != !names[i].precision || (precision && strcmp(precision, names[i].precision))))
             fail_msg("%s: %s", names[i].name, precision ? precision : "no format");
+        assert_string_equal(entry && cache ? cache : "", said);
     }
 }
 
