@@ -253,7 +253,8 @@ static void head_add(struct model *model, double width)
 static void build_ends(struct model *model)
 {
     const bool stored = model->precision.file && model_has(model, TRAIT_BIT(head_stored));
-    const bool one = tied(model) && !stored && !model_has(model, TRAIT_BIT(reward_head));
+    const bool apart = model->precision.head && !model->precision.tables;   /* a quantized copy of the embedding */
+    const bool one = tied(model) && !stored && !apart && !model_has(model, TRAIT_BIT(reward_head));
     /* Llama 3.2 Vision: eight more rows, for images, which are no outputs. */
     const double more = model_has(model, TRAIT_BIT(crossed)) ? 8 : 0, width = embedding_width(model);
     if (!one)
@@ -271,6 +272,9 @@ static void build_ends(struct model *model)
     head_add(model, width);
     if (one)
         facts_note(model->config->facts, "lm_head and the input embedding are one matrix");
+    if (one && model->precision.copied)
+        facts_note(model->config->facts, "files of this method store the head, which is the embedding, once more: %.0f B that "
+                   "are not loaded", model->vocabulary * width * model->precision.base->bytes);
 }
 
 /* ---- the whole ----------------------------------------------------------------------- */

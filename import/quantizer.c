@@ -214,13 +214,29 @@ static const struct format *code_books(struct config *config, const struct forma
                       (sizes[1] + sizes[2]) * sizes[0] * half * fmax(doc_number(object, "group_num", 1), 1));
 }
 
+/* HQQ quantizes scales and zero points again: the bits that it saves of 16 for each. */
+static double narrower(const struct doc *object, const struct doc *section)
+{
+    static const char *const keys[] = { "scale_quant_params.nbits", "zero_quant_params.nbits" };
+    const double whole = 16;
+    double saved = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct doc *bits = at_path(object, text_of(keys[i]));
+        if (!bits)
+            bits = at_path(doc_get(section, "quant_config"), text_of(keys[i]));
+        saved += bits && bits->kind == DOC_NUMBER && bits->number > 0 && bits->number < whole ? whole - bits->number : 0;
+    }
+    return saved;
+}
+
 static const struct format *counted(struct config *config, const struct quantizer *by, const struct format *format,
-                                    double bits, double group)
+                                    double bits, double group, double saved)
 {
     static const char *const made[] = { "int", "mlx-q", "exl" };
     double extra;
     if (!text_number(text_of(cell(by, "extra")), &extra))
         extra = 0;
+    extra = fmax(extra - saved, 0);
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         const size_t size = strlen(made[i]);
         if (strncmp(format->name, made[i], size))
@@ -259,8 +275,11 @@ const struct format *quantizer_format(struct config *config, const struct format
         block ? "-block" : group > 0 ? arena_print(config->arena, "-g%g", group) : "", sixteen);
     if (!format)
         return NULL;
-    return !strcmp(format->name, "codebook") ? code_books(config, format, object)
-                                             : counted(config, by, format, bits, group);
+    if (strcmp(format->name, "codebook"))
+        return counted(config, by, format, bits, group, narrower(object, section));
+    if (object == section)
+        *said = NULL;                   /* its modules may say it */
+    return code_books(config, format, object);
 }
 
 const struct format *quantizer_head(struct config *config, const struct formats *formats, const struct quantizer *by,
@@ -275,7 +294,7 @@ const struct format *quantizer_head(struct config *config, const struct formats 
     }
     const double bits = number_of(keys, section, section);
     const struct format *base = bits > 0 && bits < 16 ? formats_find(formats, cell(by, "format")) : NULL;
-    return base ? counted(config, by, base, bits, 0) : NULL;
+    return base ? counted(config, by, base, bits, 0, 0) : NULL;
 }
 
 /* ---- lists ----------------------------------------------------------------------------- */
@@ -352,7 +371,8 @@ void quantizer_modules(struct config *config, const struct formats *formats, con
             if (target->kind == DOC_STRING)
                 mixed_add(config, mixed, target->string, format);
         const bool sign = item->key[0] && item->key[1] == ':' && strchr("+-", item->key[0]);
-        const bool regular = quantizer_flag(by, "regular") || (strcspn(item->key, "[](){}|\\^$+") < strlen(item->key));
+        const bool regular = quantizer_flag(by, "regular") || starts_with(item->key, ".*") ||
+                             strcspn(item->key, "[](){}|\\^$+") < strlen(item->key);
         if (!targets)
             mixed_add(config, mixed, regular && strncmp(item->key, "re:", 3)
                       ? arena_print(config->arena, "re:%s", item->key + (sign ? 2 : 0)) : item->key, format);
