@@ -123,11 +123,14 @@ static uint64_t traits_read(struct text cell, struct text *unknown)
     return bits;
 }
 
-/* "all", "4" (every fourth layer is full), "chunks 4". */
+/* "all", "asked" (all, if use_sliding_window says so), "4" (every fourth layer is full), "first 4" (of each four the
+ * first is), "chunks 4". */
 static void window_read(struct text cell, struct family *family)
 {
     static const char chunks[] = "chunks ";
-    family->windowed = text_is(cell, "all");
+    family->window_asked = text_is(cell, "asked");
+    family->windowed = text_is(cell, "all") || family->window_asked;
+    family->full_first = cell.size && *cell.data == 'f';
     family->chunked = cell.size >= sizeof chunks && !memcmp(cell.data, chunks, sizeof chunks - 1);
     if (cell.size && !family->windowed)
         family->window_pattern = cell.data[cell.size - 1] - '0';

@@ -262,7 +262,9 @@ struct family {
     double norms;               /* of the model's width, in a layer */
     bool tied;                  /* head and embedding are one unless the file says not */
     bool windowed, chunked;     /* sliding_window applies without a pattern; its layers are chunked */
+    bool window_asked;          /* ... only if use_sliding_window says so */
     double window_pattern;      /* every n-th layer is full; 0: none */
+    bool full_first;            /* ... the first of each n, not the last */
     uint64_t traits;
     struct text defaults;       /* "heads=8 kv_heads=4": counts that a file may leave out */
 };

@@ -327,7 +327,7 @@ static bool read_window(struct model *model, const struct doc *doc)
 {
     (void)doc;
     struct config *config = model->config;
-    if (!config_flag(config, "use_sliding_window", true))
+    if (!config_flag(config, "use_sliding_window", !model->family->window_asked) || !config_has(config, FIELD_window))
         return true;
     double first = config_count_or(config, FIELD_window_first, 0);
     for (size_t layer = (size_t)first; layer < count_of(model); layer++)
@@ -345,14 +345,18 @@ static bool read_family_windows(struct model *model, const struct doc *doc)
         model->plan[layer].mixer = MIXER_LINEAR;
     if (family->chunked)
         return every(model, family->window_pattern, MIXER_CHUNKED);
-    if (family->window_pattern > 0 && config_has(config, FIELD_window))
-        return every(model, family->window_pattern, MIXER_SLIDING);
-    return !family->windowed || !config_get(config, "sliding_window") || read_window(model, doc);
+    for (size_t layer = 0; family->full_first && config_has(config, FIELD_window) && layer < count_of(model); layer++)
+        model->plan[layer].mixer = layer % (size_t)family->window_pattern ? MIXER_SLIDING : MIXER_FULL;
+    if (family->window_pattern > 0 && !family->full_first && config_has(config, FIELD_window))
+        every(model, family->window_pattern, MIXER_SLIDING);
+    if (model_has(model, TRAIT_BIT(last_full)))
+        model->plan[count_of(model) - 1].mixer = MIXER_FULL;
+    return !family->windowed || read_window(model, doc);
 }
 
 /* ---- other mixers -------------------------------------------------------------------- */
 
-/* Jamba: one attention in each period, the rest recurrent. */
+/* Jamba: one attention in each period, the rest recurrent; RecurrentGemma's attention has a window. */
 static bool read_attention_period(struct model *model, const struct doc *doc)
 {
     (void)doc;
@@ -360,7 +364,8 @@ static bool read_attention_period(struct model *model, const struct doc *doc)
     double period = config_count(config, FIELD_attention_period);
     double offset = config_count_or(config, FIELD_attention_offset, 0);
     for (size_t layer = 0; layer < count_of(model); layer++)
-        model->plan[layer].mixer = fmod((double)layer - offset, period) == 0 ? MIXER_FULL : MIXER_LINEAR;
+        model->plan[layer].mixer = fmod((double)layer - offset, period) != 0 ? MIXER_LINEAR
+                                 : model->family->windowed ? MIXER_SLIDING : MIXER_FULL;
     return true;
 }
 
@@ -458,13 +463,13 @@ static const struct pattern_key mixer_patterns[] = {
     { "compress_ratios", 0, read_ratios, NULL },
     { "sliding_window_pattern", 0, read_window_pattern, NULL },
     { "global_attn_every_n_layers", 0, read_global_interval, NULL },
-    { "attn_layer_period", 0, read_attention_period, "attention_period" },
     { "attn_layer_indices", 0, read_attention_numbers, NULL },
     { "full_attn_idxs", 0, read_full_numbers, NULL },
     { "cross_attention_layers", TRAIT_BIT(crossed), read_crossed, NULL },
     { NULL, TRAIT_BIT(crossed), read_crossed, NULL },
     { "block_types", 0, read_block_types, NULL },
     { "_block_types", 0, read_block_types, NULL },
+    { "attn_layer_period", 0, read_attention_period, "attention_period" },
     { "num_query_heads", 0, read_openelm, NULL },
     { NULL, 0, read_family_windows, NULL },
 };
@@ -590,7 +595,7 @@ static const struct pattern_key ffn_patterns[] = {
     { "first_k_dense_replace", 0, read_ffn_frequency, NULL },
     { "n_dense_layers", 0, read_ffn_frequency, NULL },
     { "expert_layer_period", 0, read_expert_period, "expert_period" },
-    { "moe_layer_start_index", 0, read_expert_range, NULL },
+    { "moe_layer_start_index", 0, read_expert_range, "expert_start" },
     { NULL, 0, read_ffn_default, NULL },
 };
 
