@@ -1,25 +1,32 @@
-/* Price lists of others: LiteLLM's JSON, models.dev's CSV and our own format, read into one list
+/* Price lists of others: JSON of routers and clouds, models.dev's CSV and our own format, read into one list
  * of prices.
  *
  * An entry is kept if it has an input and an output price. Prices become USD per token; one above
- * 1 USD per token is an error of units and is refused. Names such as "..._above_200k_tokens" give
- * a long-context step, of which the first counts. A price of 0 is not kept: it is counted, and the
- * quantity has no price. Nothing is read from prose. */
+ * 1 USD per token is an error of units and is refused. Names such as "..._above_200k_tokens", lists of
+ * ranges and of steps give the prices of longer prompts, which apply to the whole request. A price of 0 is not
+ * kept: it is counted, and the quantity has no price. Nothing is read from prose. Prices of other things than text
+ * tokens, and of hours of a day, are named in `unread`. */
 #include "import/prices.h"
 
 #include "catalog/catalog.h"
+#include "catalog/sheet.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A million dollars a million tokens: what is more is a mistake of units, and of no use. */
 static const double PRICE_MOST = 1;
 
+struct key_row;
 struct price_reader {
     struct arena *arena;
     struct price_sheet *sheet;
     struct error *error;
     const char *date;
+    struct key_row *keys;           /* of data/price_keys.csv */
+    size_t key_count;
+    const char *met;                /* keys with prices in an entry that has none of a token; NULL */
 };
 
 /* NULL: one of the names is no plain text. `line`: 0, the file has none. */
@@ -77,16 +84,72 @@ static const char *date_of_name(struct arena *arena, const char *file)
     return found;
 }
 
-/* ---- LiteLLM ----------------------------------------------------------------------------- */
+/* ---- lists in JSON ------------------------------------------------------------------------- */
 
-static const struct { const char *field; enum price_class class; } classes[] = {
-    { "input_cost_per_token", PRICE_INPUT },
-    { "output_cost_per_token", PRICE_OUTPUT },
-    { "cache_read_input_token_cost", PRICE_HIT },
-    { "input_cost_per_token_cache_hit", PRICE_HIT },
-    { "cache_creation_input_token_cost", PRICE_WRITE_SHORT },
-    { "cache_creation_input_token_cost_above_1hr", PRICE_WRITE_LONG },
+/* Keys are read by data/price_keys.csv. A key is a head and a unit: "input_cost_per_token", "cache_read_mtok". A head alone
+ * has the unit of its place in the entry: of "pricing" in OpenRouter's list, of the entry itself in LiteLLM's. */
+struct key_row {
+    const char *kind, *word, *says, *beside;
+    double times;
 };
+
+/* The rows are read once: each key of a list is compared with all of them. */
+static void open_keys(struct price_reader *reader)
+{
+    static const char *const columns[] = { "kind", "word", "says", "beside", "times" };
+    const struct csv *csv = csv_built_in("data/price_keys.csv");
+    const char *cells[5];
+    reader->keys = arena_array(reader->arena, csv->rows + 1, sizeof *reader->keys);
+    for (size_t row = 0; row < csv->rows; row++) {
+        struct key_row *key = &reader->keys[reader->key_count++];
+        for (int i = 0; i < 5; i++)
+            cells[i] = csv_cell(csv, row, csv_column(csv, columns[i]));
+        *key = (struct key_row){ cells[0], cells[1], cells[2], cells[3], NAN };
+        text_number(text_of(cells[4]), &key->times);
+    }
+}
+
+static const struct key_row *next_key(const struct price_reader *reader, const char *kind, size_t *at)
+{
+    while (*at < reader->key_count)
+        if (!strcmp(reader->keys[(*at)++].kind, kind))
+            return &reader->keys[*at - 1];
+    return NULL;
+}
+
+/* A letter in small, or a digit; 0: what does not count. */
+static char plain_letter(char letter)
+{
+    if (letter >= 'A' && letter <= 'Z')
+        return (char)(letter - 'A' + 'a');
+    return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ? letter : 0;
+}
+
+/* Is a key the word, in small letters and digits alone? */
+static bool is_plain(const char *key, struct text word)
+{
+    size_t at = 0;
+    for (; *key; key++) {
+        const char letter = plain_letter(*key);
+        if (letter && (at == word.size || word.data[at++] != letter))
+            return false;
+    }
+    return at == word.size;
+}
+
+static bool plain_key(struct text key, char *out, size_t room)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < key.size; i++) {
+        const char letter = plain_letter(key.data[i]);
+        if (letter && size + 1 == room)
+            return false;
+        if (letter)
+            out[size++] = letter;
+    }
+    out[size] = 0;
+    return true;
+}
 
 static const char *const tier_ends[SERVICE_TIERS] = { "", "_batches", "_flex", "_priority" };
 
@@ -99,129 +162,467 @@ static bool cut_end(struct text *name, const char *end)
     return true;
 }
 
+/* The last number of thousands in a name, "..._above_200k_tokens", "gt_128k", in tokens; 0: none. */
+static double thousands_in(struct text name)
+{
+    double tokens;
+    for (size_t end = name.size; end-- > 1;) {
+        size_t begin = end;
+        while (begin > 0 && name.data[begin - 1] >= '0' && name.data[begin - 1] <= '9')
+            begin--;
+        if ((name.data[end] == 'k' || name.data[end] == 'K') && begin < end &&
+            text_number((struct text){ name.data + begin, end - begin }, &tokens))
+            return 1000 * tokens;
+    }
+    return 0;
+}
+
 /* "..._above_200k_tokens": cut it off; the tokens, or 0 for none. */
 static double cut_threshold(struct text *name)
 {
     static const char above[] = "_above_";
-    struct text rest = *name;
-    double tokens;
-    if (!cut_end(&rest, "k_tokens"))
+    const size_t size = sizeof above - 1;
+    struct text cut = *name;
+    if (!cut_end(&cut, "_tokens"))
         return 0;
-    size_t digits = 0;
-    while (digits < rest.size && rest.data[rest.size - 1 - digits] >= '0' &&
-           rest.data[rest.size - 1 - digits] <= '9')
-        digits++;
-    struct text number = { rest.data + rest.size - digits, digits };
-    rest.size -= digits;
-    if (!cut_end(&rest, above) || !text_number(number, &tokens) || !(tokens > 0))
-        return 0;
-    *name = rest;
-    return 1000 * tokens;
+    for (size_t at = cut.size; at-- > size;)
+        if (!memcmp(cut.data + at - size, above, size)) {
+            name->size = at - size;
+            return thousands_in(cut);
+        }
+    return 0;
 }
 
 struct price_terms {
     enum service_tier tier;
     enum price_class class;
     double threshold;               /* 0: below any */
+    double times;                   /* USD per token for a price of 1; NAN: as its place says */
 };
 
-static bool find_place(const char *key, struct price_terms *place)
+/* A word without "cost" and "price". */
+static void cut_words(char *word)
 {
+    static const char *const words[] = { "cost", "price", "usd" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (char *at; (at = strstr(word, words[i]));)
+            memmove(at, at + strlen(words[i]), strlen(at + strlen(words[i])) + 1);
+}
+
+static bool find_terms(const struct price_reader *reader, const char *key, struct price_terms *terms)
+{
+    static const char *const classes[PRICE_CLASSES] = { "input", "output", "hit", "write_short", "write_long" };
     struct text name = text_of(key);
-    *place = (struct price_terms){ SERVICE_STANDARD, PRICE_INPUT, 0 };
+    const struct key_row *row;
+    char plain[80];
+    *terms = (struct price_terms){ .times = NAN };
     for (int tier = 1; tier < SERVICE_TIERS; tier++)
         if (cut_end(&name, tier_ends[tier])) {
-            place->tier = (enum service_tier)tier;
+            terms->tier = (enum service_tier)tier;
             break;
         }
-    place->threshold = cut_threshold(&name);
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (text_is(name, classes[i].field)) {
-            place->class = classes[i].class;
+    cut_end(&name, "_tiers");
+    terms->threshold = cut_threshold(&name);
+    if (!plain_key(name, plain, sizeof plain))
+        return false;
+    for (size_t at = 0; (row = next_key(reader, "unit", &at));) {
+        struct text cut = text_of(plain);
+        if (cut_end(&cut, row->word) && cut.size) {
+            plain[cut.size] = 0;
+            terms->times = row->times;
+            break;
+        }
+    }
+    cut_words(plain);
+    for (size_t at = 0; (row = next_key(reader, "head", &at));)
+        if (!strcmp(row->word, plain)) {
+            terms->class = (enum price_class)name_index(classes, PRICE_CLASSES, row->says);
             return true;
         }
     return false;
 }
 
-static bool price_number(struct price_reader *reader, const char *entry, const struct doc *field,
-                         double *value)
-{
-    *value = field->number;
-    if (field->kind == DOC_NUMBER && *value >= 0 && *value <= PRICE_MOST)
-        return true;
-    if (field->kind != DOC_NUMBER)
-        error_set(reader->error, "%.200s: '%.100s': %s is not a number", reader->sheet->file, entry,
-                  field->key);
-    else
-        error_set(reader->error, "%.200s: '%.100s': %s = %g is out of range", reader->sheet->file, entry,
-                  field->key, *value);
-    return error_expected(reader->error, "USD per token, from 0 to %g", PRICE_MOST);
-}
+/* The prices of an entry as they are read: by where they begin, in no order. */
+struct price_card {
+    double from;                    /* tokens of the prompt */
+    bool whole;                     /* what it does not say is not cheaper: a hit costs the input */
+    double at[SERVICE_TIERS][PRICE_CLASSES];
+};
+enum { CARDS_MOST = 32 };
+struct price_entry {
+    const char *name, *list;
+    struct price_card cards[CARDS_MOST];
+    size_t count;
+    bool any;                       /* some price was met */
+    int free;
+    struct buffer unread;           /* keys with a price that is none of a text token */
+};
 
-/* The first step counts: prices above a second one are left out. */
-static bool read_field(struct price_reader *reader, struct price *price, const char *entry,
-                       const struct doc *field)
+static double *card_place(struct price_entry *entry, double from, bool whole, const struct price_terms *terms)
 {
-    struct price_terms place;
-    double value;
-    if (!find_place(field->key, &place) || field->kind == DOC_NULL)
-        return true;
-    if (!price_number(reader, entry, field, &value))
-        return false;
-    if (place.threshold && place.threshold > price->threshold)
-        return true;
-    if (place.threshold && place.threshold < price->threshold)
+    size_t at = 0;
+    while (at < entry->count && entry->cards[at].from != from)
+        at++;
+    if (at == CARDS_MOST)
+        at--;
+    if (at == entry->count) {
+        struct price_card *card = &entry->cards[entry->count++];
+        *card = (struct price_card){ .from = from, .whole = whole };
         for (int tier = 0; tier < SERVICE_TIERS; tier++)
             for (int class = 0; class < PRICE_CLASSES; class++)
-                price->at[tier][1][class] = NAN;
-    if (place.threshold)
-        price->threshold = place.threshold;
-    set_price(price, &price->at[place.tier][place.threshold > 0][place.class], value);
+                card->at[tier][class] = NAN;
+    }
+    return &entry->cards[at].at[terms->tier][terms->class];
+}
+
+static bool price_of(const struct doc *value, double *number)
+{
+    *number = value->number;
+    return value->kind == DOC_NUMBER || (value->kind == DOC_STRING && text_number(text_of(value->string), number));
+}
+
+static bool put_price(struct price_reader *reader, struct price_entry *entry, const char *key, const struct doc *value,
+                      double from, bool whole, const struct price_terms *terms)
+{
+    double number;
+    if (!price_of(value, &number) || !(number * terms->times <= PRICE_MOST) || (number < 0 && number != -1)) {
+        if (value->kind != DOC_NUMBER)
+            error_set(reader->error, "%.200s: '%.100s': %s is not a number", reader->sheet->file, entry->name, key);
+        else
+            error_set(reader->error, "%.200s: '%.100s': %s = %g is out of range", reader->sheet->file, entry->name, key, number);
+        return error_expected(reader->error, "USD per token, from 0 to %g", PRICE_MOST);
+    }
+    entry->any = true;
+    if (number > 0)
+        *card_place(entry, from, whole, terms) = number * terms->times;
+    else
+        entry->free += number == 0;                 /* -1: OpenRouter's "depends on the model" */
     return true;
+}
+
+/* Where an element of a list of steps begins; NAN: it does not say. */
+static double step_from(const struct doc *step)
+{
+    static const char *const names[] = { "start", "min", "from", "threshold" };
+    const struct doc *range = doc_get(step, "range"), *tier = doc_get(step, "tier");
+    if (range && range->kind == DOC_ARRAY && range->first)
+        return range->first->kind == DOC_NUMBER ? range->first->number : NAN;
+    if (tier && tier->kind == DOC_OBJECT)
+        return strcmp(doc_text(tier, "type", "context"), "context") ? NAN : doc_number(tier, "size", NAN);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (doc_get(step, names[i]))
+            return doc_number(step, names[i], NAN);
+    return doc_get(step, "max") ? 0 : NAN;
+}
+
+static bool bad_step(struct price_reader *reader, const struct price_entry *entry, const char *key)
+{
+    error_set(reader->error, "%.200s: '%.100s': an element of %s does not say from how many prompt tokens it is", reader->sheet->file,
+              entry->name, key);
+    return error_expected(reader->error, "\"range\": [from, to], \"min\", \"start\" or \"tier\": {\"type\": \"context\", \"size\": from}");
+}
+
+/* One price, which steps may follow: 3e-6, "0.000003", {"price": 3}, {"base": 3, "tiers": [{"start": 200000, "price": 6}]},
+ * [{"min": 0, "max": 200000, "cost": "0.000003"}, ...]. */
+static bool read_price(struct price_reader *reader, struct price_entry *entry, const struct doc *field, double from, bool whole,
+                       const struct price_terms *terms)
+{
+    const struct doc *steps = field->kind == DOC_ARRAY ? field : NULL, *base = field;
+    if (field->kind == DOC_OBJECT) {
+        base = doc_get(field, "base") ? doc_get(field, "base") : doc_get(field, "price");
+        steps = doc_get(field, "tiers");
+        if (!base)
+            return true;
+    }
+    if (base->kind != DOC_NULL && base->kind != DOC_ARRAY &&
+        !put_price(reader, entry, field->key, base, fmax(from, terms->threshold), whole, terms))
+        return false;
+    for (const struct doc *step = steps && steps->kind == DOC_ARRAY ? steps->first : NULL; step; step = step->next) {
+        const struct doc *price = doc_get(step, "price") ? doc_get(step, "price") : doc_get(step, "cost");
+        const double start = step_from(step);
+        if (!price || isnan(start))
+            return bad_step(reader, entry, field->key);
+        if (!put_price(reader, entry, field->key, price, start, whole, terms))
+            return false;
+    }
+    return true;
+}
+
+static bool has_key(const struct doc *object, const char *plain)
+{
+    for (const struct doc *field = object && object->kind == DOC_OBJECT ? object->first : NULL; field; field = field->next)
+        if (field->key && field->kind != DOC_NULL && is_plain(field->key, text_of(plain)))
+            return true;
+    return false;
+}
+
+static const struct doc *find_inside(const struct doc *object, const char *path)
+{
+    while (object && object->kind == DOC_OBJECT && *path) {
+        const size_t size = strcspn(path, ".");
+        const struct doc *found = NULL;
+        for (const struct doc *field = object->first; field && !found; field = field->next)
+            if (is_plain(field->key, (struct text){ path, size }))
+                found = field;
+        object = found;
+        path += size + (path[size] == '.');
+    }
+    return *path ? NULL : object;
+}
+
+static bool read_card(struct price_reader *reader, struct price_entry *entry, const struct doc *card, double times, double from,
+                      bool whole, bool inside)
+{
+    static const char *const priced[] = { "cost", "price", "per1", "mtok", "hourly", "permillion" };
+    for (const struct doc *field = card->first; field; field = field->next) {
+        struct price_terms terms;
+        double number;
+        bool known = find_terms(reader, field->key, &terms);
+        terms.times = isnan(terms.times) ? times : terms.times;
+        if (known && isfinite(terms.times)) {
+            if (!read_price(reader, entry, field, from, whole, &terms))
+                return false;
+            continue;
+        }
+        if (!price_of(field, &number) || !(number > 0))
+            continue;
+        char plain[80] = "";
+        plain_key(text_of(field->key), plain, sizeof plain);
+        known = inside && strcmp(plain, "discount");
+        for (size_t i = 0; i < sizeof priced / sizeof *priced; i++)
+            known = known || strstr(plain, priced[i]);
+        entry->unread.arena = reader->arena;
+        if (known && entry->unread.size < 200)
+            buffer_print(&entry->unread, "%s%.60s", entry->unread.size ? ", " : "", field->key);
+    }
+    return true;
+}
+
+/* Cards for longer prompts, behind the place that a row says. */
+static bool read_ranges(struct price_reader *reader, struct price_entry *entry, const struct doc *ranges, double times)
+{
+    const double said = thousands_in(text_of(ranges->key));
+    if (ranges->kind == DOC_OBJECT && said > 0)
+        return read_card(reader, entry, ranges, times, said, false, true);
+    for (const struct doc *one = ranges->first; one; one = one->next) {
+        const double from = ranges->kind == DOC_OBJECT ? thousands_in(text_of(one->key)) : step_from(one);
+        if (one->kind != DOC_OBJECT || isnan(from) || (ranges->kind == DOC_OBJECT && !(from > 0)))
+            return bad_step(reader, entry, ranges->key);
+        if (!read_card(reader, entry, one, times, from, true, true))
+            return false;
+    }
+    return true;
+}
+
+/* Of prices that hold for a time the last that had begun on the list's date; those for hours of a day are left out. */
+static const struct doc *card_of_list(struct price_reader *reader, struct price_entry *entry, const struct doc *list)
+{
+    const struct doc *chosen = NULL;
+    for (const struct doc *one = list->first; one; one = one->next) {
+        const struct doc *constraint = doc_get(one, "constraint"), *card = doc_get(one, "prices");
+        const char *begins = constraint && constraint->kind == DOC_OBJECT ? doc_text(constraint, "start_date", "") : "";
+        entry->unread.arena = reader->arena;
+        if (!card || card->kind != DOC_OBJECT)
+            continue;
+        if (constraint && constraint->kind == DOC_OBJECT && !*begins)
+            buffer_print(&entry->unread, "%sprices of other hours", entry->unread.size ? ", " : "");
+        else if (!chosen || !*reader->date || strcmp(begins, reader->date) <= 0)
+            chosen = card;
+    }
+    return chosen;
+}
+
+static bool check_currency(struct price_reader *reader, const struct doc *object, const char *name)
+{
+    const char *currency = object && object->kind == DOC_OBJECT ? doc_text(object, "currency", "USD") : "USD";
+    if (!strcmp(currency, "USD") || !strcmp(currency, "usd"))
+        return true;
+    error_set(reader->error, "%.200s: '%.100s': currency is %.20s", reader->sheet->file, name, currency);
+    return error_expected(reader->error, "prices in USD");
+}
+
+/* All cards of an entry, by the rows of places that it has. */
+static bool read_places(struct price_reader *reader, struct price_entry *entry, const struct doc *doc)
+{
+    const struct doc *seen[8];
+    size_t count = 0;
+    const struct key_row *row, *ranges;
+    double own = NAN;
+    for (size_t at = 0; (row = next_key(reader, "place", &at));) {
+        const size_t size = strlen(row->word);
+        const struct doc *place = find_inside(doc, row->word), *card = place;
+        bool known = !place;
+        for (size_t i = 0; i < count; i++)
+            known = known || seen[i] == place;
+        if (known || (*row->beside && !has_key(doc, row->beside) && !has_key(place, row->beside)))
+            continue;
+        if (place->kind == DOC_ARRAY)
+            card = card_of_list(reader, entry, place);
+        if (!card || card->kind != DOC_OBJECT || count == sizeof seen / sizeof *seen)
+            continue;
+        seen[count++] = place;
+        entry->list = entry->list ? entry->list : row->says;
+        own = place == doc ? row->times : own;
+        if (!check_currency(reader, card, entry->name) || !read_card(reader, entry, card, row->times, 0, false, place != doc))
+            return false;
+        for (size_t k = 0; (ranges = next_key(reader, "ranges", &k));) {
+            const bool here = size && !strncmp(ranges->word, row->word, size) && ranges->word[size] == '.';
+            const struct doc *found = here ? find_inside(card, ranges->word + size + 1) : NULL;
+            if (found && !read_ranges(reader, entry, found, row->times))
+                return false;
+        }
+    }
+    if (isnan(own) && !read_card(reader, entry, doc, NAN, 0, false, false))
+        return false;
+    for (size_t k = 0; (ranges = next_key(reader, "ranges", &k));) {
+        const struct doc *found = strchr(ranges->word, '.') ? NULL : find_inside(doc, ranges->word);
+        if (found && !read_ranges(reader, entry, found, ranges->times))
+            return false;
+    }
+    return true;
+}
+
+static int compare_cards(const void *a, const void *b)
+{
+    const struct price_card *x = a, *y = b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Into a price: the first card, the one above the first step, further ones. A class without steps of its own, in an entry
+ * where others have some, keeps its price where each class says its steps. */
+static void take_cards(struct price_reader *reader, struct price_entry *entry, struct price *price)
+{
+    qsort(entry->cards, entry->count, sizeof *entry->cards, compare_cards);
+    price->further = arena_array(reader->arena, entry->count + 1, sizeof *price->further);
+    for (size_t i = 0; i < entry->count; i++) {
+        struct price_card *card = &entry->cards[i];
+        double *standard = card->at[SERVICE_STANDARD];
+        for (int class = PRICE_HIT; i && card->whole && class < PRICE_CLASSES; class++)
+            if (isnan(standard[class]))
+                standard[class] = standard[PRICE_INPUT];
+        if (i >= 2) {
+            struct price_step *step = &price->further[price->further_count++];
+            step->from = card->from;
+            memcpy(step->at, standard, sizeof step->at);
+            continue;
+        }
+        if (i)
+            price->threshold = card->from;
+        for (int tier = 0; tier < SERVICE_TIERS; tier++)
+            memcpy(price->at[tier][i], card->at[tier], sizeof card->at[tier]);
+    }
+    price->free = entry->free;
+    price->unread = entry->unread.data;
 }
 
 static double number_of(const struct doc *object, const char *key)
 {
-    const double number = doc_number(object, key, NAN);
+    const double number = object && object->kind == DOC_OBJECT ? doc_number(object, key, NAN) : NAN;
     return number > 0 ? number : NAN;
 }
 
-static bool read_entry(struct price_reader *reader, const struct doc *entry)
+/* The first of some keys that has a text. */
+static const char *first_text(const struct doc *doc, const char *const *keys, const char *absent)
 {
-    const char *mode = doc_text(entry, "mode", "");
-    if (strcmp(mode, "chat") && strcmp(mode, "responses")) {
-        reader->sheet->left_out++;
-        return true;
+    for (; *keys; keys++) {
+        const struct doc *value = doc_get(doc, *keys);
+        if (value && value->kind == DOC_OBJECT)
+            value = doc_get(value, "value");        /* {"operator": "equals", "value": "gpt-4"} */
+        if (value && value->kind == DOC_STRING && *value->string)
+            return value->string;
     }
-    struct price *price = add_price(reader, 0, doc_text(entry, "litellm_provider", ""), entry->key);
+    return absent;
+}
+
+static bool is_text_model(const struct doc *doc)
+{
+    static const char *const modes[] = { "", "chat", "responses" },
+                      *const others[] = { "embedding", "rerank", "reranking", "image", "video", "speech", "transcription", "moderation" };
+    return name_listed(modes, sizeof modes / sizeof *modes, doc_text(doc, "mode", "")) &&
+           !name_listed(others, sizeof others / sizeof *others, doc_text(doc, "type", ""));
+}
+
+static double context_of(const struct doc *doc)
+{
+    static const char *const keys[] = { "max_input_tokens", "context_length", "context_window", "context_tokens" };
+    double context = number_of(doc_get(doc, "limit"), "context");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        context = isnan(context) ? number_of(doc, keys[i]) : context;
+    return context;
+}
+
+static bool read_entry(struct price_reader *reader, const struct doc *doc, const char *seller, struct price_entry *entry)
+{
+    static const char *const names[] = { "id", "model", "model_name", "name", NULL },
+                      *const sellers[] = { "litellm_provider", "provider", "vendor", "provider_name", NULL };
+    const bool keyed = doc->key && *doc->key && strcmp(doc->key, "model_info");
+    *entry = (struct price_entry){ .name = keyed ? doc->key : first_text(doc, names, "") };
+    if (!read_places(reader, entry, doc))
+        return false;
+    if (!entry->any)
+        return true;
+    seller = first_text(doc, sellers, seller);
+    if (!*seller && strchr(entry->name, '/'))
+        seller = arena_copy(reader->arena, entry->name, strcspn(entry->name, "/"));
+    struct price *price = add_price(reader, 0, seller, entry->name);
     if (!price)
         return false;
-    for (const struct doc *field = entry->first; field; field = field->next)
-        if (!read_field(reader, price, entry->key, field))
-            return false;
-    const struct doc *more = doc_get(entry, "provider_specific_entry");
-    price->fast = number_of(more && more->kind == DOC_OBJECT ? more : NULL, "fast");
-    price->context = number_of(entry, "max_input_tokens");
-    price->storage = number_of(entry, "cache_storage_cost_per_token_per_second");
+    take_cards(reader, entry, price);
+    price->fast = number_of(doc_get(doc, "provider_specific_entry"), "fast");
+    price->context = context_of(doc);
+    price->storage = number_of(doc, "cache_storage_cost_per_token_per_second");
     keep_if_priced(reader);
+    reader->sheet->kind = entry->list && price == &reader->sheet->prices[reader->sheet->count - 1] && !*reader->sheet->kind
+                          ? entry->list : reader->sheet->kind;
     return true;
 }
 
-static bool read_litellm(struct price_reader *reader, struct text text)
+/* Entries are the objects that have a price; what has none may have entries inside it. */
+static bool walk(struct price_reader *reader, const struct doc *doc, const char *seller, int depth)
+{
+    enum { DEEPEST = 6 };
+    struct price_entry *entry = arena_alloc(reader->arena, sizeof *entry);
+    if (doc->kind == DOC_OBJECT) {
+        if (doc->key && !strcmp(doc->key, "sample_spec"))
+            return true;
+        if (!is_text_model(doc)) {
+            reader->sheet->left_out++;
+            return true;
+        }
+        if (!check_currency(reader, doc, doc->key ? doc->key : "list") || !read_entry(reader, doc, seller, entry))
+            return false;
+        if (entry->any)
+            return true;
+        if (entry->unread.size && !reader->met)
+            reader->met = entry->unread.data;
+        if (doc_get(doc, "mode") && doc->key) {
+            reader->sheet->left_out++;
+            return true;
+        }
+        static const char *const holders[] = { "models", "data", "prices", "providers" };
+        const bool holds = !doc->key || name_listed(holders, sizeof holders / sizeof *holders, doc->key);
+        seller = doc_text(doc, "provider", doc_text(doc, "id", holds || *seller ? seller : doc->key));
+    }
+    for (const struct doc *one = depth < DEEPEST ? doc->first : NULL; one; one = one->next)
+        if ((one->kind == DOC_OBJECT || one->kind == DOC_ARRAY) && !walk(reader, one, seller, depth + 1))
+            return false;
+    return true;
+}
+
+static bool read_json(struct price_reader *reader, struct text text)
 {
     struct doc *doc;
     if (!json_read(reader->arena, reader->sheet->file, text, &doc, reader->error))
         return false;
-    reader->sheet->kind = "LiteLLM";
-    for (const struct doc *entry = doc->first; entry; entry = entry->next) {
-        if (entry->kind != DOC_OBJECT) {
-            error_set(reader->error, "%.200s: '%.100s' is not an object", reader->sheet->file,
-                      entry->key ? entry->key : "");
-            return error_expected(reader->error, "\"MODEL\": { \"input_cost_per_token\": 3e-6, ... }");
-        }
-        if (strcmp(entry->key, "sample_spec") && !read_entry(reader, entry))
-            return false;
-    }
+    reader->sheet->kind = "";
+    open_keys(reader);
+    if (!walk(reader, doc, "", 0))
+        return false;
+    reader->sheet->kind = *reader->sheet->kind ? reader->sheet->kind : "a list of prices";
+    struct buffer keys = { .arena = reader->arena };
+    for (const struct doc *one = doc->first; one && keys.size < 100; one = one->next)
+        buffer_print(&keys, "%s%.60s", keys.size ? ", " : "", one->key ? one->key : "");
+    reader->met = reader->met ? reader->met : keys.data;
     return true;
 }
 
@@ -350,14 +751,16 @@ bool prices_read(struct arena *arena, const char *file, struct text text,
 {
     struct text start = text_trim(text);
     *sheet = (struct price_sheet){ .file = file };
-    struct price_reader reader = { arena, sheet, error, date_of_name(arena, file) };
+    struct price_reader reader = { arena, sheet, error, date_of_name(arena, file), NULL, 0, NULL };
     bool json = start.size && (*start.data == '{' || *start.data == '[');
-    if (!(json ? read_litellm(&reader, text) : read_csv(&reader, text)))
+    if (!(json ? read_json(&reader, text) : read_csv(&reader, text)))
         return false;
     if (sheet->count)
         return true;
-    error_set(error, "%s: no entry with an input and an output price above 0 per token", file);
-    return error_expected(error, "a chat model with both");
+    error_set(error, "%s: no entry with an input and an output price above 0 per token%s%s", file, reader.met && *reader.met ? "; met: " : "",
+              reader.met ? reader.met : "");
+    return error_expected(error, "a model with both, as \"input_cost_per_token\" and \"output_cost_per_token\", \"input_per_1k\", "
+                          "\"input_mtok\" (data/price_keys.csv has all keys)");
 }
 
 const char *price_model(const struct price *price)

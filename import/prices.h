@@ -1,12 +1,12 @@
 /* prices -- price lists of others, read into one form.
  *
- *     LiteLLM's JSON         \
+ *     JSON of routers         \
  *     models.dev as CSV       >--prices_read-->  prices: one a model and seller
  *     data/prices.csv         /
  *
  * A price is in USD/token (storage in USD/token/s), NAN where none is published. A published 0
  * is "not charged" and no price: it is counted in `free`. Thresholds, which LiteLLM puts into
- * names of fields, become one number; of several steps the first is kept.
+ * names of fields, become numbers.
  *
  * Unknown columns are ignored; a price below 0 or above 1e6 USD/Mtoken is an error.
  * A sheet has the date of its rows, or of its file's name. What is not sold by the token as text
@@ -21,6 +21,12 @@ enum price_class {
 };
 enum service_tier { SERVICE_STANDARD, SERVICE_BATCH, SERVICE_FLEX, SERVICE_PRIORITY, SERVICE_TIERS };
 
+/* Prices of requests whose prompt is longer than `from` tokens, at the standard tier. */
+struct price_step {
+    double from;
+    double at[PRICE_CLASSES];
+};
+
 /* An entry of a price list, in USD per token; NAN: no such price. */
 struct price {
     const char *seller, *model;     /* "anthropic", "claude-opus-4-7"; as the list spells them */
@@ -31,11 +37,14 @@ struct price {
     double threshold;               /* tokens; NAN: no step */
     double fast;                    /* price of fast mode over the standard price; NAN: none */
     double context;                 /* tokens of the longest prompt; NAN: not stated */
+    struct price_step *further;     /* steps above the first, ascending */
+    size_t further_count;
     int free;                       /* number of prices that are published as 0 */
+    const char *unread;             /* keys of prices that are not of text tokens, "a, b"; NULL: none */
 };
 
 struct price_sheet {
-    const char *file, *kind;        /* kind: "LiteLLM", "models.dev", "chalkline" */
+    const char *file, *kind;        /* kind: "LiteLLM", "OpenRouter", "models.dev", "chalkline", ... */
     struct price *prices;
     size_t count, room;
     size_t left_out;                /* entries that sell something else, or have no price */

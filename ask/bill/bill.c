@@ -131,6 +131,18 @@ static void note_rule(struct bill *bill, const struct caching_rule *rule)
     }
 }
 
+/* What the list says of the entry beside the prices of text tokens. */
+static void note_list(struct bill *bill, const struct price *price)
+{
+    struct facts *facts = &bill->scenario.facts;
+    if (price->further_count)
+        facts_note_once(facts, arena_print(bill->arena, "%s: %zu ranges of prices, by the prompt of each request", price->model,
+                                           price->further_count + 2));
+    if (price->unread && *price->unread)
+        facts_note_once(facts, arena_print(bill->arena, "%s: prices that are not of text tokens are not billed: %s", price->model,
+                                           price->unread));
+}
+
 /* ---- the workload ------------------------------------------------------------------------- */
 
 static const char *const workload_rows[] = { NAME_task_requests, NAME_task_rate, NAME_task_turns,
@@ -229,6 +241,7 @@ static bool add_entries(struct bill *bill)
         section_word(entry, "why", bill_why(bill, reading->price, cost.best));
         bill_basis(bill, reading->price, cost.best, &bill->basis);
         note_rule(bill, caching_find(&bill->caching, reading->price));
+        note_list(bill, reading->price);
     }
     return true;
 }

@@ -153,6 +153,26 @@ static void fill_charges(const struct bill *bill, const struct bill_point *point
     }
 }
 
+/* The further step that a prompt is above; NULL: none. */
+static const struct price_step *step_of(const struct price *price, double prompt)
+{
+    const struct price_step *step = NULL;
+    for (size_t i = 0; i < price->further_count; i++)
+        if (prompt > price->further[i].from)
+            step = &price->further[i];
+    return step;
+}
+
+static bool is_of_step(int charge)
+{
+    return charge == THRESHOLD || (charge < PRICED && priced[charge].above);
+}
+
+static double step_charge(const struct price_step *step, int charge)
+{
+    return charge == THRESHOLD ? step->from : or_zero(step->at[priced[charge].class]);
+}
+
 /* Does the seller offer the scheme? It does if it published the prices that the scheme needs. */
 static bool offered(const struct bill_point *point, enum scheme scheme)
 {
@@ -242,6 +262,25 @@ static void open_run(struct bill_run *run, size_t points)
         run->outputs[i] = arena_array(run->scratch, rows, sizeof(double));
 }
 
+/* The rows know one step. Of a list with further ones a request has the step that its prompt is above, which is known once the
+ * graph has run: then the block runs again. */
+static bool choose_steps(struct bill_run *run, const struct bill_point *points, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct price *price = points[i].price;
+        for (size_t k = 0; k < run->requests.count && price->further_count; k++) {
+            const size_t line = i * run->requests.count + k;
+            const struct price_step *step = step_of(price, run->outputs[PROMPT][line]);
+            for (int j = 0; step && j <= THRESHOLD; j++)
+                if (is_of_step(j))
+                    run->charges[j][line] = step_charge(step, j);
+            any = any || step;
+        }
+    }
+    return any;
+}
+
 /* Run a block of points through the graph, and add up the requests of each. */
 static void run_block(struct bill_run *run, const struct bill_point *points, size_t count,
                       struct bill_cost *costs)
@@ -255,6 +294,8 @@ static void run_block(struct bill_run *run, const struct bill_point *points, siz
                 run->charges[j][i * requests + k] = at[j];
     }
     graph_run(&run->bill->graph, run->columns, run->outputs, count * requests);
+    if (choose_steps(run, points, count))
+        graph_run(&run->bill->graph, run->columns, run->outputs, count * requests);
     for (size_t at = 0; at < count; at++) {
         struct bill_cost *cost = &costs[at];
         double sums[OUTPUTS] = { 0 };
@@ -349,7 +390,16 @@ void bill_basis(struct bill *bill, const struct price *price, enum scheme scheme
             inputs[bill->number_input] = requests.number[k];
         if (bill->summary_input >= 0)
             inputs[bill->summary_input] = requests.summary[k];
+        for (int i = 0; i <= THRESHOLD; i++)
+            if (bill->charge_input[i] >= 0)
+                inputs[bill->charge_input[i]] = charges[i];
         graph_value(&scratch, graph, inputs, nodes, outputs);
+        const struct price_step *step = step_of(price, outputs[PROMPT]);
+        for (int i = 0; step && i <= THRESHOLD; i++)
+            if (is_of_step(i) && bill->charge_input[i] >= 0)
+                inputs[bill->charge_input[i]] = step_charge(step, i);
+        if (step)
+            graph_value(&scratch, graph, inputs, nodes, outputs);
         graph_slopes(&scratch, graph, (size_t)scheme, nodes, slopes);
         whole += outputs[scheme];
         for (size_t i = 0; i < graph->input_count; i++)
@@ -374,6 +424,9 @@ const char *bill_why(struct bill *bill, const struct price *price, enum scheme s
     struct error ignored;
     double charges[CHARGES];
     fill_charges(bill, &point, charges);
+    const struct price_step *step = step_of(price, bill_cost(bill, price, (struct bill_change){ NULL, 0 }).prompt_most);
+    for (int i = 0; step && i <= THRESHOLD; i++)
+        charges[i] = is_of_step(i) ? step_charge(step, i) : charges[i];
     buffer_print(&out, "chalkline why %s", schemes[scheme].row);
     if (!values_of(scenario, &schemes[scheme].row, 1, &values, &ignored))
         return out.data;

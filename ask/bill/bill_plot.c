@@ -47,9 +47,15 @@ void bill_draw_own(struct bill *bill, const struct bill_load *loads, size_t coun
 static const double slightly = 1e-4;
 
 /* The entry with these prices a little higher. */
-static struct price dearer(const struct price *price, const struct charge *charge, double share)
+static struct price dearer(struct arena *arena, const struct price *price, const struct charge *charge, double share)
 {
     struct price moved = *price;
+    moved.further = arena_array(arena, price->further_count + 1, sizeof *moved.further);
+    for (size_t i = 0; i < price->further_count; i++) {
+        moved.further[i] = price->further[i];
+        for (int class = 0; class < PRICE_CLASSES; class++)
+            moved.further[i].at[class] *= charge->classes >> class & 1 ? 1 + share : 1;
+    }
     for (int tier = 0; tier < SERVICE_TIERS; tier++)
         for (int above = 0; above < 2; above++)
             for (int class = 0; class < PRICE_CLASSES; class++)
@@ -73,8 +79,8 @@ void bill_bar(struct bill *bill, const char *name, const struct price *price, en
     bill_costs(bill, &whole_point, 1, as_it_is, &cost);
     const double whole = cost.task[scheme];
     for (int i = 0; i < CHARGES; i++) {
-        const struct price up = dearer(price, &charges[i], slightly),
-            down = dearer(price, &charges[i], -slightly);
+        const struct price up = dearer(bill->arena, price, &charges[i], slightly),
+            down = dearer(bill->arena, price, &charges[i], -slightly);
         const struct bill_point above = { &up, rule, NAN }, below = { &down, rule, NAN };
         bill_costs(bill, &above, 1, as_it_is, &cost);
         bill_costs(bill, &below, 1, as_it_is, &less);
