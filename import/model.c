@@ -273,7 +273,7 @@ static void build_ends(struct model *model)
     if (one)
         facts_note(model->config->facts, "lm_head and the input embedding are one matrix");
     if (one && model->precision.copied)
-        facts_note(model->config->facts, "files of this method store the head, which is the embedding, once more: %.0f B that "
+        facts_note(model->config->facts, "files of this method mostly store the head, which is the embedding, once more: %.0f B that "
                    "are not loaded", model->vocabulary * width * model->precision.base->bytes);
 }
 
