@@ -83,13 +83,20 @@ static void heads_other(struct config *config, const struct layer_plan *plan, st
     heads->key = heads->value = config_count_in(config, other, FIELD_head_dim);
 }
 
-/* Falcon gave its number of key heads two meanings; others say that there is one. */
+bool falcon_grouped(struct config *config)
+{
+    const struct doc *said = config_get(config, "num_key_value_heads");
+    const bool several = said && said->kind == DOC_NUMBER && said->number > 1 &&
+                         said->number < config_count(config, FIELD_heads);
+    return config_flag(config, "new_decoder_architecture", several || config_get(config, "n_head_kv") != NULL);
+}
+
+/* Falcon gave its number of key heads (num_kv_heads) two meanings; others say that there is one. */
 static double kv_heads(struct model *model, double query)
 {
     struct config *config = model->config;
     const struct doc *attention = config_get(config, "attn_config");
-    bool grouped = config_flag(config, "new_decoder_architecture", config_get(config, "n_head_kv") != NULL);
-    if (model_has(model, TRAIT_BIT(multi_query)) && !grouped)
+    if (model_has(model, TRAIT_BIT(multi_query)) && !config_get(config, "num_key_value_heads") && !falcon_grouped(config))
         return config_flag(config, "multi_query", true) ? 1 : query;
     if (!strcmp(doc_text(attention, "attn_type", ""), "multiquery_attention"))
         return 1;

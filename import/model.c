@@ -25,7 +25,7 @@ static void norm_add(struct model *model, const char *name)
 /* Attention and feed-forward of Falcon-7B share one norm, those of the larger ones have two. */
 static double falcon_norms(struct config *config)
 {
-    if (config_flag(config, "new_decoder_architecture", config_get(config, "n_head_kv") != NULL)) {
+    if (falcon_grouped(config)) {
         const struct doc *count = config_get(config, "num_ln_in_parallel_attn");
         return count && count->kind == DOC_NUMBER && count->number == 1 ? 1 : 2;
     }
@@ -185,19 +185,19 @@ static bool build_layers(struct model *model)
     return true;
 }
 
-/* MPT may say where words stand in the scores (ALiBi, rotation): then it has no table. */
-static bool scores_have_positions(struct config *config)
+/* MPT may say where words stand in the scores (ALiBi, rotation): then it has no table, nor by its class. */
+static bool scores_have_positions(struct model *model)
 {
-    const struct doc *attention = config_get(config, "attn_config");
+    const struct doc *attention = config_get(model->config, "attn_config");
     const struct doc *alibi = doc_get(attention, "alibi"), *rope = doc_get(attention, "rope");
-    return (alibi && alibi->kind == DOC_BOOL && alibi->boolean) ||
+    return (model_has(model, TRAIT_BIT(alibi)) && !attention) || (alibi && alibi->kind == DOC_BOOL && alibi->boolean) ||
            (rope && rope->kind == DOC_BOOL && rope->boolean);
 }
 
 static void model_positions(struct model *model)
 {
     if (!model_has(model, TRAIT_BIT(positions)) || !config_flag(model->config, "learned_pos_emb", true) ||
-        scores_have_positions(model->config))
+        scores_have_positions(model))
         return;
     double more = model_has(model, TRAIT_BIT(positions_offset)) ? 2 : 0;
     weight_add(model, (struct weight){ .name = "embed_positions", .out = model->hidden,

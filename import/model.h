@@ -276,6 +276,8 @@ bool family_default(const struct family *family, const char *field, double *valu
 bool model_has(const struct model *model, uint64_t trait);
 bool model_rule(struct model *model, struct family_rule rule);
 
+/* Is it a Falcon of the newer architecture, with groups of heads and mostly two norms? */
+bool falcon_grouped(struct config *config);
 layer_builder attention_grouped, attention_latent, attention_twice, attention_compressed, attention_factored;
 layer_builder state_delta, state_kimi, state_mamba, state_mamba1, state_lightning, state_convolution;
 layer_builder state_recurrent, state_rwkv;

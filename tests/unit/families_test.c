@@ -428,6 +428,113 @@ static void most_model_types_are_read(void **state)
     arena_free(&arena);
 }
 
+/* ---- outlines of published models beside the tree ------------------------------------------ */
+
+/* "SSSF*8", "SSF" over and over: the kinds of `layers` layers as layer_types has them. */
+static const char *kinds_of(struct arena *arena, const char *family, const char *pattern, int layers)
+{
+    const bool plain = strstr(family, "granite") || !strcmp(family, "bamba");
+    const size_t period = strspn(pattern, "FSLVM");
+    struct buffer list = { .arena = arena };
+    for (int i = 0; period && i < layers; i++) {
+        const char c = pattern[(size_t)i % period];
+        buffer_print(&list, "%s\"%s\"", i ? "," : "",
+                     c == 'S' ? "sliding_attention" : c == 'L' ? "linear_attention" : c == 'V' ? "conv"
+                     : c == 'M' ? "mamba" : plain ? "attention" : "full_attention");
+    }
+    return period ? list.data : NULL;
+}
+
+/* "heads=24 hd=64 conv=4": sizes of recurrent layers, under the names of their family. */
+static void sizes_of(struct buffer *config, const char *family, char *sizes)
+{
+    const bool delta = strstr(sizes, "kd=") != NULL, mamba = strstr(family, "mamba") && strcmp(family, "bamba");
+    const struct { const char *name, *key; } keys[] = {
+        { "k", "linear_num_key_heads" }, { "v", "linear_num_value_heads" }, { "kd", "linear_key_head_dim" },
+        { "vd", "linear_value_head_dim" }, { "heads", "mamba_n_heads" }, { "hd", "mamba_d_head" },
+        { "conv", delta ? "linear_conv_kernel_dim" : strstr(family, "lfm2") ? "conv_L_cache" : "mamba_d_conv" },
+        { "groups", mamba ? "n_groups" : "mamba_n_groups" }, { "state", mamba ? "state_size" : "mamba_d_state" },
+        { "expand", mamba ? "expand" : "mamba_expand" }, { "rank", "time_step_rank" } };
+    for (char *pair = strtok(sizes, " "); pair; pair = strtok(NULL, " ")) {
+        const size_t size = strcspn(pair, "=");
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            if (strlen(keys[i].name) == size && !strncmp(pair, keys[i].name, size) && pair[size])
+                buffer_print(config, ",\"%s\":%s", keys[i].key, pair + size + 1);
+    }
+}
+
+/* A row of shapes.csv as a config.json, with its context or without. */
+static const char *outline_of(struct arena *arena, const struct csv *csv, size_t row, bool context)
+{
+    static const struct { int column; const char *key; } fields[] = {
+        { 3, "num_hidden_layers" }, { 4, "hidden_size" }, { 5, "num_attention_heads" }, { 6, "num_key_value_heads" },
+        { 8, "intermediate_size" }, { 9, "vocab_size" }, { 11, "num_experts" }, { 12, "num_experts_per_tok" },
+        { 13, "n_shared_experts" }, { 14, "moe_intermediate_size" }, { 15, "shared_expert_intermediate_size" },
+        { 16, "first_k_dense_replace" }, { 17, "q_lora_rank" }, { 18, "kv_lora_rank" }, { 19, "qk_nope_head_dim" },
+        { 20, "qk_rope_head_dim" }, { 21, "v_head_dim" }, { 22, "sliding_window" } };
+    const char *family = csv_cell(csv, row, 2), *tied = csv_cell(csv, row, 10), *pattern = csv_cell(csv, row, 23);
+    const char *kinds = kinds_of(arena, family, pattern, atoi(csv_cell(csv, row, 3)));
+    struct buffer config = { .arena = arena };
+    buffer_print(&config, "{\"model_type\":\"%s\"", family);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *value = csv_cell(csv, row, fields[i].column);
+        if (*value && !strcmp(family, "qwen") && fields[i].column == 8)     /* counts gate and up together */
+            buffer_print(&config, ",\"intermediate_size\":%d", 2 * atoi(value));
+        else if (*value)
+            buffer_print(&config, ",\"%s\":%s", fields[i].key, value);
+    }
+    if (*csv_cell(csv, row, 7) && !*csv_cell(csv, row, 18))
+        buffer_print(&config, ",\"head_dim\":%s", csv_cell(csv, row, 7));
+    if (*tied)
+        buffer_print(&config, ",\"tie_word_embeddings\":%s", strcmp(tied, "yes") ? "false" : "true");
+    if (strstr(family, "granitemoehybrid") && !*csv_cell(csv, row, 11))
+        buffer_print(&config, ",\"num_local_experts\":0");
+    if (!strcmp(family, "nemotron_h") && *pattern)
+        buffer_print(&config, ",\"hybrid_override_pattern\":\"%s\"", pattern);
+    else if (kinds)
+        buffer_print(&config, ",\"layer_types\":[%s]", kinds);
+    sizes_of(&config, family, arena_copy(arena, csv_cell(csv, row, 24), strlen(csv_cell(csv, row, 24))));
+    if (context && *csv_cell(csv, row, 25))
+        buffer_print(&config, ",\"max_position_embeddings\":%s", csv_cell(csv, row, 25));
+    buffer_print(&config, "}");
+    return config.data;
+}
+
+/* Of the different outlines of a list of published models 89 in 100 are read; where the list has a sum of its own for
+ * the language part, 97 in 100 agree within 0.1 % (the others lack a field that decides). */
+static void most_outlines_are_read(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct csv csv;
+    struct error error;
+    char *text = table_of(&arena, "shapes/shapes.csv");
+    const char *seen[1024];
+    int all = 0, read = 0, summed = 0, close = 0;
+    assert_true(!text || csv_read(&arena, "shapes.csv", text_of(text), &csv, &error));
+    for (size_t row = 0; text && row < csv.rows && all < 1024; row++) {
+        const char *outline = outline_of(&arena, &csv, row, false);
+        const double sum = atof(csv_cell(&csv, row, 28));
+        struct counts got;
+        struct doc *doc;
+        int i = 0;
+        while (i < all && strcmp(seen[i], outline))
+            i++;
+        if (i < all)
+            continue;
+        seen[all++] = outline;
+        if (!json_read(&arena, "outline", text_of(outline_of(&arena, &csv, row, true)), &doc, &error) ||
+            !counted(&arena, doc, csv_cell(&csv, row, 0), false, &got, &error))
+            continue;
+        read++;
+        summed += sum > 0;
+        close += sum > 0 && fabs((got.weights - got.tower) / sum - 1) <= 1e-3;
+    }
+    print_message("%d of %d outlines are read, %d of %d as their sums\n", read, all, close, summed);
+    assert_true(read * 100 >= 89 * all && close * 100 >= 97 * summed);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,7 +542,7 @@ int main(void)
         cmocka_unit_test(classes_place_layers), cmocka_unit_test(relatives_are_read_or_refused), cmocka_unit_test(a_sheet_of_the_users),
         cmocka_unit_test(a_second_count_agrees),
         cmocka_unit_test(assuming_is_right_or_refused),
-        cmocka_unit_test(most_model_types_are_read),
+        cmocka_unit_test(most_model_types_are_read), cmocka_unit_test(most_outlines_are_read),
     };
     return cmocka_run_group_tests_name("families", tests, NULL, NULL);
 }
