@@ -46,19 +46,21 @@ static void add_list(struct config *config, struct ignore *ignore, const struct 
         if (item->kind != DOC_STRING || !*item->string)
             continue;
         config_plain(config, "quantization_config", item->string);
+        const size_t tail = ends_with(item->string, ".weight") ? strlen(".weight") : 0;    /* AQLM names tensors */
+        const char *name = arena_copy(config->arena, item->string, strlen(item->string) - tail);
         if (!strncmp(item->string, "re:", 3) && !regular_known(item->string + 3)) {
             facts_note(config->facts, "the pattern %.100s of quantization_config is not "
                        "understood and taken to match nothing", item->string);
             continue;
         }
-        bool plain = strncmp(item->string, "re:", 3) && !strchr(item->string, '*');
-        const char *full = plain ? ignore_from_layers(item->string) : NULL;
+        bool plain = strncmp(name, "re:", 3) && !strchr(name, '*');
+        const char *full = plain ? ignore_from_layers(name) : NULL;
         const char **place = full
             ? arena_push(config->arena, &ignore->full, &ignore->full_count, &ignore->full_room,
                          sizeof *ignore->full)
             : arena_push(config->arena, &ignore->loose, &ignore->loose_count,
                          &ignore->loose_room, sizeof *ignore->loose);
-        *place = full ? full : item->string;
+        *place = full ? full : name;
     }
 }
 

@@ -65,6 +65,9 @@ void mixed_add(struct config *config, struct mixed *mixed, const char *name, con
                    name);
         return;
     }
+    const char *switched = strstr(name, ".switch_mlp.");        /* MLX's word for experts */
+    if (switched)
+        name = arena_print(config->arena, "%.*s.experts.%s", (int)(switched - name), name, switched + strlen(".switch_mlp."));
     const char *inside = entry_name(config->arena, name);
     const bool pattern = !strncmp(name, "re:", 3) || strchr(name, '*') || (inside == name && !ignore_from_layers(name));
     struct entry *entry = pattern

@@ -104,6 +104,8 @@ static bool section_read(struct config *config, const struct doc *section, const
         choice->expert = choice->matrix;
         choice->matrix = choice->base;
     }
+    if (quantizer_flag(by, "int4_experts"))
+        choice->expert = need(config, options, "int4");
     if (options->weights)
         return true;
     if (format) {

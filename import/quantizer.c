@@ -429,6 +429,13 @@ const struct format *quantizer_cache(struct config *config, const struct formats
             facts_note(config->facts, "quantization_config.%.*s '%.60s' is not understood: the cache is taken as bf16",
                        (int)key.size, key.data, word);
     }
+    /* Quark: what the projections of keys give out */
+    const struct doc *layers = doc_get(section, "layer_quant_config");
+    for (const struct doc *item = layers && layers->kind == DOC_OBJECT ? layers->first : NULL; item; item = item->next) {
+        const struct doc *type = ends_with(item->key, "k_proj") ? at_path(item, text_of("output_tensors.dtype")) : NULL;
+        if (type && type->kind == DOC_STRING && word_known(formats, type->string))
+            return word_known(formats, type->string);
+    }
     return NULL;
 }
 
