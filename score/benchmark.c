@@ -16,6 +16,10 @@ struct opening {
     const char *path;
     const struct benchmark_facts *given;
     struct records records;
+    struct docs {                   /* of a text of documents */
+        struct doc **docs;
+        size_t count, room;
+    } docs;
     struct error *error;
 };
 
@@ -101,11 +105,6 @@ static bool refuse_kind(struct opening *opening, struct text text)
 }
 
 /* ---- documents as records --------------------------------------------------------------------------- */
-
-struct docs {
-    struct doc **docs;
-    size_t count, room;
-};
 
 static void add_doc(struct opening *opening, struct docs *docs, struct doc *doc)
 {
@@ -195,16 +194,16 @@ static bool add_docs(struct opening *opening, const struct docs *docs)
 
 static bool read_documents(struct opening *opening, struct text text, enum text_kind kind)
 {
-    struct docs docs = { 0 };
+    struct docs *docs = &opening->docs;
     if (kind == TEXT_YAML) {
         struct doc *doc;
         if (!yaml_read(opening->arena, opening->path, text, &doc, opening->error))
             return false;
-        add_doc(opening, &docs, doc);
-    } else if (!read_json(opening, text, kind == TEXT_LOG, &docs)) {
+        add_doc(opening, docs, doc);
+    } else if (!read_json(opening, text, kind == TEXT_LOG, docs)) {
         return false;
     }
-    return add_docs(opening, &docs);
+    return add_docs(opening, docs);
 }
 
 static bool read_records(struct opening *opening, struct text text)
@@ -248,8 +247,52 @@ static bool apply(struct opening *opening, struct file_layout *layout, const str
                     opening->error);
 }
 
-static bool unknown(struct opening *opening)
+/* ---- results inside others ---------------------------------------------------------------------------- */
+
+/* The objects under a key of each document, or the elements of the arrays there. */
+static struct docs docs_under(struct opening *opening, const struct docs *docs, const char *key)
 {
+    struct docs under = { 0 };
+    for (size_t i = 0; i < docs->count; i++) {
+        struct doc *kid = docs->docs[i]->kind == DOC_OBJECT ? (struct doc *)doc_get(docs->docs[i], key) : NULL;
+        const bool list = kid && kid->kind == DOC_ARRAY && kid->first && kid->first->kind == DOC_OBJECT;
+        if (list || (kid && kid->kind == DOC_OBJECT))
+            add_doc(opening, &under, kid);
+    }
+    return under;
+}
+
+/* A program may keep a tool's result under a key of its own, one beside others: the first key under which a layout knows the
+ * documents. */
+static struct file_layout *unwrap(struct opening *opening, const struct docs *docs, int depth, struct csv *sheet)
+{
+    enum { DEEPEST = 3 };
+    const struct doc *first = docs->count && docs->docs[0]->kind == DOC_OBJECT ? docs->docs[0]->first : NULL;
+    for (const struct doc *kid = depth < DEEPEST ? first : NULL; kid; kid = kid->next) {
+        const struct docs under = docs_under(opening, docs, kid->key);
+        struct error ignored, *error = opening->error;
+        struct file_layout *layout = NULL;
+        if (!under.count)
+            continue;
+        opening->records = (struct records){ .arena = opening->arena };
+        opening->error = &ignored;
+        if (add_docs(opening, &under) && records_sheet(&opening->records, opening->path, sheet, &ignored))
+            layout = layout_of(opening->arena, sheet);
+        layout = layout ? layout : unwrap(opening, &under, depth + 1, sheet);
+        opening->error = error;
+        if (layout)
+            return layout;
+    }
+    return NULL;
+}
+
+static bool unknown(struct opening *opening, const struct csv *sheet)
+{
+    const char *missing, *tool = layout_closest(opening->arena, sheet, &missing);
+    if (tool) {
+        error_set(opening->error, "%s: like a result of %s, without %s", opening->path, tool, missing);
+        return error_expected(opening->error, "all columns of that result, or a table of rows and inputs (docs/formats.md, Measurements)");
+    }
     error_set(opening->error, "%s: unknown benchmark format", opening->path);
     return error_expected(opening->error, "what one of these writes: %s", layout_tools(opening->arena));
 }
@@ -435,7 +478,9 @@ static bool ask_names(const struct filling *filling, const struct csv *csv)
             const char *cell = csv_cell(csv, row, csv_column(csv, names[i].column));
             const bool given = given_text(opening->given, names[i].column) != NULL;
             struct error cause;
+            const char *precision;
             if (*csv_cell(csv, row, csv_column(csv, "refused")) || !*cell || (given && is_path(cell)) ||
+                (names[i].kind == CATALOG_MODEL && catalog_model_called(opening->arena, &filling->catalog, cell, &precision, NULL)) ||
                 catalog_find(&filling->catalog, names[i].kind, cell, &cause))
                 continue;
             if (given) {
@@ -499,7 +544,7 @@ bool benchmark_told(struct arena *arena, const char *path, struct text text)
     if (kind != TEXT_CSV && kind != TEXT_JSON && kind != TEXT_LOG)
         return true;                                        /* nothing else is written so */
     return read_sheet(&opening, text, &sheet) &&
-           (layout_of(arena, &sheet) || (kind == TEXT_CSV && measured_schema(&sheet)));
+           (layout_of(arena, &sheet) || unwrap(&opening, &opening.docs, 0, &sheet) || (kind == TEXT_CSV && measured_schema(&sheet)));
 }
 
 bool benchmark_open(struct arena *arena, const char *path, struct text text,
@@ -513,11 +558,14 @@ bool benchmark_open(struct arena *arena, const char *path, struct text text,
     if (!read_sheet(&opening, text, &sheet))
         return false;
     struct file_layout *layout = layout_of(arena, &sheet);
+    struct csv inside;
+    if (!layout && !table && (layout = unwrap(&opening, &opening.docs, 0, &inside)))
+        sheet = inside;
     const bool tool = layout && layout_tool(layout);
     if (!layout && table && !measured_schema(&sheet))
         return layout_unknown(arena, &sheet, error);
     if (!layout && !table)
-        return unknown(&opening);
+        return unknown(&opening, &sheet);
     if (tool && !add_given(&opening, &sheet))
         return false;
     if (layout && !apply(&opening, layout, &sheet, &schema))

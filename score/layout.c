@@ -257,6 +257,30 @@ const char *layout_tools(struct arena *arena)
     return tools.data;
 }
 
+const char *layout_closest(struct arena *arena, const struct csv *csv, const char **missing)
+{
+    const struct file_layouts layouts = read_heads(arena);
+    const char *tool = NULL;
+    size_t most = 1;                                /* one name alone is found anywhere */
+    for (size_t i = 0; i < layouts.count; i++) {
+        const struct file_layout *layout = layouts.layouts[i];
+        struct buffer lacks = { .arena = arena };
+        size_t found = 0;
+        for (size_t k = 0; k < layout->has_count; k++) {
+            const bool there = csv_column(csv, layout->has[k]) >= 0;
+            found += there;
+            if (!there)
+                buffer_print(&lacks, "%s%s", lacks.size ? ", " : "", layout->has[k]);
+        }
+        if (!layout->tool || found <= most || 2 * found < layout->has_count || !lacks.size)
+            continue;
+        most = found;
+        tool = layout->tool;
+        *missing = lacks.data;
+    }
+    return tool;
+}
+
 bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *error)
 {
     const struct file_layouts layouts = read_heads(arena);

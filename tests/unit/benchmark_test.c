@@ -230,6 +230,14 @@ static void test_others(void **state)
         /* issue_rate is how fast the client sends */
         { "trtllm.json", 0, RATE, "", 0 },
         { "trtllm.json", 0, "precision", "fp8", 0 }, { "trtllm.json", 0, "machine", "H100", 0 },
+        /* Its inter-token latency of 10.2 ms has the first token in it. */
+        { "llmperf.json", 0, TPOT, NULL, 1.47 / 149 }, { "llmperf.json", 0, TTFT, NULL, 0.06 }, { "llmperf.json", 0, LOAD, NULL, 8 },
+        { "llmperf.json", 0, IN, NULL, 550.5 }, { "llmperf.json", 0, "predicted_throughput", NULL, 760 },
+        { "llmperf.json", 0, TTFT "_error", NULL, 0.01 / sqrt(160) },
+        { "llmperf-requests.json", 0, "refused", "a request of LLMPerf: its *_summary.json has the load", 0 },
+        /* Results under keys of another program: the second of two runs. */
+        { "wrapped.json", 0, LOAD, NULL, 8 }, { "wrapped.json", 1, LOAD, NULL, 16 }, { "wrapped.json", 1, TPOT, NULL, 0.0125 },
+        { "wrapped.json", 1, "line", "6", 0 },
         { "mlperf.txt", 0, TPOT, NULL, 0.045 }, { "mlperf.txt", 0, TTFT, NULL, 0.4 },
         { "mlperf.txt", 0, RATE, NULL, 10.2 },
         { "mlperf.txt", 0, OUT, NULL, 250 }, { "mlperf.txt", 0, "predicted_e2e", NULL, 12 },
@@ -251,7 +259,21 @@ static void test_llama(void **state)
         { "llama.md", 0, "prefill_alone", NULL, 7340.20 }, { "llama.md", 1, "decode_alone", NULL, 96.40 },
         { "llama.md", 1, IN, NULL, 512 }, { "llama.md", 0, "precision", "q8_0", 0 },
         { "llama.md", 0, "line", "5", 0 },
-        { "llama.md", 2, "refused", "a test of prompt and answer together", 0 },
+        { "llama.md", 2, "predicted_e2e", NULL, (512 + 128) / 450.0 }, { "llama.md", 2, "refused", "", 0 },
+        { "llama.md", 2, OUT, NULL, 128 },
+        /* Fewer columns, as people paste them; the model is in the file's name, of which folders, part and file type are none. */
+        { "llama-short.md", 0, "prefill_alone", NULL, 5340.20 }, { "llama-short.md", 1, "decode_alone", NULL, 90.40 },
+        { "llama-short.md", 2, "predicted_e2e", NULL, (512 + 128) / 400.0 },
+        { "llama-short.json", 0, "model", "Qwen3-8B", 0 }, { "llama-short.json", 1, "decode_alone", NULL, 32 / 0.361 },
+        { "llama-short.json", 0, "precision", "q8_0", 0 }, { "llama-short.json", 0, "chips", "", 0 },
+        { "llama-file.jsonl", 0, "model", "Qwen3-8B", 0 }, { "llama-file.jsonl", 0, "precision", "IQ4_XS", 0 },
+        { "llama-file.jsonl", 0, "chips", "1", 0 }, { "llama-file.jsonl", 0, "prefill_alone", NULL, 4096 / 0.801565557 },
+        { "llama-file.jsonl", 1, "model", "Llama-3.3-70B-Instruct", 0 }, { "llama-file.jsonl", 1, "chips", "", 0 },
+        { "llama-file.jsonl", 1, "machine", "", 0 }, { "llama-file.jsonl", 1, "kv_precision", "q8_0/f16", 0 },
+        { "llama.jsonl", 0, "model", "", 0 },                       /* m.gguf says none */
+        { "llmfit.json", 0, "model", "llama3.1:8b", 0 }, { "llmfit.json", 0, "machine", "RTX 4090", 0 },
+        { "llmfit.json", 0, TTFT, NULL, 0.04 }, { "llmfit.json", 0, TPOT, NULL, 0.76 / 99 }, { "llmfit.json", 0, "chips", "1", 0 },
+        { "llmfit.json", 0, "predicted_e2e", NULL, 0.8 }, { "llmfit.json", 0, IN, "", 0 }, { "llmfit.json", 0, OUT, NULL, 100 },
         { "llama.sql", 0, "decode_alone", NULL, 128 }, { "llama.sql", 0, OUT, NULL, 64 },
         { "llama.log", 0, "decode_alone", NULL, 50 }, { "llama.log", 0, "precision", "fp16", 0 },
         { "batched.jsonl", 0, "prefill_alone", NULL, 2048 },
@@ -391,6 +413,9 @@ static void test_damaged(void **state)
     wrong(*state, "{\"a\": nil}", "x:1: 'nil}' is not JSON", "a number, a text");
     wrong(*state, "{\"a\": \"\\q\"}", "x:1: '\"}' is not JSON", "an escape");
     wrong(*state, "{\"a\": 1}", "x: unknown benchmark format", "vllm bench serve");
+    wrong(*state, "{\"n_prompt\": 512, \"n_gen\": 0}", "x: like a result of llama-bench, without avg_ts", "all columns");
+    wrong(*state, "{\"run\": {\"mean_ttft_ms\": 60, \"completed\": 9, \"total_output_tokens\": 9}}",
+          "x: unknown benchmark format", "vllm bench serve");
     wrong(*state, "[]", "x: no record", "");
     wrong(*state, "", "x: the file is empty", "");
     wrong(*state, "# HELP vllm:prompt_tokens_total a\n", "x: metrics of a live server",
