@@ -99,6 +99,7 @@ static void open_keys(struct price_reader *reader)
     static const char *const columns[] = { "kind", "word", "says", "beside", "times" };
     const struct csv *csv = csv_built_in("data/price_keys.csv");
     const char *cells[5];
+    reader->key_count = 0;
     reader->keys = arena_array(reader->arena, csv->rows + 1, sizeof *reader->keys);
     for (size_t row = 0; row < csv->rows; row++) {
         struct key_row *key = &reader->keys[reader->key_count++];
@@ -731,6 +732,36 @@ static bool read_own(struct price_reader *reader, struct text text)
 
 /* ---- which of them ----------------------------------------------------------------------- */
 
+/* Columns that are keys of a list, such as "input_per_1k": a row is an entry. */
+static bool read_columns(struct price_reader *reader, const struct csv *csv)
+{
+    struct price_entry *entry = arena_alloc(reader->arena, sizeof *entry);
+    reader->sheet->kind = "a list of prices";
+    open_keys(reader);
+    for (size_t row = 0; row < csv->rows; row++) {
+        struct doc *doc = doc_new(reader->arena, DOC_OBJECT);
+        for (size_t at = 0; at < csv->columns; at++) {
+            const char *cell = csv_cell(csv, row, (int)at);
+            doc_add(reader->arena, doc, csv_header(csv, at), *cell ? DOC_STRING : DOC_NULL)->string = cell;
+        }
+        if (!check_currency(reader, doc, "list") || !read_entry(reader, doc, "", entry))
+            return false;
+        reader->met = entry->any || reader->met ? reader->met : entry->unread.data;
+    }
+    return true;
+}
+
+static bool has_columns(struct price_reader *reader, const struct csv *csv)
+{
+    struct price_terms terms;
+    bool classes[PRICE_CLASSES] = { false };
+    open_keys(reader);
+    for (size_t at = 0; at < csv->columns; at++)
+        if (find_terms(reader, csv_header(csv, at), &terms) && isfinite(terms.times))
+            classes[terms.class] = true;
+    return classes[PRICE_INPUT] && classes[PRICE_OUTPUT];
+}
+
 static bool read_csv(struct price_reader *reader, struct text text)
 {
     struct csv csv;
@@ -741,6 +772,8 @@ static bool read_csv(struct price_reader *reader, struct text text)
     if (csv_column(&csv, "provider") >= 0 && csv_column(&csv, "model") >= 0 &&
         csv_column(&csv, "input") >= 0 && csv_column(&csv, "output") >= 0)
         return read_models_dev(reader, &csv);
+    if (has_columns(reader, &csv))
+        return read_columns(reader, &csv);
     error_set(reader->error, "%s: not the columns of a price list", reader->sheet->file);
     return error_expected(reader->error, "provider,model,input,output,... in USD per million tokens, or "
                           "provider,model,fact,value,unit,source,date,mark; or LiteLLM's JSON");

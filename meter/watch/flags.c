@@ -161,7 +161,7 @@ static int by_throughput(const void *a, const void *b)
 void watch_flags(struct watch *watch, const struct outlook *outlook)
 {
     struct flag flag;
-    for (size_t row = 0; flag_next(watch->load.engine->predicted, &row, &flag);)
+    for (size_t row = 0; watch->load.engine->predicted && flag_next(watch->load.engine->predicted, &row, &flag);)
         if (*flag.moves && !is_second(watch, &flag))
             for (int side = 0; side < 2 && watch->change_count < CHANGES_MOST; side++) {
                 struct change change = { .flag = flag, .vary = vary_of(&flag) };

@@ -242,6 +242,16 @@ static void test_engines(void **state)
     /* Two models and no --model: nothing is predicted. */
     const struct page_case mixed = { "vllm:", { "model_name=\"Qwen/Qwen3-8B\"", "model_name=\"other\"" }, "--on a100-sxm --gpus 1", 1, 0, NULL };
     assert_true(isnan(saturation_of(&arena, &mixed, &layout, &servers, &of_one)));
+    /* TGI's names; an engine whose flags nothing knows. */
+    struct buffer tgi = { .arena = &arena };
+    buffer_print(&tgi, "tgi_batch_current_size 3\ntgi_queue_size 1\ntgi_request_success{kind=\"stream\"} 50\ntgi_request_input_length_sum "
+                 "5000\ntgi_request_input_length_count 50\ntgi_request_generated_tokens_sum 2500\ntgi_request_generated_tokens_count 50\n");
+    const char *page = temporary(&arena, &tgi);
+    const struct doc *said = json_of(&arena, run(&arena, "%s watch %s --once --json --model llama-3.1-8b --on h100-sxm --gpus 1", program(), page));
+    check_near("prompt", number_at(said, "load", "prompt_tokens", "value"), 100, 0);
+    check_near("answer", number_at(said, "load", "output_tokens", "value"), 50, 0);
+    assert_true(number_at(said, "saturation_rate", "value", NULL) > 0 && !doc_get(said, "flags")->first);
+    unlink(page);
     /* The published scrapes of two engines: each is one GPU, so the server reaches what two servers of one GPU do. */
     const char *after = shared_file(&arena, "../field/engines2-after.prom");
     const char *before = shared_file(&arena, "../field/engines2-before.prom");

@@ -67,6 +67,8 @@ static const struct {
       NAN, NAN, 0 },
 };
 
+static const char columns[] = "provider,model,input_per_1k,output_per_1k,cached_input_per_1k,batch\nlab,m,0.003,0.015,0.0003,no\nlab,e,0.001,,,no\n";
+
 static void is_near(const char *what, const char *json, double got, double expected)
 {
     if (isnan(got) != isnan(expected) || fabs(got - expected) > 1e-9 * fabs(expected))
@@ -97,6 +99,24 @@ static void lists_are_read(void **state)
         assert_int_equal(price->further_count, lists[i].further);
         arena_free(&arena);
     }
+}
+
+/* A CSV whose columns are such keys; a row without an output price is left out. */
+static void columns_are_read(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct price_sheet sheet;
+    struct error error;
+    assert_true(prices_read(&arena, "list.csv", text_of(columns), &sheet, &error));
+    assert_int_equal(sheet.count, 1);
+    assert_int_equal(sheet.left_out, 1);
+    assert_string_equal(sheet.prices[0].model, "m");
+    assert_string_equal(sheet.prices[0].seller, "lab");
+    is_near("input", columns, 1e6 * sheet.prices[0].at[0][0][PRICE_INPUT], 3);
+    is_near("output", columns, 1e6 * sheet.prices[0].at[0][0][PRICE_OUTPUT], 15);
+    is_near("hit", columns, 1e6 * sheet.prices[0].at[0][0][PRICE_HIT], 0.3);
+    arena_free(&arena);
 }
 
 /* Prices of other things stand beside those of text, and are named. */
@@ -183,7 +203,7 @@ static void ranges_are_billed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(lists_are_read), cmocka_unit_test(others_are_named),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(lists_are_read), cmocka_unit_test(columns_are_read), cmocka_unit_test(others_are_named),
                                         cmocka_unit_test(refusals_name_the_key), cmocka_unit_test(ranges_are_billed) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
