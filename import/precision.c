@@ -77,8 +77,10 @@ static struct mixed *mixed_read(struct config *config, const struct quantizer *b
 {
     struct mixed *mixed = mixed_new(config);
     const struct format *matrix = choice->matrix;
+    const bool tags = quantizer_flag(by, "tags") && !doc_get(doc_get(section, "quant_config"), "weight_quant_params");
     quantizer_modules(config, formats, by, section, choice->base, mixed);
-    if (quantizer_some(config, section, matrix, mixed) || (quantizer_own(by, section) && quantizer_flag(by, "named")))
+    if (quantizer_some(config, section, matrix, mixed) || tags ||
+        (quantizer_own(by, section) && quantizer_flag(by, "named")))
         choice->matrix = choice->base;
     mixed_close(mixed);
     return mixed;
@@ -109,7 +111,8 @@ static bool section_read(struct config *config, const struct doc *section, const
     if (options->weights)
         return true;
     if (format) {
-        precision->tables = quantizer_flag(by, "tables");
+        const struct doc *tables = doc_get(section, "include_input_output_embeddings");     /* torchao */
+        precision->tables = quantizer_flag(by, "tables") || (tables && tables->kind == DOC_BOOL && tables->boolean);
         precision->copied = quantizer_flag(by, "copy");
         precision->head = quantizer_head(config, options->formats, by, section, format);
     }
@@ -167,7 +170,7 @@ bool precision_read(struct config *config, const struct model_options *options,
     choice.matrix = choice.base;
     if (section && section->kind != DOC_OBJECT)
         return not_understood(config, NULL, "", "not an object");
-    if (section) {
+    if (section && section->first) {
         if (config->failed || !section_read(config, section, options, precision, &choice))
             return false;
     } else if (same(config_string(config, "dtype"), "fp8")) {

@@ -45,6 +45,8 @@ const struct quantizer *quantizer_find(struct arena *arena, const struct doc *se
         return named(arena, method);
     if (doc_text(section, "quant_algo", NULL))
         return named(arena, "modelopt");
+    if (doc_get(section, "load_in_4bit") || doc_get(section, "load_in_8bit"))
+        return named(arena, "bitsandbytes");
     return doc_number(section, "bits", 0) > 0 || doc_get(section, "config_groups")
          ? named(arena, doc_get(section, "config_groups") ? "compressed-tensors" : "mlx") : NULL;
 }
@@ -82,7 +84,7 @@ static bool next_word(const char **at, struct text *word)
     return word->size > 0;
 }
 
-/* What stands at a path of keys with points; of a list its first object. NULL: nothing, or null. */
+/* What stands at a path of keys with points; of a list its last object. NULL: nothing, or null. */
 static const struct doc *at_path(const struct doc *object, struct text path)
 {
     while (object && path.size) {
@@ -94,7 +96,7 @@ static const struct doc *at_path(const struct doc *object, struct text path)
         memcpy(key, path.data, size);
         key[size] = 0;
         if (object->kind == DOC_ARRAY)
-            object = object->first;
+            object = object->last;              /* Quark: fp8, and of that int4 */
         object = object && object->kind == DOC_OBJECT ? doc_get(object, key) : NULL;
         path.data += size + (dot != NULL);
         path.size -= size + (dot != NULL);
@@ -352,7 +354,7 @@ void quantizer_modules(struct config *config, const struct formats *formats, con
 {
     const struct doc *own = quantizer_own(by, section);
     for (const struct doc *item = own ? own->first : NULL; item && !config->failed; item = item->next) {
-        const bool off = item->kind == DOC_BOOL && !item->boolean;
+        const bool off = item->kind == DOC_NULL || (item->kind == DOC_BOOL && !item->boolean);
         const struct doc *targets = item->kind == DOC_OBJECT ? doc_get(item, "targets") : NULL;
         const struct doc *weight = item->kind == DOC_OBJECT ? doc_get(item, "weight") : NULL;
         if (is_field(by, item->key) || (!off && item->kind != DOC_OBJECT))

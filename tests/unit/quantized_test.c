@@ -296,6 +296,16 @@ static void exceptions_by_path_are_kept(void **state)
         { "\"quant_method\": \"torchao\", \"quant_type\": {\"default\": {\"_type\": \"ModuleFqnToConfig\", \"_data\":"
           " {\"module_fqn_to_config\": {\"re:.*down_proj\": {\"_type\": \"Int8WeightOnlyConfig\"}}}}}}}",
           llama(half, half, fp8, half, 0, 0) },
+        { "\"quant_method\": \"hqq\", \"quant_config\": {\"self_attn.q_proj\": {\"weight_quant_params\": {\"nbits\": 4, \"group_size\": 64}},"
+          " \"mlp.down_proj\": {\"weight_quant_params\": {\"nbits\": 2, \"group_size\": 16}}}}}",
+          llama(half, half, 0.25 + 4.0 / 16, half, 0, 0) - 1.0 * LAYERS * HIDDEN * HIDDEN * (half - 0.5625) },
+        { "\"quant_method\": \"quark\", \"global_quant_config\": {\"weight\": [{\"dtype\": \"fp8_e4m3\"}, {\"dtype\": \"int4\"}],"
+          " \"input_tensors\": {\"dtype\": \"fp8_e4m3\"}}}}", llama(0.5, 0.5, 0.5, half, 0, 0) },
+        { "\"quant_method\": \"torchao\", \"include_input_output_embeddings\": true, \"quant_type\": {\"default\": {\"_type\":"
+          " \"FqnToConfig\", \"_data\": {\"fqn_to_config\": {\"_default\": {\"_type\": \"Int8WeightOnlyConfig\"},"
+          " \"model.embed_tokens\": null}}}}}}", llama(fp8, fp8, fp8, 1, 0, 0) },
+        { "\"load_in_4bit\": true, \"bnb_4bit_use_double_quant\": true}}", llama(nf4, nf4, nf4, half, 0, 0) },
+        { "}}", llama(half, half, half, half, 0, 0) },
         { "\"quant_method\": \"hqq\", \"skip_modules\": [\"lm_head\"], \"quant_config\": {\"weight_quant_params\": {\"nbits\": 4,"
           " \"group_size\": 64}, \"mlp.down_proj\": {\"weight_quant_params\": {\"nbits\": 8, \"group_size\": 128}}}}}",
           llama(0.5 + 4.0 / 64, 0.5 + 4.0 / 64, 1 + 4.0 / 128, half, 0, 0) } };
