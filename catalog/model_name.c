@@ -55,11 +55,20 @@ static bool comes_from(const struct name_formats *said, const char *word)
     return !*word || name_within(said->whole, word);
 }
 
+/* Is '_' a decimal point, as in "4_25bpw", and none of "EXL3_4bpw"? */
+static bool decimal(const char *name, size_t at)
+{
+    size_t first = at;
+    while (first && isdigit((unsigned char)name[first - 1]))
+        first--;
+    return name[at] == '_' && first < at && isdigit((unsigned char)name[at + 1]) && (!first || mark(name[first - 1]));
+}
+
 /* "4.0bpw", "4_25bpw", "bpw6", "h6" or "hb8", "exl2", "exl3": ExLlama's bits of all weights and of the head. */
 static size_t without_bits(struct name_formats *said, const char *name, size_t size)
 {
     size_t start = size;
-    while (start && !(mark(name[start - 1]) && name[start - 1] != '.' && name[start - 1] != '_'))
+    while (start && !(mark(name[start - 1]) && name[start - 1] != '.' && !decimal(name, start - 1)))
         start--;
     char word[32], *end;
     if (!start || size - start >= sizeof word)

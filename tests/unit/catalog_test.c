@@ -249,6 +249,8 @@ static void names_that_people_have(void **state)
         { "turboderp/Llama-3.1-8B-Instruct-exl3", "llama-3.1-8b", "exl" },
         { "LoneStriker/Mistral-7B-v0.2-4.0bpw-h6-exl2", "mistral-7b-v0.2", "4bpw-h6" },
         { "pipilok/phi-4-exl2-5.5bpw-hb8", "phi-4", "5.5bpw-h8" }, { "roleplaiapp/phi-4-2_25bpw-exl2", "phi-4", "2.25bpw-h6" },
+        { "ArtusDev/Llama-3.1-8B-Instruct_EXL3_4.25bpw_H8", "llama-3.1-8b", "4.25bpw-h8" },
+        { "amd/Llama-3.3-70B-Instruct-WMXFP4-AMXFP4-KVFP8-Scale-UINT8-MLPerf", "llama-3.3-70b", "mxfp4" },
         { "drexample/Llama-3.1-8B-exl2-bpw6", "llama-3.1-8b", "6bpw-h6" },
         { "mlx-community/Qwen3-8B-4bit", "qwen3-8b", "mlx-q4" }, { "mlx-community/Qwen3-30B-A3B-4bit-DWQ", "qwen3-30b-a3b", "mlx-q4" },
         { "lmstudio-community/Qwen3-8B-MLX-8bit", "qwen3-8b", "mlx-q8" }, { "mlx-community/gpt-oss-20b-mxfp4", "gpt-oss-20b", "mlx-mxfp4" },
@@ -261,7 +263,7 @@ static void names_that_people_have(void **state)
         const char *precision, *cache;
         const struct catalog_entry *entry = catalog_model_called(&world->arena, &world->catalog, names[i].name, &precision,
                                                                  &cache);
-        const char *said = strstr(names[i].name, "FP8-KV") ? "fp8" : "";
+        const char *said = strstr(names[i].name, "FP8-KV") || strstr(names[i].name, "KVFP8") ? "fp8" : "";
         if (!entry != !names[i].entry || (entry && strcmp(entry->name, names[i].entry)))
             fail_msg("%s: %s", names[i].name, entry ? entry->name : "nothing");
         if (entry && (!precision != !names[i].precision || (precision && strcmp(precision, names[i].precision))))
