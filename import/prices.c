@@ -594,8 +594,12 @@ static bool walk(struct price_reader *reader, const struct doc *doc, const char 
             return false;
         if (entry->any)
             return true;
-        if (entry->unread.size && !reader->met)
-            reader->met = entry->unread.data;
+        struct price_sheet *sheet = reader->sheet;
+        if (entry->unread.size) {
+            reader->met = reader->met ? reader->met : entry->unread.data;
+            *(struct price_unread *)arena_push(reader->arena, &sheet->unpriced, &sheet->unpriced_count, &sheet->unpriced_room,
+                                               sizeof *sheet->unpriced) = (struct price_unread){ entry->name, entry->unread.data };
+        }
         if (doc_get(doc, "mode") && doc->key) {
             reader->sheet->left_out++;
             return true;

@@ -47,6 +47,10 @@ struct price_sheet {
     const char *file, *kind;        /* kind: "LiteLLM", "OpenRouter", "models.dev", "chalkline", ... */
     struct price *prices;
     size_t count, room;
+    struct price_unread {
+        const char *model, *keys;
+    } *unpriced;                    /* entries that have other prices only, and the keys of these */
+    size_t unpriced_count, unpriced_room;
     size_t left_out;                /* entries that sell something else, or have no price */
 };
 

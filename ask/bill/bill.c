@@ -31,6 +31,11 @@ static bool name_unknown(struct bill *bill, const char *name, const char *const 
     const char *seen[MOST];
     struct buffer list = { .arena = bill->arena };
     size_t count = 0;
+    for (size_t i = 0; i < sheet->unpriced_count && !sellers; i++)
+        if (name_same(name, sheet->unpriced[i].model)) {
+            error_set(bill->error, "%.200s prices '%.100s' by %s", sheet->file, name, sheet->unpriced[i].keys);
+            return error_expected(bill->error, "a model that is priced by the token of text");
+        }
     error_set(bill->error, "%.200s has no %s '%.100s'", sheet->file, sellers ? "seller" : "model",
               name);
     if (near)
@@ -139,7 +144,7 @@ static void note_list(struct bill *bill, const struct price *price)
         facts_note_once(facts, arena_print(bill->arena, "%s: %zu ranges of prices, by the prompt of each request", price->model,
                                            price->further_count + 2));
     if (price->unread && *price->unread)
-        facts_note_once(facts, arena_print(bill->arena, "%s: prices that are not of text tokens are not billed: %s", price->model,
+        facts_note_once(facts, arena_print(bill->arena, "%s: other prices of the list are not billed: %s", price->model,
                                            price->unread));
 }
 

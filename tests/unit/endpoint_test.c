@@ -271,7 +271,7 @@ static void test_prefixes(void **state)
     const char *text = run(&arena, "curl -s %smetrics", server.url);
     for (int i = 0; i < 2; i++) {                   /* the second replica has all that were broken off */
         char name[100];
-        snprintf(name, sizeof name, "vllm:request_success_total{engine=\"%d\",finished_reason=\"abort\"", i);
+        snprintf(name, sizeof name, "vllm:request_success_total{engine=\"0\"%s,finished_reason=\"abort\"", i ? ",instance=\"replica-1\"" : "");
         assert_int_equal(strtod(strstr(strstr(text, name), "} ") + 2, NULL), i ? 2 : 0);
     }
     stop(&server);

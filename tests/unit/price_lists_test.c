@@ -171,6 +171,23 @@ static void refusals_name_the_key(void **state)
     }
 }
 
+/* A model of a list that others are read from, which is priced by the second. */
+static void unpriced_are_named(void **state)
+{
+    (void)state;
+    static const char json[] = "{\"a\":{\"mode\":\"chat\",\"input_cost_per_token\":1e-6,\"output_cost_per_token\":2e-6},"
+                               "\"b\":{\"mode\":\"chat\",\"input_cost_per_second\":0.02}}";
+    struct arena arena = { 0 };
+    struct price_sheet sheet;
+    struct error error;
+    assert_true(prices_read(&arena, "list.json", text_of(json), &sheet, &error));
+    assert_int_equal(sheet.count, 1);
+    assert_int_equal(sheet.unpriced_count, 1);
+    assert_string_equal(sheet.unpriced[0].model, "b");
+    assert_string_equal(sheet.unpriced[0].keys, "input_cost_per_second");
+    arena_free(&arena);
+}
+
 /* What `bill` says of a task of two requests without cache, by itself. */
 static double task_of(const char *list, const char *workload)
 {
@@ -204,6 +221,6 @@ static void ranges_are_billed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(lists_are_read), cmocka_unit_test(columns_are_read), cmocka_unit_test(others_are_named),
-                                        cmocka_unit_test(refusals_name_the_key), cmocka_unit_test(ranges_are_billed) };
+                                        cmocka_unit_test(refusals_name_the_key), cmocka_unit_test(unpriced_are_named), cmocka_unit_test(ranges_are_billed) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
