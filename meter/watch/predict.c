@@ -99,10 +99,11 @@ static void read_stated(struct watch *watch, struct stated_layout *stated)
     struct scenario scenario;
     struct subject subject;
     struct error ignored;
-    *stated = (struct stated_layout){ .read = true, .chips = NAN, .tensor = NAN, .stages = NAN, .ranks = NAN };
+    *stated = (struct stated_layout){ .chips = NAN, .tensor = NAN, .stages = NAN, .ranks = NAN };
     find_subject(watch, &subject);
     if (!subject.model || !subject.machine || !scenario_read(&scenario, watch->arena, watch->command, subject, &ignored))
         return;
+    stated->read = true;
     stated->chips = stated_value(&scenario, NAME_chips);
     stated->tensor = stated_value(&scenario, NAME_tensor_parallel);
     stated->stages = stated_value(&scenario, NAME_pipeline_parallel);
