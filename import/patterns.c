@@ -327,6 +327,7 @@ static bool read_window(struct model *model, const struct doc *doc)
 {
     (void)doc;
     struct config *config = model->config;
+    config_get(config, "sliding_window");       /* read, though a switch may leave it without effect */
     if (!config_flag(config, "use_sliding_window", !model->family->window_asked) || !config_has(config, FIELD_window))
         return true;
     double first = config_count_or(config, FIELD_window_first, 0);
