@@ -570,6 +570,8 @@ static const struct catalog_entry *file_find(const struct catalog *catalog,
 const struct catalog_entry *catalog_known(const struct catalog *catalog, enum catalog_kind kind, const char *name)
 {
     const struct catalog_entry *found = entry_find(&catalog->sheets[kind], name);
+    if (!found && kind == CATALOG_MODEL && catalog->named)
+        return entry_find(catalog->named, name);
     return found || kind != CATALOG_MACHINE ? found : entry_find(&catalog->devices, name);
 }
 

@@ -51,6 +51,7 @@ struct catalog {
     struct arena *arena;
     struct catalog_sheet sheets[CATALOG_KINDS];
     struct catalog_sheet devices;       /* more machines: those of data/devices.csv */
+    const struct catalog_sheet *named;      /* of a model of data/shapes.csv that was asked for; NULL: none */
     const struct csv *instances;            /* names of several chips (catalog/instance.h); NULL: none */
 };
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct fit {
+struct pattern_fit {
     double number;                  /* of '#'; 0: the pattern has none */
     const char *star;               /* what the first '*' stands for */
     size_t star_size;
 };
 
-static bool like(const char *pattern, const char *end, const char *name, struct fit *fit)
+static bool like(const char *pattern, const char *end, const char *name, struct pattern_fit *fit)
 {
     if (pattern == end)
         return !*name;
@@ -54,7 +54,7 @@ bool instance_called(struct arena *arena, const struct csv *csv, const char *nam
             cell[i] = csv_cell(csv, r, i);
         for (const char *at = cell[NAMES]; *at; at += strspn(at, " ")) {
             const char *end = at + strcspn(at, " ");
-            struct fit fit = { .star = "" };
+            struct pattern_fit fit = { .star = "" };
             const bool fits = like(at, end, text, &fit);
             at = end;
             if (!fits)

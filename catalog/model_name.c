@@ -2,6 +2,7 @@
  * "Meta-Llama-3.1-8B-Instruct-AWQ". What a publisher, a re-uploader or a server adds to the name is taken off
  * its end, word by word, until the catalog knows the rest; a word that names a format is kept as the format. */
 #include "catalog/catalog.h"
+#include "catalog/model_words.h"
 #include "catalog/sheet.h"
 
 #include <ctype.h>
@@ -131,6 +132,7 @@ static const struct catalog_entry *known(const struct catalog *catalog, const ch
     return catalog_known(catalog, CATALOG_MODEL, plain);
 }
 
+/* Without a catalog, the formats alone. */
 static const struct catalog_entry *called(struct name_formats *said, const struct catalog *catalog, const char *name)
 {
     const struct catalog_entry *found = NULL;
@@ -140,7 +142,7 @@ static const struct catalog_entry *called(struct name_formats *said, const struc
     said->bits = said->head = 0;
     do {
         size = left;
-        found = known(catalog, name, size);
+        found = catalog ? known(catalog, name, size) : NULL;
         left = shorter(said, name, size);
     } while (!found && left < size);
     if (said->bits > 0)
@@ -148,6 +150,19 @@ static const struct catalog_entry *called(struct name_formats *said, const struc
     else if (said->exl)
         said->precision = "exl";
     return found;
+}
+
+/* A model by its words, wherever they stand in the name. */
+static const struct catalog_entry *by_words(struct name_formats *said, const struct catalog *catalog, const char *name)
+{
+    struct model_named named;
+    if (!model_named(said->arena, catalog, name, &named))
+        return NULL;
+    called(said, NULL, arena_print(said->arena, "x-%s", named.formats));
+    if (named.type)
+        said->precision = named.type;
+    const struct catalog_entry *entry = catalog_known(catalog, CATALOG_MODEL, named.id);
+    return entry ? entry : model_shape(said->arena, named.id);
 }
 
 /* Re-uploaders put the publisher before the name: "bartowski/Qwen_Qwen3-14B-GGUF". */
@@ -159,11 +174,20 @@ const struct catalog_entry *catalog_model_called(struct arena *arena, const stru
     *precision = NULL;
     if (cache)
         *cache = NULL;
-    if (strstr(name, ".csv"))
+    if (strstr(name, ".csv") || strstr(name, ".json"))
         return NULL;
-    const struct catalog_entry *found = called(&said, catalog, last ? last + 1 : name);
-    if (!found && publisher)
+    const bool tag = strchr(name, ':') && !last;
+    const struct catalog_entry *found = tag ? NULL : called(&said, catalog, last ? last + 1 : name);
+    if (!found && last && (found = model_shape(arena, name)))
+        called(&said, NULL, name);
+    if (!found && publisher && !tag)
         found = called(&said, catalog, publisher + 1);
+    if (!found)
+        found = by_words(&said, catalog, name);
+    if (!found && tag)
+        found = called(&said, catalog, name);
+    if (found && !said.precision && strstr(found->name, "gemma") && name_within(name, "qat"))
+        said.precision = "Q4_0";                /* Google's files of Gemma 3 and 4 */
     *precision = said.precision;
     if (cache)
         *cache = said.cache;

@@ -240,6 +240,12 @@ void towers_add(struct model *model)
         i++;
     const struct doc *part = i < count ? config_get(config, kinds[i].key) : NULL;
     const bool counted = part && part->kind == DOC_OBJECT;
+    const struct doc *sum = config_get(config, "tower_params");     /* of data/shapes.csv */
+    if (sum && sum->kind == DOC_NUMBER && sum->number > 0) {
+        model->apart = sum->number;
+        facts_note(config->facts, "tower and projector are %.0f weights: the published total less the language model", sum->number);
+        return;
+    }
     left_out(config, counted ? kinds[i].key : NULL);
     if (i < count && !part && config->text != config->root)
         facts_note(config->facts, "no %s: the tower of %s is left out", kinds[i].key, kinds[i].type);

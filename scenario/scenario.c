@@ -12,6 +12,7 @@
 
 #include "build/row_names.h"
 #include "catalog/meant.h"
+#include "catalog/model_words.h"
 #include "scenario/calibrated.h"
 #include "scenario/deck.h"
 
@@ -29,7 +30,7 @@ static bool is_path(const struct catalog *catalog, const char *name)
     static const char *const ends[] = { ".json", ".gguf", ".safetensors" };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends_with(name, ends[i]) && strcmp(name, ends[i]))
-            return true;
+            return i != 1 || strchr(name, '/') || file_there(catalog->arena, name);    /* a GGUF file's name may be a model's */
     if (!strcmp(name, "-"))
         return true;
     return strchr(name, '/') && !catalog_find(catalog, CATALOG_MODEL, name, NULL) &&
@@ -45,6 +46,9 @@ static bool model_unknown(const struct catalog *catalog, const char *name, struc
         return error_did_you_mean(error, last + 1, "");
     if (meant_explain("model", last + 1, error))
         return false;
+    error->hint[0] = 0;
+    if (model_explain(catalog->arena, catalog, name, error) || error->hint[0])
+        return false;
     if (strchr(name, '/') == last && last != name && last[1])
         return error_suggest(error, "give the config.json of https://huggingface.co/%.100s as the model: "
                              "`chalkline import config.json` shows what it says", name);
@@ -59,6 +63,8 @@ static bool name_explained(const struct catalog *catalog, enum catalog_kind kind
     struct catalog_called called;
     if (meant_explain(model ? "model" : "machine", name, error) || strstr(name, ".csv"))
         return false;
+    if (model)
+        model_explain(catalog->arena, catalog, name, error);
     if (!model && catalog_known(catalog, CATALOG_MODEL, name))
         return error_suggest(error, "it is a model: %.100s --on MACHINE", name);
     const char *count = strstr(name, "/gpu:");
@@ -109,7 +115,7 @@ static bool weight_format(struct scenario *scenario, const char *name, const str
 /* A name that the catalog does not have as it stands, and no file: "Qwen/Qwen3-14B-GGUF". What it says of the
  * weights holds unless --precision does. */
 static const struct catalog_entry *model_called(struct scenario *scenario, const char *name,
-                                                struct model_options *how)
+                                                struct model_options *how, bool *untyped)
 {
     const struct catalog *catalog = &scenario->catalog;
     const char *precision, *cache;
@@ -118,8 +124,11 @@ static const struct catalog_entry *model_called(struct scenario *scenario, const
     const struct catalog_entry *entry = catalog_model_called(scenario->arena, catalog, name, &precision, &cache);
     if (!entry)
         return NULL;
+    if (entry->sheet != &catalog->sheets[CATALOG_MODEL])
+        scenario->catalog.named = entry->sheet;
     const bool said = precision && !how->weights, gguf = name_within(name, "gguf"), tag = strchr(name, ':') != NULL;
     scenario->named_precision = said;
+    *untyped = gguf && !precision && !how->weights;
     if (cache && !how->kv) {
         how->kv = cache;
         facts_note(&scenario->facts, "KV cache and attention in %s, as the name says", cache);
@@ -132,10 +141,10 @@ static const struct catalog_entry *model_called(struct scenario *scenario, const
         facts_note(&scenario->facts, "'%s' taken as %s with weights in %s", name, entry->name, precision);
     } else if (precision && !name_same(precision, how->weights)) {
         facts_note(&scenario->facts, "'%s' taken as %s; its %s gives way to --precision", name, entry->name, precision);
-    } else if (!precision && !how->weights && (gguf || tag)) {
-        facts_note(&scenario->facts, "'%s' taken as %s without quantization: %s; --precision Q4_K_M, for instance",
-                   name, entry->name, gguf ? "the name has no file type" : "the tag does not say, and Ollama's own "
-                   "are mostly Q4_K_M");
+    } else if (!precision && !how->weights && tag) {
+        how->weights = "Q4_K_M";
+        facts_note(&scenario->facts, "'%s' taken as %s in Q4_K_M: the tag does not say, and Ollama's own are mostly so", name,
+                   entry->name);
     } else {
         facts_note(&scenario->facts, "'%s' taken as %s", name, entry->name);
     }
@@ -167,7 +176,12 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
     const char *inside = model_path(scenario->arena, name);
     if (inside && !catalog_find(&scenario->catalog, CATALOG_MODEL, name, error))
         return read_model_file(scenario, inside, &how, error);
-    const struct catalog_entry *entry = model_called(scenario, name, &how);
+    bool untyped = false;
+    const struct catalog_entry *entry = model_called(scenario, name, &how, &untyped);
+    if (untyped) {
+        error_set(error, "'%.150s' does not say which file: its type of weights is not in the name", name);
+        return error_expected(error, "--precision Q4_K_M, Q8_0 or another type; `chalkline can` compares them");
+    }
     if (!entry && is_path(&scenario->catalog, name))
         return read_model_file(scenario, name, &how, error);
     if (!entry)

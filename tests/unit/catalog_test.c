@@ -151,7 +151,7 @@ static void doubts_are_noted(void **state)
 static void missing_rates_are_bound(void **state)
 {
     struct world *world = *state;
-    machine(world, "a100");
+    machine(world, "a100-sxm");
     assert_string_equal(facts_find(&world->facts, "peak_fp8")->expression, "peak_bf16");
     assert_string_equal(facts_find(&world->facts, "peak_fp4")->expression, "peak_bf16");
     assert_null(facts_find(&world->facts, "peak_int8")->expression);
@@ -234,9 +234,9 @@ static void names_that_people_have(void **state)
     static const struct { const char *name, *entry, *precision; } names[] = {
         { "Qwen/Qwen3-14B", "qwen3-14b", NULL }, { "unsloth/Qwen3-14B-GGUF", "qwen3-14b", NULL },
         { "unsloth/Qwen3-14B-bnb-4bit", "qwen3-14b", "nf4" }, { "nvidia/Qwen3-14B-NVFP4", "qwen3-14b", "nvfp4" },
-        { "microsoft/phi-4", "phi-4", NULL }, { "phi4", "phi-4", NULL }, { "phi4:latest", "phi-4", NULL },
-        { "llama3.1:8b", "llama-3.1-8b", NULL }, { "llama3.2:3b", "llama-3.2-3b", NULL },
-        { "llama3.1:8b-instruct-q4_K_M", "llama-3.1-8b", "Q4_K_M" }, { "gemma3:27b", "gemma-3-27b", NULL },
+        { "microsoft/phi-4", "phi-4", NULL }, { "phi4", "phi-4", NULL }, { "phi4:latest", "phi-4", "Q4_K_M" },
+        { "llama3.1:8b", "llama-3.1-8b", "Q4_K_M" }, { "llama3.2:3b", "llama-3.2-3b", "Q4_K_M" },
+        { "llama3.1:8b-instruct-q4_K_M", "llama-3.1-8b", "Q4_K_M" }, { "gemma3:27b", "gemma-3-27b", "Q4_K_M" },
         { "gemma3:27b-it-q8_0", "gemma-3-27b", "Q8_0" }, { "qwen3:30b-a3b", "qwen3-30b-a3b", NULL },
         { "Meta-Llama-3.1-8B-Instruct-Q6_K_L.gguf", "llama-3.1-8b", "Q6_K_L" },
         { "Llama-3.2-3B-Instruct-IQ4_XS.gguf", "llama-3.2-3b", "IQ4_XS" },
@@ -258,7 +258,7 @@ static void names_that_people_have(void **state)
         { "amd/Meta-Llama-3.1-70B-Instruct-FP8-KV", "llama-3.1-70b", "fp8" },
         { "RedHatAI/Qwen3-8B-FP8-dynamic", "qwen3-8b", "fp8" }, { "Qwen/Qwen2.5-7B-Instruct-GPTQ-Int8", "qwen2.5-7b", "int8-zp" },
         { "neuralmagic/Meta-Llama-3.1-8B-Instruct-quantized.w8a16", "llama-3.1-8b", "int8-a16" },
-        { "no-such-7b", NULL, NULL }, { "deepseek-r1:14b", "deepseek-r1-distill-qwen-14b", NULL }, { "deepseek-r1:13b", NULL, NULL }, { "-GGUF", NULL, NULL } };
+        { "no-such-7b", NULL, NULL }, { "deepseek-r1:14b", "deepseek-r1-distill-qwen-14b", "Q4_K_M" }, { "deepseek-r1:13b", NULL, NULL }, { "-GGUF", NULL, NULL } };
     for (size_t i = 0; i < COUNT(names); i++) {
         const char *precision, *cache;
         const struct catalog_entry *entry = catalog_model_called(&world->arena, &world->catalog, names[i].name, &precision,

@@ -1,0 +1,124 @@
+/* Models by what people type: tests/cases/names.cases, whose parameters and bits a weight were written down beforehand from
+ * the models' cards, and the names of families/names.csv of the folder that SHARED names, each with the model that it means.
+ * No name may mean another model without a word. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/lines.h"
+
+static bool asked(struct arena *arena, const char *name, double *params, double *bits, struct error *error)
+{
+    char *words[] = { (char *)"chalkline", (char *)"eval", (char *)"params_total", (char *)"weights_stored", (char *)"--model",
+                      arena_copy(arena, name, strlen(name)) };
+    struct command command = { .verbs = verbs };
+    struct answer answer;
+    if (!command_read(arena, 6, words, &command, error) || !line_answered(arena, &command, &answer, error))
+        return false;
+    *params = doc_get(doc_get(answer.doc, "params_total"), "value")->number;
+    *bits = 8 * doc_get(doc_get(answer.doc, "weights_stored"), "value")->number / *params;
+    return true;
+}
+
+static struct text cell_of(struct text *line)
+{
+    const char *bar = memchr(line->data, '|', line->size);
+    const size_t size = bar ? (size_t)(bar - line->data) : line->size;
+    const struct text cell = text_trim((struct text){ line->data, size });
+    line->data += bar ? size + 1 : size;
+    line->size -= bar ? size + 1 : size;
+    return cell;
+}
+
+/* "name | parameters in 1e9 | bits a weight" within 1 and 13 %, or "name | ! | what the error says". */
+static void names_as_people_type_them(void **state)
+{
+    struct arena arena = { 0 };
+    struct error error;
+    struct text text;
+    size_t count = 0;
+    (void)state;
+    assert_true(file_read(&arena, "tests/cases/names.cases", 1 << 20, &text, &error));
+    while (text.size) {
+        struct text line = text_line(&text);
+        if (!line.size || *line.data == '#')
+            continue;
+        struct text cells[3] = { cell_of(&line), cell_of(&line), cell_of(&line) };
+        const char *name = arena_copy(&arena, cells[0].data, cells[0].size), *want = arena_copy(&arena, cells[1].data, cells[1].size),
+                   *says = arena_copy(&arena, cells[2].data, cells[2].size);
+        double params, bits;
+        const bool known = asked(&arena, name, &params, &bits, &error);
+        if (*want == '!' ? known || (!strstr(error.what, says) && !strstr(error.hint, says))
+                         : !known || fabs(params / 1e9 / strtod(want, NULL) - 1) > 0.01 || fabs(bits / strtod(says, NULL) - 1) > 0.13)
+            fail_msg("%s: want %s %s, have %.4g with %.3g bits, %s (%s)", name, want, says, known ? params / 1e9 : 0, known ? bits : 0,
+                     known ? "" : error.what, known ? "" : error.hint);
+        count++;
+    }
+    assert_true(count >= 60);
+    arena_free(&arena);
+}
+
+static const char *cell(const struct csv *csv, size_t row, const char *column)
+{
+    return csv_cell(csv, row, csv_column(csv, column));
+}
+
+static bool table(struct arena *arena, const char *path, struct csv *csv)
+{
+    const char *shared = getenv("SHARED");
+    struct error error;
+    struct text text;
+    path = shared ? arena_print(arena, "%s/families/%s", shared, path) : NULL;
+    return path && file_read(arena, path, 1 << 24, &text, &error) && csv_read_any(arena, path, text, csv, &error);
+}
+
+/* Is it within 2 % of what the shape's outline or its publisher counts? */
+static bool of_shape(const struct csv *shapes, const char *id, double params)
+{
+    for (size_t r = 0; r < shapes->rows; r++) {
+        const double formula = strtod(cell(shapes, r, "params_of_shape"), NULL), published = strtod(cell(shapes, r, "params"), NULL);
+        if (name_same(cell(shapes, r, "id"), id))
+            return fabs(params / formula - 1) < 0.02 || fabs(params / published - 1) < 0.02 ||
+                   (params > fmin(formula, published) && params < fmax(formula, published));
+    }
+    return false;
+}
+
+static void names_of_the_list(void **state)
+{
+    struct arena arena = { 0 };
+    struct csv names, shapes;
+    size_t right = 0, count = 0, another = 0, told = 0;
+    (void)state;
+    if (!table(&arena, "names.csv", &names) || !table(&arena, "shapes/shapes.csv", &shapes))
+        skip();
+    for (size_t r = 0; r < names.rows; r++) {
+        double params, bits;
+        struct error error;
+        if (strcmp(cell(&names, r, "kind"), "model"))
+            continue;
+        const bool known = asked(&arena, cell(&names, r, "typed"), &params, &bits, &error);
+        const bool ask = !strcmp(cell(&names, r, "status"), "ask"), same = known && of_shape(&shapes, cell(&names, r, "shape_of"), params);
+        const double want = strtod(cell(&names, r, "bits"), NULL);
+        count++;
+        right += ask ? !known : same && (!(want > 0) || (bits > 0.87 * want && bits < 1.5 * want));
+        another += known && !ask && !same;
+        told += known && ask;
+    }
+    printf("%zu of %zu names right or rightly asked, %zu another model, %zu answered that should be asked\n", right, count, another, told);
+    assert_true(right >= 330 && another <= 4 && told <= 1);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(names_as_people_type_them), cmocka_unit_test(names_of_the_list) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
