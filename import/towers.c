@@ -243,7 +243,7 @@ void towers_add(struct model *model)
     const struct doc *sum = config_get(config, "tower_params");     /* of data/shapes.csv */
     if (sum && sum->kind == DOC_NUMBER && sum->number > 0) {
         model->apart = sum->number;
-        facts_note(config->facts, "tower and projector are %.0f weights: the published total less the language model", sum->number);
+        facts_note(config->facts, "tower and projector: %.0f weights, the published total less the language model", sum->number);
         return;
     }
     left_out(config, counted ? kinds[i].key : NULL);
@@ -253,6 +253,6 @@ void towers_add(struct model *model)
         return;
     const struct tower tower = { .key = kinds[i].key, .vision = part, .config = config, .out = model->hidden };
     model->apart = kinds[i].weights(&tower);
-    facts_note(config->facts, "the %s tower and its projector have %.0f weights, which decoding does not run",
+    facts_note(config->facts, "%s tower and projector: %.0f weights that decoding does not run",
                kinds[i].key == audio_part ? "audio" : "vision", model->apart);
 }
