@@ -1,6 +1,8 @@
-/* The first of these that answers: an id as it was published, a tag of Ollama, the part behind a publisher's name, the
- * model whose needed words are all in the name, a family and a size of one shape, a fine-tune that only a list knows.
- * Formats are taken out first, wherever they stand. */
+/* A name is tried as a tag of Ollama, then as a published id without its publisher, as a model whose required words are all
+ * in it, as a family and a size of one shape, and last as a fine-tune that only data/tuned.csv knows. The first that fits
+ * wins. Formats are cut out of the name first, in any place. A name that fits models of different shapes is not resolved.
+ *
+ * Models of data/shapes.csv are read one by one: only those that share a word with the name are cut into words. */
 #include "catalog/model_words.h"
 #include "catalog/meant.h"
 #include "catalog/sheet.h"
@@ -19,7 +21,7 @@ struct name_words {
 
 /* ---- tables ---------------------------------------------------------------------------------------- */
 
-/* What a word of this kind means; NULL: it is none. */
+/* The third cell of a word of this kind; NULL: it is no such word. */
 static const char *meaning(const char *kind, const char *word)
 {
     const struct csv *csv = csv_built_in("data/name_words.csv");
@@ -88,6 +90,15 @@ static bool is_date(const char *word)       /* "2507", "202412" */
     const int month = rest >= 4 ? 10 * (year[2] - '0') + year[3] - '0' : 0;
     return !word[digits] && (rest == 4 || rest == 6) && *year == '2' && year[1] >= '3' && year[1] <= '6' && month >= 1 &&
            month <= 12;
+}
+
+/* Is one of the words of this kind? */
+static bool any_is(const char *kind, const struct name_words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (is(kind, words->at[i]))
+            return true;
+    return false;
 }
 
 static bool has(const struct name_words *words, const char *word)
@@ -271,6 +282,17 @@ static void squeeze(const char *text, char key[TEXT_MOST])
 
 static const char SHAPES[] = "data/shapes.csv";
 
+/* The next of the names in a cell, "a|b|c"; NULL: there is no more. */
+static const char *next_name(struct arena *arena, const char **cell)
+{
+    if (!**cell)
+        return NULL;
+    const size_t size = strcspn(*cell, "|");
+    const char *name = arena_copy(arena, *cell, size);
+    *cell += size + ((*cell)[size] != 0);
+    return name;
+}
+
 /* A name with its model: of the catalog, or a row of the shapes. */
 struct candidate {
     const char *id;
@@ -322,37 +344,31 @@ static void each_name(struct name_search *search, visitor *visit)
     }
     for (size_t r = 0; r < csv->rows; r++) {
         struct candidate one = { .row = r, .params = strtod(csv_cell(csv, r, 1), NULL) };
-        const char *names = csv_cell(csv, r, 0);
-        for (const char *at = names; *at;) {
-            const size_t size = strcspn(at, "|");
-            one.id = arena_copy(search->arena, at, size);
+        for (const char *names = csv_cell(csv, r, 0); (one.id = next_name(search->arena, &names));)
             visit(search, &one);
-            at += size + (at[size] != 0);
-        }
     }
 }
 
 const struct catalog_entry *model_shape(struct arena *arena, const char *id)
 {
+    static const char source[] = "data/shapes.csv,2026-11-28,";
     const struct csv *csv = csv_built_in(SHAPES);
+    const char *name;
     for (size_t r = 0; r < csv->rows; r++)
-        for (const char *at = csv_cell(csv, r, 0); *at;) {
-            const size_t size = strcspn(at, "|");
-            const char *name = arena_copy(arena, at, size), *context = csv_cell(csv, r, 2);
-            at += size + (at[size] != 0);
+        for (const char *names = csv_cell(csv, r, 0), *context = csv_cell(csv, r, 2); (name = next_name(arena, &names));) {
             if (!name_same(name, id))
                 continue;
             struct catalog *one = arena_alloc(arena, sizeof *one);
             struct buffer text = { .arena = arena };
             struct error error;
             *one = (struct catalog){ .arena = arena };
-            buffer_print(&text, "name,key,value,source,date,mark\n%s,title,%s,%s,2026-11-28,\n", name, behind(name), SHAPES);
+            buffer_print(&text, "name,key,value,source,date,mark\n%s,title,%s,%s\n", name, behind(name), source);
             if (*context)
-                buffer_print(&text, "%s,max_position_embeddings,%s,%s,2026-11-28,\n", name, context, SHAPES);
+                buffer_print(&text, "%s,max_position_embeddings,%s,%s\n", name, context, source);
             for (const char *field = csv_cell(csv, r, 3); *field;) {
                 const size_t key = strcspn(field, "="), whole = strcspn(field, ";");
-                buffer_print(&text, "%s,%.*s,\"%.*s\",%s,2026-11-28,\n", name, (int)key, field, (int)(whole - key - 1),
-                             field + key + 1, SHAPES);
+                buffer_print(&text, "%s,%.*s,\"%.*s\",%s\n", name, (int)key, field, (int)(whole - key - 1), field + key + 1,
+                             source);
                 field += whole + (field[whole] != 0);
             }
             return catalog_read(one, CATALOG_MODEL, SHAPES, (struct text){ text.data, text.size }, &error)
@@ -387,20 +403,15 @@ static const char *shape_key(struct name_search *search, const struct candidate 
                        number_in(config, "hidden_size"), heads, experts, inner > 0 ? inner : dense);
 }
 
+/* Is the publisher one that trains the models it names? */
 static bool official(const char *id)
 {
-    static const char *const owners[] = {
-        "qwen", "meta-llama", "google", "microsoft", "mistralai", "deepseek-ai", "nvidia", "openai", "zai-org", "moonshotai",
-        "minimaxai", "coherelabs", "ibm-granite", "01-ai", "internlm", "tiiuae", "liquidai", "huggingfacetb", "lgai-exaone",
-        "allenai", "upstage", "baidu", "openbmb", "bigcode", "codellama", "lmsys", "xiaomimimo", "tencent", "stabilityai" };
-    const char *slash = strchr(id, '/');
-    char owner[TEXT_MOST] = "";
-    if (!slash || slash - id >= TEXT_MOST)
-        return !slash;                          /* a name of the catalog */
-    for (size_t i = 0; id + i < slash; i++)
-        owner[i] = (char)tolower((unsigned char)id[i]);
-    owner[slash - id] = 0;
-    return name_listed(owners, sizeof owners / sizeof *owners, owner);
+    char owner[TEXT_MOST];
+    lower(id, owner);
+    char *slash = strchr(owner, '/');
+    if (slash)
+        *slash = 0;
+    return !slash || is("owner", owner);        /* no slash: a name of the catalog */
 }
 
 static void keep(struct name_search *search, const struct candidate *one, double score)
@@ -532,14 +543,6 @@ static bool sized(const struct name_words *words)
     return false;
 }
 
-static bool says_model(const struct name_words *words)
-{
-    for (size_t i = 0; i < words->count; i++)
-        if (is("model", words->at[i]))
-            return true;
-    return false;
-}
-
 /* The best of what was found, if nothing as good has another shape, nor anything of another size where none was said. */
 static bool best_of(struct name_search *search, struct model_named *named)
 {
@@ -555,8 +558,8 @@ static bool best_of(struct name_search *search, struct model_named *named)
     words_of(search, best->id, &own);
     bool any = false;
     for (size_t i = 0; i < search->words.count; i++)
-        any |= !has(&own, search->words.at[i]);     /* a word that the best has not may mean another size */
-    any = any && sized(&own) && !sized(&search->words) && !says_model(&own);
+        any |= !has(&own, search->words.at[i]);     /* a word that the best lacks may mean another size */
+    any = any && sized(&own) && !sized(&search->words) && !any_is("model", &own);
     for (size_t i = 0; i < search->count && others < 4; i++) {
         const struct candidate *one = &search->found[i];
         if ((!any && one->score < best->score - 0.35) || (one->entry ? one->entry == best->entry : !best->entry && one->row == best->row))
@@ -670,18 +673,15 @@ bool model_named(struct arena *arena, const struct catalog *catalog, const char 
     }
     named->why = understood(arena, &search.words);
     const bool mixed = strstr(named->formats, "apex") || has(&search.words, "reap") || has(&search.words, "mmproj");
-    const bool size = sized(&search.words);
-    bool family = says_model(&search.words);
-    for (size_t i = 0; i < search.words.count; i++)
-        family |= is("family", search.words.at[i]);
+    const bool family = any_is("family", &search.words) || any_is("model", &search.words);
     search.count = 0;
     if (!mixed && family)
         each_name(&search, visit_words);
-    if (!search.count && !mixed && family && size && !version_of(&search.words))
+    if (!search.count && !mixed && family && sized(&search.words) && !version_of(&search.words))
         each_name(&search, visit_family);
     if (search.count)
         return best_of(&search, named);
-    return !mixed && !size && !family ? tuned(key, arena, named) : size && !family && !mixed && tuned(key, arena, named);
+    return !mixed && !family && tuned(key, arena, named);
 }
 
 bool model_explain(struct arena *arena, const struct catalog *catalog, const char *name, struct error *error)
