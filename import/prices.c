@@ -1,21 +1,21 @@
-/* Price lists of others: JSON of routers and clouds, models.dev's CSV and our own format, read into one list
- * of prices.
+/* Published price lists (JSON of routers and clouds, models.dev's CSV, our own format), read into one list of prices.
  *
- * An entry is kept if it has an input and an output price. Prices become USD per token; one above
- * 1 USD per token is an error of units and is refused. Names such as "..._above_200k_tokens", lists of
+ * An entry is kept if it has an input and an output price. Prices become USD per token; a price above
+ * 1 USD per token is an error of units and is refused. Keys such as "..._above_200k_tokens", lists of
  * ranges and of steps give the prices of longer prompts, which apply to the whole request. A price of 0 is not
- * kept: it is counted, and the quantity has no price. Nothing is read from prose. Prices of other things than text
- * tokens, and of hours of a day, are named in `unread`. */
+ * kept: it is counted, and the quantity has no price. Nothing is read from prose. Keys whose price is not for text
+ * tokens, or holds only at some hours of the day, are listed in `unread`. */
 #include "import/prices.h"
 
 #include "catalog/catalog.h"
 #include "catalog/sheet.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A million dollars a million tokens: what is more is a mistake of units, and of no use. */
+/* USD per token. A higher price is a mistake of units. */
 static const double PRICE_MOST = 1;
 
 struct key_row;
@@ -26,10 +26,10 @@ struct price_reader {
     const char *date;
     struct key_row *keys;           /* of data/price_keys.csv */
     size_t key_count;
-    const char *met;                /* keys with prices in an entry that has none of a token; NULL */
+    const char *met;                /* for an error: priced keys of an entry without a price per token; NULL */
 };
 
-/* NULL: one of the names is no plain text. `line`: 0, the file has none. */
+/* NULL and an error: one of the names is not plain text. `line`: 0 if the file has no lines. */
 static struct price *add_price(struct price_reader *reader, int line, const char *seller,
                                const char *model)
 {
@@ -50,14 +50,14 @@ static struct price *add_price(struct price_reader *reader, int line, const char
     return price;
 }
 
-/* Without an input and an output price an entry says nothing. */
-static void keep_if_priced(struct price_reader *reader)
+/* Drops the last entry unless it has an input and an output price. */
+static bool keep_if_priced(struct price_reader *reader)
 {
     const struct price *price = &reader->sheet->prices[reader->sheet->count - 1];
-    if (price->at[0][0][PRICE_INPUT] > 0 && price->at[0][0][PRICE_OUTPUT] > 0)
-        return;
-    reader->sheet->count--;
-    reader->sheet->left_out++;
+    const bool kept = price->at[0][0][PRICE_INPUT] > 0 && price->at[0][0][PRICE_OUTPUT] > 0;
+    reader->sheet->count -= !kept;
+    reader->sheet->left_out += !kept;
+    return kept;
 }
 
 static void set_price(struct price *price, double *place, double value)
@@ -86,20 +86,19 @@ static const char *date_of_name(struct arena *arena, const char *file)
 
 /* ---- lists in JSON ------------------------------------------------------------------------- */
 
-/* Keys are read by data/price_keys.csv. A key is a head and a unit: "input_cost_per_token", "cache_read_mtok". A head alone
- * has the unit of its place in the entry: of "pricing" in OpenRouter's list, of the entry itself in LiteLLM's. */
+/* data/price_keys.csv says how keys are read. A key is a head and a unit: "input_cost_per_token", "cache_read_mtok". A key
+ * without a unit has the unit of its place in the entry: of "pricing" in OpenRouter's list, of the entry itself in LiteLLM's. */
 struct key_row {
     const char *kind, *word, *says, *beside;
     double times;
 };
 
-/* The rows are read once: each key of a list is compared with all of them. */
+/* Reads the rows once, since each key of a list is compared with all of them. */
 static void open_keys(struct price_reader *reader)
 {
     static const char *const columns[] = { "kind", "word", "says", "beside", "times" };
     const struct csv *csv = csv_built_in("data/price_keys.csv");
     const char *cells[5];
-    reader->key_count = 0;
     reader->keys = arena_array(reader->arena, csv->rows + 1, sizeof *reader->keys);
     for (size_t row = 0; row < csv->rows; row++) {
         struct key_row *key = &reader->keys[reader->key_count++];
@@ -118,38 +117,26 @@ static const struct key_row *next_key(const struct price_reader *reader, const c
     return NULL;
 }
 
-/* A letter in small, or a digit; 0: what does not count. */
-static char plain_letter(char letter)
-{
-    if (letter >= 'A' && letter <= 'Z')
-        return (char)(letter - 'A' + 'a');
-    return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ? letter : 0;
-}
+enum { PLAIN_MOST = 80 };
 
-/* Is a key the word, in small letters and digits alone? */
-static bool is_plain(const char *key, struct text word)
-{
-    size_t at = 0;
-    for (; *key; key++) {
-        const char letter = plain_letter(*key);
-        if (letter && (at == word.size || word.data[at++] != letter))
-            return false;
-    }
-    return at == word.size;
-}
-
-static bool plain_key(struct text key, char *out, size_t room)
+/* The lower-case letters and digits of a key, without its marks. False: it is too long to be one of ours. */
+static bool plain_key(struct text key, char out[PLAIN_MOST])
 {
     size_t size = 0;
-    for (size_t i = 0; i < key.size; i++) {
-        const char letter = plain_letter(key.data[i]);
-        if (letter && size + 1 == room)
-            return false;
-        if (letter)
-            out[size++] = letter;
-    }
+    for (size_t i = 0; i < key.size; i++)
+        if (isalnum((unsigned char)key.data[i])) {
+            if (size + 1 == PLAIN_MOST)
+                return false;
+            out[size++] = (char)tolower((unsigned char)key.data[i]);
+        }
     out[size] = 0;
     return true;
+}
+
+static bool is_plain(const char *key, struct text word)
+{
+    char plain[PLAIN_MOST];
+    return plain_key(text_of(key), plain) && text_is(word, plain);
 }
 
 static const char *const tier_ends[SERVICE_TIERS] = { "", "_batches", "_flex", "_priority" };
@@ -215,7 +202,7 @@ static bool find_terms(const struct price_reader *reader, const char *key, struc
     static const char *const classes[PRICE_CLASSES] = { "input", "output", "hit", "write_short", "write_long" };
     struct text name = text_of(key);
     const struct key_row *row;
-    char plain[80];
+    char plain[PLAIN_MOST];
     *terms = (struct price_terms){ .times = NAN };
     for (int tier = 1; tier < SERVICE_TIERS; tier++)
         if (cut_end(&name, tier_ends[tier])) {
@@ -224,7 +211,7 @@ static bool find_terms(const struct price_reader *reader, const char *key, struc
         }
     cut_end(&name, "_tiers");
     terms->threshold = cut_threshold(&name);
-    if (!plain_key(name, plain, sizeof plain))
+    if (!plain_key(name, plain))
         return false;
     for (size_t at = 0; (row = next_key(reader, "unit", &at));) {
         struct text cut = text_of(plain);
@@ -243,10 +230,10 @@ static bool find_terms(const struct price_reader *reader, const char *key, struc
     return false;
 }
 
-/* The prices of an entry as they are read: by where they begin, in no order. */
+/* The prices of an entry for prompts from some length on; cards are in no order while they are read. */
 struct price_card {
     double from;                    /* tokens of the prompt */
-    bool whole;                     /* what it does not say is not cheaper: a hit costs the input */
+    bool whole;                     /* of all classes: one without a price costs as much as the input */
     double at[SERVICE_TIERS][PRICE_CLASSES];
 };
 enum { CARDS_MOST = 32 };
@@ -254,9 +241,9 @@ struct price_entry {
     const char *name, *list;
     struct price_card cards[CARDS_MOST];
     size_t count;
-    bool any;                       /* some price was met */
+    bool any;                       /* some price per token was found */
     int free;
-    struct buffer unread;           /* keys with a price that is none of a text token */
+    struct buffer unread;           /* keys of prices that are not for text tokens */
 };
 
 static double *card_place(struct price_entry *entry, double from, bool whole, const struct price_terms *terms)
@@ -301,7 +288,7 @@ static bool put_price(struct price_reader *reader, struct price_entry *entry, co
     return true;
 }
 
-/* Where an element of a list of steps begins; NAN: it does not say. */
+/* Prompt tokens from which an element of a list of steps applies; NAN: it has none of the keys. */
 static double step_from(const struct doc *step)
 {
     static const char *const names[] = { "start", "min", "from", "threshold" };
@@ -318,8 +305,8 @@ static double step_from(const struct doc *step)
 
 static bool bad_step(struct price_reader *reader, const struct price_entry *entry, const char *key)
 {
-    error_set(reader->error, "%.200s: '%.100s': an element of %s does not say from how many prompt tokens it is", reader->sheet->file,
-              entry->name, key);
+    error_set(reader->error, "%.200s: '%.100s': an element of %s has no prompt length from which it applies",
+              reader->sheet->file, entry->name, key);
     return error_expected(reader->error, "\"range\": [from, to], \"min\", \"start\" or \"tier\": {\"type\": \"context\", \"size\": from}");
 }
 
@@ -387,19 +374,18 @@ static bool read_card(struct price_reader *reader, struct price_entry *entry, co
         }
         if (!price_of(field, &number) || !(number > 0))
             continue;
-        char plain[80] = "";
-        plain_key(text_of(field->key), plain, sizeof plain);
+        char plain[PLAIN_MOST] = "";
+        plain_key(text_of(field->key), plain);
         known = inside && strcmp(plain, "discount");
         for (size_t i = 0; i < sizeof priced / sizeof *priced; i++)
             known = known || strstr(plain, priced[i]);
-        entry->unread.arena = reader->arena;
         if (known && entry->unread.size < 200)
             buffer_print(&entry->unread, "%s%.60s", entry->unread.size ? ", " : "", field->key);
     }
     return true;
 }
 
-/* Cards for longer prompts, behind the place that a row says. */
+/* Reads the cards for longer prompts in `ranges`, an object by thresholds or a list of steps. */
 static bool read_ranges(struct price_reader *reader, struct price_entry *entry, const struct doc *ranges, double times)
 {
     const double said = thousands_in(text_of(ranges->key));
@@ -415,14 +401,13 @@ static bool read_ranges(struct price_reader *reader, struct price_entry *entry, 
     return true;
 }
 
-/* Of prices that hold for a time the last that had begun on the list's date; those for hours of a day are left out. */
+/* Prices in effect on the list's date: the last whose start_date has passed. Prices for hours of a day are left out. */
 static const struct doc *card_of_list(struct price_reader *reader, struct price_entry *entry, const struct doc *list)
 {
     const struct doc *chosen = NULL;
     for (const struct doc *one = list->first; one; one = one->next) {
         const struct doc *constraint = doc_get(one, "constraint"), *card = doc_get(one, "prices");
         const char *begins = constraint && constraint->kind == DOC_OBJECT ? doc_text(constraint, "start_date", "") : "";
-        entry->unread.arena = reader->arena;
         if (!card || card->kind != DOC_OBJECT)
             continue;
         if (constraint && constraint->kind == DOC_OBJECT && !*begins)
@@ -442,7 +427,7 @@ static bool check_currency(struct price_reader *reader, const struct doc *object
     return error_expected(reader->error, "prices in USD");
 }
 
-/* All cards of an entry, by the rows of places that it has. */
+/* Reads all cards of an entry, from the places that data/price_keys.csv lists and from the entry itself. */
 static bool read_places(struct price_reader *reader, struct price_entry *entry, const struct doc *doc)
 {
     const struct doc *seen[8];
@@ -489,8 +474,8 @@ static int compare_cards(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Into a price: the first card, the one above the first step, further ones. A class without steps of its own, in an entry
- * where others have some, keeps its price where each class says its steps. */
+/* Sorts the cards into a price: the first, the one above the threshold, further ones. In a card that is `whole`, a class
+ * without a price costs as much as the input; in other cards it keeps the price below the threshold. */
 static void take_cards(struct price_reader *reader, struct price_entry *entry, struct price *price)
 {
     qsort(entry->cards, entry->count, sizeof *entry->cards, compare_cards);
@@ -522,7 +507,7 @@ static double number_of(const struct doc *object, const char *key)
     return number > 0 ? number : NAN;
 }
 
-/* The first of some keys that has a text. */
+/* The text under the first of some keys that has one. */
 static const char *first_text(const struct doc *doc, const char *const *keys, const char *absent)
 {
     for (; *keys; keys++) {
@@ -557,7 +542,7 @@ static bool read_entry(struct price_reader *reader, const struct doc *doc, const
     static const char *const names[] = { "id", "model", "model_name", "name", NULL },
                       *const sellers[] = { "litellm_provider", "provider", "vendor", "provider_name", NULL };
     const bool keyed = doc->key && *doc->key && strcmp(doc->key, "model_info");
-    *entry = (struct price_entry){ .name = keyed ? doc->key : first_text(doc, names, "") };
+    *entry = (struct price_entry){ .name = keyed ? doc->key : first_text(doc, names, ""), .unread = { .arena = reader->arena } };
     if (!read_places(reader, entry, doc))
         return false;
     if (!entry->any)
@@ -572,36 +557,35 @@ static bool read_entry(struct price_reader *reader, const struct doc *doc, const
     price->fast = number_of(doc_get(doc, "provider_specific_entry"), "fast");
     price->context = context_of(doc);
     price->storage = number_of(doc, "cache_storage_cost_per_token_per_second");
-    keep_if_priced(reader);
-    reader->sheet->kind = entry->list && price == &reader->sheet->prices[reader->sheet->count - 1] && !*reader->sheet->kind
-                          ? entry->list : reader->sheet->kind;
+    if (keep_if_priced(reader) && entry->list && !*reader->sheet->kind)
+        reader->sheet->kind = entry->list;
     return true;
 }
 
-/* Entries are the objects that have a price; what has none may have entries inside it. */
+/* Reads the entries of a document. An object with a price is an entry; others may contain entries. */
 static bool walk(struct price_reader *reader, const struct doc *doc, const char *seller, int depth)
 {
     enum { DEEPEST = 6 };
     struct price_entry *entry = arena_alloc(reader->arena, sizeof *entry);
+    struct price_sheet *sheet = reader->sheet;
     if (doc->kind == DOC_OBJECT) {
         if (doc->key && !strcmp(doc->key, "sample_spec"))
             return true;
         if (!is_text_model(doc)) {
-            reader->sheet->left_out++;
+            sheet->left_out++;
             return true;
         }
         if (!check_currency(reader, doc, doc->key ? doc->key : "list") || !read_entry(reader, doc, seller, entry))
             return false;
         if (entry->any)
             return true;
-        struct price_sheet *sheet = reader->sheet;
         if (entry->unread.size) {
             reader->met = reader->met ? reader->met : entry->unread.data;
             *(struct price_unread *)arena_push(reader->arena, &sheet->unpriced, &sheet->unpriced_count, &sheet->unpriced_room,
                                                sizeof *sheet->unpriced) = (struct price_unread){ entry->name, entry->unread.data };
         }
         if (doc_get(doc, "mode") && doc->key) {
-            reader->sheet->left_out++;
+            sheet->left_out++;
             return true;
         }
         static const char *const holders[] = { "models", "data", "prices", "providers" };
@@ -620,7 +604,6 @@ static bool read_json(struct price_reader *reader, struct text text)
     if (!json_read(reader->arena, reader->sheet->file, text, &doc, reader->error))
         return false;
     reader->sheet->kind = "";
-    open_keys(reader);
     if (!walk(reader, doc, "", 0))
         return false;
     reader->sheet->kind = *reader->sheet->kind ? reader->sheet->kind : "a list of prices";
@@ -734,14 +717,13 @@ static bool read_own(struct price_reader *reader, struct text text)
     return true;
 }
 
-/* ---- which of them ----------------------------------------------------------------------- */
+/* ---- any list ---------------------------------------------------------------------------- */
 
-/* Columns that are keys of a list, such as "input_per_1k": a row is an entry. */
+/* A CSV file whose columns are keys such as "input_per_1k"; each row is an entry. */
 static bool read_columns(struct price_reader *reader, const struct csv *csv)
 {
     struct price_entry *entry = arena_alloc(reader->arena, sizeof *entry);
     reader->sheet->kind = "a list of prices";
-    open_keys(reader);
     for (size_t row = 0; row < csv->rows; row++) {
         struct doc *doc = doc_new(reader->arena, DOC_OBJECT);
         for (size_t at = 0; at < csv->columns; at++) {
@@ -759,7 +741,6 @@ static bool has_columns(struct price_reader *reader, const struct csv *csv)
 {
     struct price_terms terms;
     bool classes[PRICE_CLASSES] = { false };
-    open_keys(reader);
     for (size_t at = 0; at < csv->columns; at++)
         if (find_terms(reader, csv_header(csv, at), &terms) && isfinite(terms.times))
             classes[terms.class] = true;
@@ -779,8 +760,8 @@ static bool read_csv(struct price_reader *reader, struct text text)
     if (has_columns(reader, &csv))
         return read_columns(reader, &csv);
     error_set(reader->error, "%s: not the columns of a price list", reader->sheet->file);
-    return error_expected(reader->error, "provider,model,input,output,... in USD per million tokens, or "
-                          "provider,model,fact,value,unit,source,date,mark; or LiteLLM's JSON");
+    return error_expected(reader->error, "provider,model,input,output,... in USD per million tokens; model,input_per_1k,output_per_1k "
+                          "or other keys of data/price_keys.csv; provider,model,fact,value,unit,source,date,mark; or LiteLLM's JSON");
 }
 
 bool prices_read(struct arena *arena, const char *file, struct text text,
@@ -788,16 +769,18 @@ bool prices_read(struct arena *arena, const char *file, struct text text,
 {
     struct text start = text_trim(text);
     *sheet = (struct price_sheet){ .file = file };
-    struct price_reader reader = { arena, sheet, error, date_of_name(arena, file), NULL, 0, NULL };
+    struct price_reader reader = { .arena = arena, .sheet = sheet, .error = error, .date = date_of_name(arena, file) };
+    open_keys(&reader);
     bool json = start.size && (*start.data == '{' || *start.data == '[');
     if (!(json ? read_json(&reader, text) : read_csv(&reader, text)))
         return false;
     if (sheet->count)
         return true;
-    error_set(error, "%s: no entry with an input and an output price above 0 per token%s%s", file, reader.met && *reader.met ? "; met: " : "",
-              reader.met ? reader.met : "");
-    return error_expected(error, "a model with both, as \"input_cost_per_token\" and \"output_cost_per_token\", \"input_per_1k\", "
-                          "\"input_mtok\" (data/price_keys.csv has all keys)");
+    const bool met = reader.met && *reader.met;
+    error_set(error, "%s: no entry has an input and an output price above 0 per token%s%s", file, met ? "; its keys: " : "",
+              met ? reader.met : "");
+    return error_expected(error, "a model with both, such as \"input_cost_per_token\" and \"output_cost_per_token\", or \"input_per_1k\" "
+                          "and \"output_per_1k\" (data/price_keys.csv lists all keys)");
 }
 
 const char *price_model(const struct price *price)

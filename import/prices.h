@@ -1,12 +1,11 @@
-/* prices -- price lists of others, read into one form.
+/* prices -- published price lists, read into one form.
  *
  *     JSON of routers         \
  *     models.dev as CSV       >--prices_read-->  prices: one a model and seller
  *     data/prices.csv         /
  *
  * A price is in USD/token (storage in USD/token/s), NAN where none is published. A published 0
- * is "not charged" and no price: it is counted in `free`. Thresholds, which LiteLLM puts into
- * names of fields, become numbers.
+ * is "not charged" and no price: it is counted in `free`. Thresholds in names of fields (LiteLLM) become numbers.
  *
  * Unknown columns are ignored; a price below 0 or above 1e6 USD/Mtoken is an error.
  * A sheet has the date of its rows, or of its file's name. What is not sold by the token as text

@@ -148,16 +148,16 @@ static void refusals_name_the_key(void **state)
     (void)state;
     static const struct { const char *json, *what, *hint; } rows[] = {
         /* Azure's retail prices and a cloud's committed capacity: by the meter, by the hour. */
-        { "{\"Items\":[{\"retailPrice\":0.0025,\"unitOfMeasure\":\"1K\",\"meterName\":\"m Inp Tokens\"}]}", "met: retailPrice", "input_per_1k" },
-        { "{\"m\":{\"mode\":\"chat\",\"input_cost_per_second\":0.02,\"output_cost_per_second\":0.02}}", "met: input_cost_per_second",
+        { "{\"Items\":[{\"retailPrice\":0.0025,\"unitOfMeasure\":\"1K\",\"meterName\":\"m Inp Tokens\"}]}", "its keys: retailPrice", "input_per_1k" },
+        { "{\"m\":{\"mode\":\"chat\",\"input_cost_per_second\":0.02,\"output_cost_per_second\":0.02}}", "its keys: input_cost_per_second",
           "input_cost_per_token" },
-        { "{\"m\":{\"provisioned\":{\"price_per_unit_hour\":39.6}}}", "met: price_per_unit_hour", "input_cost_per_token" },
+        { "{\"m\":{\"provisioned\":{\"price_per_unit_hour\":39.6}}}", "its keys: price_per_unit_hour", "input_cost_per_token" },
         { "{\"m\":{\"currency\":\"CNY\",\"input_per_1m\":2,\"output_per_1m\":8}}", "currency is CNY", "prices in USD" },
         { "{\"m\":{\"input_cost_per_token\":3,\"output_cost_per_token\":15}}", "'m': input_cost_per_token = 3 is out of range", "USD per token" },
         { "{\"m\":{\"input_cost_per_token\":true,\"output_cost_per_token\":1e-6}}", "'m': input_cost_per_token is not a number", "USD per token" },
         { "{\"m\":{\"tiered_pricing\":[{\"output_range\":[0,9],\"input_cost_per_token\":1e-6,\"output_cost_per_token\":1e-6}]}}",
           "'m': an element of tiered_pricing", "\"range\"" },
-        { "{}", "no entry with an input and an output price", "data/price_keys.csv" },
+        { "{}", "no entry has an input and an output price", "data/price_keys.csv" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena arena = { 0 };
