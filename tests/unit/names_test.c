@@ -1,18 +1,10 @@
 /* Models by what people type: tests/cases/names.cases, whose parameters and bits a weight were written down beforehand from
  * the models' cards, and the names of families/names.csv of the folder that SHARED names, each with the model that it means.
  * No name may mean another model without a word. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/unit/lines.h"
+#include "tests/unit/test.h"
+
+#include <math.h>
 
 static bool asked(struct arena *arena, const char *name, double *params, double *bits, struct error *error)
 {
@@ -25,16 +17,6 @@ static bool asked(struct arena *arena, const char *name, double *params, double 
     *params = doc_get(doc_get(answer.doc, "params_total"), "value")->number;
     *bits = 8 * doc_get(doc_get(answer.doc, "weights_stored"), "value")->number / *params;
     return true;
-}
-
-static struct text cell_of(struct text *line)
-{
-    const char *bar = memchr(line->data, '|', line->size);
-    const size_t size = bar ? (size_t)(bar - line->data) : line->size;
-    const struct text cell = text_trim((struct text){ line->data, size });
-    line->data += bar ? size + 1 : size;
-    line->size -= bar ? size + 1 : size;
-    return cell;
 }
 
 /* "name | parameters in 1e9 | bits a weight" within 1 and 13 %, or "name | ! | what the error says". */
@@ -50,9 +32,7 @@ static void names_as_people_type_them(void **state)
         struct text line = text_line(&text);
         if (!line.size || *line.data == '#')
             continue;
-        struct text cells[3] = { cell_of(&line), cell_of(&line), cell_of(&line) };
-        const char *name = arena_copy(&arena, cells[0].data, cells[0].size), *want = arena_copy(&arena, cells[1].data, cells[1].size),
-                   *says = arena_copy(&arena, cells[2].data, cells[2].size);
+        const char *name = next_cell(&arena, &line), *want = next_cell(&arena, &line), *says = next_cell(&arena, &line);
         double params, bits;
         const bool known = asked(&arena, name, &params, &bits, &error);
         if (*want == '!' ? known || (!strstr(error.what, says) && !strstr(error.hint, says))
@@ -72,10 +52,9 @@ static const char *cell(const struct csv *csv, size_t row, const char *column)
 
 static bool table(struct arena *arena, const char *path, struct csv *csv)
 {
-    const char *shared = getenv("SHARED");
     struct error error;
     struct text text;
-    path = shared ? arena_print(arena, "%s/families/%s", shared, path) : NULL;
+    path = shared_file(arena, path);
     return path && file_read(arena, path, 1 << 24, &text, &error) && csv_read_any(arena, path, text, csv, &error);
 }
 
@@ -97,8 +76,8 @@ static void names_of_the_list(void **state)
     struct csv names, shapes;
     size_t right = 0, count = 0, another = 0, told = 0;
     (void)state;
-    if (!table(&arena, "names.csv", &names) || !table(&arena, "shapes/shapes.csv", &shapes))
-        skip();
+    if (!table(&arena, "../families/names.csv", &names) || !table(&arena, "../families/shapes/shapes.csv", &shapes))
+        return;
     for (size_t r = 0; r < names.rows; r++) {
         double params, bits;
         struct error error;

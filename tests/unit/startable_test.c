@@ -22,22 +22,6 @@ struct verdict {
     size_t count;
 };
 
-static struct text cell_of(struct text *line)
-{
-    const char *bar = memchr(line->data, '|', line->size);
-    const size_t size = bar ? (size_t)(bar - line->data) : line->size;
-    const struct text cell = text_trim((struct text){ line->data, size });
-    line->data += bar ? size + 1 : size;
-    line->size -= bar ? size + 1 : size;
-    return cell;
-}
-
-static const char *next_cell(struct arena *arena, struct text *line)
-{
-    const struct text cell = cell_of(line);
-    return arena_copy(arena, cell.data, cell.size);
-}
-
 static struct verdict verdict_of(struct scenario *scenario)
 {
     struct scenario prefill, *kinds[] = { scenario, &prefill };

@@ -56,6 +56,13 @@ static inline const char *shared_file(struct arena *arena, const char *name)
     return file ? path : NULL;
 }
 
+/* The next cell of a case, "a | b | c". */
+static inline const char *next_cell(struct arena *arena, struct text *line)
+{
+    const struct text cell = text_trim(text_until(line, '|'));
+    return arena_copy(arena, cell.data, cell.size);
+}
+
 /* SplitMix64 (Steele 2014). */
 static inline uint64_t draw_bits(uint64_t *state)
 {
