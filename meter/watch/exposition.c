@@ -101,6 +101,11 @@ static bool read_sample(struct arena *arena, struct text line, struct sample *sa
     return line.size && read_value((struct text){ rest, line.size }, &sample->value);
 }
 
+void exposition_add(struct arena *arena, struct exposition *exposition, const struct sample *sample)
+{
+    *(struct sample *)arena_push(arena, &exposition->samples, &exposition->count, &exposition->room, sizeof *sample) = *sample;
+}
+
 bool exposition_read(struct arena *arena, const char *file, struct text text, struct exposition *exposition,
                      size_t *bad_lines, struct error *error)
 {
@@ -114,8 +119,7 @@ bool exposition_read(struct arena *arena, const char *file, struct text text, st
         if (!words.size || *words.data == '#')
             continue;
         if (read_sample(arena, words, &sample))
-            *(struct sample *)arena_push(arena, &exposition->samples, &exposition->count, &exposition->room,
-                                         sizeof sample) = sample;
+            exposition_add(arena, exposition, &sample);
         else if (!(*bad_lines)++)
             first_bad = line;
     }
@@ -125,7 +129,7 @@ bool exposition_read(struct arena *arena, const char *file, struct text text, st
         error_set(error, "%s:%zu: not a line of Prometheus' text format", file, first_bad);
     else
         error_set(error, "%s: no metrics", file);
-    return error_expected(error, "what /metrics of vLLM, SGLang, TensorRT-LLM or llama.cpp's server answers");
+    return error_expected(error, "what /metrics of vLLM, SGLang, TensorRT-LLM, TGI or llama.cpp's server answers");
 }
 
 /* ---- asking ----------------------------------------------------------------------------------- */
@@ -148,11 +152,12 @@ static bool has_label(const struct sample *sample, const char *label)
     return !equals;
 }
 
-static const char *const rank_labels[] = { "tp_rank", "pp_rank", "moe_ep_rank", NULL };
+enum { RANK_LABELS = 3 };
+static const char *const rank_labels[RANK_LABELS] = { "tp_rank", "pp_rank", "moe_ep_rank" };
 
 bool is_rank_label(const char *name)
 {
-    return name_listed(rank_labels, sizeof rank_labels / sizeof *rank_labels - 1, name);
+    return name_listed(rank_labels, RANK_LABELS, name);
 }
 
 bool is_one_of(const char *name, const char *names)
@@ -185,11 +190,11 @@ bool exposition_alike(const struct sample *a, const struct sample *b, const char
     return of_a == of_b;
 }
 
-/* Its ranks in the order of the labels: -1, 0 or 1 like strcmp. */
+/* Which has the lower ranks? -1, 0 or 1, like strcmp. */
 static int compare_ranks(const struct sample *a, const struct sample *b)
 {
-    for (const char *const *name = rank_labels; *name; name++) {
-        const char *x = sample_label(a, *name), *y = sample_label(b, *name);
+    for (size_t i = 0; i < RANK_LABELS; i++) {
+        const char *x = sample_label(a, rank_labels[i]), *y = sample_label(b, rank_labels[i]);
         double of_x = 0, of_y = 0;
         if (x && y && text_number(text_of(x), &of_x) && text_number(text_of(y), &of_y) && of_x != of_y)
             return of_x < of_y ? -1 : 1;
@@ -199,13 +204,13 @@ static int compare_ranks(const struct sample *a, const struct sample *b)
 
 static bool has_rank(const struct sample *sample)
 {
-    for (const char *const *name = rank_labels; *name; name++)
-        if (sample_label(sample, *name))
+    for (size_t i = 0; i < sample->label_count; i++)
+        if (is_rank_label(sample->labels[i].name))
             return true;
     return false;
 }
 
-/* Each rank is compared with all samples of its name: pages with ranks are short. */
+/* Compares each rank with all samples of its name: pages with ranks are short. */
 struct exposition exposition_first_ranks(struct arena *arena, const struct exposition *from)
 {
     struct exposition kept = { 0 };
@@ -216,7 +221,7 @@ struct exposition exposition_first_ranks(struct arena *arena, const struct expos
             first = strcmp(sample->name, from->samples[j].name) || !exposition_alike(sample, &from->samples[j], NULL) ||
                     compare_ranks(sample, &from->samples[j]) <= 0;
         if (first)
-            *(struct sample *)arena_push(arena, &kept.samples, &kept.count, &kept.room, sizeof *kept.samples) = *sample;
+            exposition_add(arena, &kept, sample);
     }
     return kept;
 }

@@ -25,10 +25,11 @@ struct exposition {
  * be read: *bad_lines. */
 bool exposition_read(struct arena *arena, const char *file, struct text text, struct exposition *exposition,
                      size_t *bad_lines, struct error *error);
+void exposition_add(struct arena *arena, struct exposition *exposition, const struct sample *sample);
 const char *sample_label(const struct sample *sample, const char *name);       /* NULL: it has none */
-/* Is it one of the names that '|' separates? NULL: there are none. */
+/* Is `name` one of `names`, which '|' separates and which may be NULL? */
 bool is_one_of(const char *name, const char *names);
-/* Labels that number the ranks of one engine: SGLang repeats a sample for each rank that reports. */
+/* Does the label number the ranks of one engine? SGLang repeats a sample for each rank that reports. */
 bool is_rank_label(const char *name);
 /* Do two samples have the same labels, apart from ranks and from those in `names`, which '|' separates? */
 bool exposition_alike(const struct sample *a, const struct sample *b, const char *names);

@@ -129,8 +129,7 @@ static struct exposition without(struct arena *arena, const struct exposition *f
     struct exposition kept = { 0 };
     for (size_t i = 0; i < from->count; i++)
         if (!belongs(&from->samples[i], replica))
-            *(struct sample *)arena_push(arena, &kept.samples, &kept.count, &kept.room, sizeof *kept.samples) =
-                from->samples[i];
+            exposition_add(arena, &kept, &from->samples[i]);
     return kept;
 }
 

@@ -120,10 +120,10 @@ struct watch {
     double ttft_limit, tpot_limit;
     double prompt, output;          /* lengths that are predicted for; NAN: not known */
     struct expected now, ahead;
-    double engine_chips, ranks;     /* set where they are not the command's: of what is predicted; NAN */
-    double of_server;               /* times that what is predicted is in a server */
-    const char *applied;            /* what the layout was applied to; NULL: to the one engine that there is */
-    const char *mixed;              /* models of one page whose counts are added; NULL: it has one, or --model says which */
+    double engine_chips, ranks;     /* of a prediction, where they differ from the command's; else NAN */
+    double of_server;               /* predictions that make up one server: its engines that run alone, or 1 */
+    const char *applied;            /* how the layout was applied; NULL: to the only engine */
+    const char *mixed;              /* models of one page whose counts are added; NULL: one model, or --model chose one */
     bool other_model;               /* the label names another known model than --model */
     struct change changes[CHANGES_MOST];
     size_t change_count;
@@ -131,9 +131,10 @@ struct watch {
     const char *assumed[2];         /* rows that nobody states, set to what engines take */
     size_t assumed_count;
 };
-/* Do two names mean the same model of the catalog, or are they equal? */
+/* Are two names equal, or names of the same model of the catalog? */
 bool watch_same_model(struct arena *arena, const char *a, const char *b);
-/* What of the servers read is predicted alike: watch->load.replicas, and the layout that is the command's for them. */
+/* Divide the layout that the command states among the engines of the page: sets load.replicas, the number of equal
+ * predictions, and engine_chips, ranks and of_server. */
 void watch_place(struct watch *watch);
 bool watch_predict(struct watch *watch, struct error *error);
 

@@ -16,24 +16,17 @@ static const char *const predicted[] = { NAME_own_rate_most, NAME_predicted_ttft
 
 /* ---- what the labels say ------------------------------------------------------------------------- */
 
-/* "meta-llama/Llama-3.1-8B-Instruct" is Llama-3.1-8B: trained further, of the same sizes. What the name says of
- * the weights stays in it: the whole name is the model. */
-static const char *known_model(struct arena *arena, const char *label)
-{
-    const char *precision;
-    return *label && catalog_model_called(arena, catalog_built_in(), label, &precision, NULL) ? label : NULL;
-}
-
+/* "meta-llama/Llama-3.1-8B-Instruct" is Llama-3.1-8B: trained further, of the same sizes. NULL: not in the catalog. */
 static const struct catalog_entry *entry_of(struct arena *arena, const char *model)
 {
     const char *precision;
-    return catalog_model_called(arena, catalog_built_in(), model, &precision, NULL);
+    return *model ? catalog_model_called(arena, catalog_built_in(), model, &precision, NULL) : NULL;
 }
 
 bool watch_same_model(struct arena *arena, const char *a, const char *b)
 {
-    const struct catalog_entry *entry = entry_of(arena, a);
-    return !strcmp(a, b) || (entry && entry == entry_of(arena, b));
+    const struct catalog_entry *one = entry_of(arena, a), *other = entry_of(arena, b);
+    return !strcmp(a, b) || (one && other && !strcmp(one->name, other->name));
 }
 
 /* The label names a known model, and --model another one. */
@@ -49,7 +42,7 @@ static void find_subject(struct watch *watch, struct subject *subject)
     watch->model = subject->model;
     watch->model_from = "--model";
     if (!subject->model) {
-        subject->model = watch->model = known_model(watch->arena, watch->load.model);
+        subject->model = watch->model = entry_of(watch->arena, watch->load.model) ? watch->load.model : NULL;
         watch->model_from = "the label model_name";
     } else {
         watch->other_model = other_model(watch, subject->model);
@@ -84,9 +77,9 @@ static void set_load(const struct watch *watch, struct facts *facts)
 
 /* ---- engines ------------------------------------------------------------------------------------- */
 
-/* The engines of a page belong to one server: the layout that a command states is the whole server's. Engines that run
- * alone are predicted one by one, each on its part of the GPUs. Those that share the experts of a model are attention
- * ranks of one prediction, as all ranks of SGLang's data-parallel attention are. */
+/* The engines of a page belong to one server, and the layout that a command states is the whole server's. Engines that run
+ * alone are predicted one by one, each on its part of the GPUs. Engines that share the experts of a model are attention
+ * ranks of one prediction, like the ranks of SGLang's data-parallel attention. */
 
 static double stated_value(const struct scenario *scenario, const char *row)
 {
@@ -111,7 +104,7 @@ static void read_stated(struct watch *watch, struct stated_layout *stated)
     stated->experts = value_or_nan(&scenario, NAME_moe_layers) > 0;
 }
 
-/* Have the engines of a server the GPUs that are stated between them? Else these are the GPUs of each. */
+/* Can the stated GPUs be divided among the engines of a server? If not, they are the GPUs of each engine. */
 static bool is_divided(const struct stated_layout *stated, double engines)
 {
     const double least = (stated->tensor > 1 ? stated->tensor : 1) * (stated->stages > 1 ? stated->stages : 1);
@@ -142,13 +135,13 @@ void watch_place(struct watch *watch)
     }
 }
 
-/* The facts of what is predicted, in the place of the server's. */
+/* Replace the server's layout by that of one prediction. */
 static bool set_engine(struct watch *watch, struct error *error)
 {
     struct facts *facts = &watch->scenario.facts;
     const double chips = watch->engine_chips;
     if (isfinite(chips) && chips != floor(chips)) {
-        error_set(error, "%.0f GPUs of the server are not divided by its %.0f engines", watch->history->stated.chips,
+        error_set(error, "--gpus: %.0f GPUs cannot be divided among the %.0f engines of the server", watch->history->stated.chips,
                   watch->history->stated.chips / chips);
         return error_expected(error, "--gpus of the whole server: a multiple of --dp");
     }
@@ -184,7 +177,7 @@ static void say_applied(struct watch *watch)
     else
         buffer_print(&out, "%s has %s", each, gpus);
     if (of > 1 && !(watch->ranks > 0) && isfinite(stated->chips))
-        buffer_print(&out, "; the layout that is given is that of one engine, since %s cannot be divided among %.0f%s",
+        buffer_print(&out, "; the layout is taken to be that of one engine, since %s cannot be divided among %.0f%s",
                      counted(arena, stated->chips, "GPU"), of, stated->tensor > 1 ? " of that TP" : "");
     if (stated->ranks > engines)
         buffer_print(&out, "; the page has %.0f of the %.0f engines, and all figures but replicas are of %s",

@@ -21,7 +21,7 @@ static bool write_calibration(const struct watch *watch, struct error *error)
     return file_write(watch->arena, "-o", path, fitted->text, error);
 }
 
-/* The models whose running requests a page has, first of each; the count. */
+/* The models that have a gauge of running requests on the page, each once; returns their number. */
 static size_t list_models(struct watch *watch, const struct exposition *page, const char *names[], size_t most)
 {
     const struct engine *engine = metrics_engine(watch->arena, page);
@@ -35,14 +35,14 @@ static size_t list_models(struct watch *watch, const struct exposition *page, co
     return count;
 }
 
+/* The samples of one model, and those without a model. */
 static struct exposition of_model(struct arena *arena, const struct exposition *page, const char *model)
 {
     struct exposition kept = { 0 };
     for (size_t i = 0; i < page->count; i++) {
         const char *name = sample_label(&page->samples[i], "model_name");
         if (!name || !strcmp(name, model))
-            *(struct sample *)arena_push(arena, &kept.samples, &kept.count, &kept.room, sizeof *kept.samples) =
-                page->samples[i];
+            exposition_add(arena, &kept, &page->samples[i]);
     }
     return kept;
 }
@@ -56,11 +56,11 @@ bool watch_read(struct watch *watch, const struct exposition *now, const struct 
     const size_t models = list_models(watch, &spelled, names, sizeof names / sizeof *names);
     struct exposition one = spelled, before = spelled_before;
     struct buffer list = { .arena = watch->arena };
-    for (size_t i = 0; i < models && models > 1; i++)
+    for (size_t i = 0; i < models && models > 1; i++) {
         if (said && !model && watch_same_model(watch->arena, said, names[i]))
             model = names[i];
-    for (size_t i = 0; i < models; i++)
         buffer_print(&list, "%s%.80s", i ? ", " : "", names[i]);
+    }
     watch->mixed = models > 1 && !model ? list.data : NULL;
     if (model) {
         one = of_model(watch->arena, &spelled, model);

@@ -185,7 +185,7 @@ static void test_engines(void **state)
     static const struct page_case pages[] = {
         { "vllm:", { "engine=\"0\"", "engine=\"1\"" }, DENSE "--gpus 2 --dp 2", 1, 2, "each of the 2 engines of the server has 1 GPU" },
         { "vllm:", { "engine=\"0\"", "engine=\"1\"" }, DENSE "--gpus 2", 1, 2, "2 GPUs in all" },
-        { "vllm:", { "engine=\"0\"", "engine=\"1\"" }, DENSE "--gpus 1", 1, 2, "that is given is that of one engine, since 1 GPU" },
+        { "vllm:", { "engine=\"0\"", "engine=\"1\"" }, DENSE "--gpus 1", 1, 2, "is taken to be that of one engine, since 1 GPU" },
         { "vllm:", { "engine=\"0\"", "engine=\"1\"" }, DENSE "--tp 1", 1, 2, "2 GPUs in all" },
         { "vllm:", { "engine=\"0\"", "engine=\"1\"", "engine=\"2\"" }, DENSE "--gpus 3 --dp 3", 1, 3, "3 GPUs in all" },
         /* Two pods of two engines each, as Prometheus stores them; two pods of one; a server behind Ray. */
