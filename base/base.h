@@ -248,6 +248,7 @@ const struct doc *doc_get(const struct doc *object, const char *key);  /* NULL: 
 /* A member that is a string, that is a number; `absent` where it is not. */
 const char *doc_text(const struct doc *object, const char *key, const char *absent);
 double doc_number(const struct doc *object, const char *key, double absent);
+bool doc_is(const struct doc *doc, bool value);         /* a boolean of that value; NULL is neither */
 /* JSON text to a document; Infinity, which Python writes, reads as null. */
 bool json_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
                struct error *error);

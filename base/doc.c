@@ -79,6 +79,11 @@ double doc_number(const struct doc *object, const char *key, double absent)
     return doc && doc->kind == DOC_NUMBER ? doc->number : absent;
 }
 
+bool doc_is(const struct doc *doc, bool value)
+{
+    return doc && doc->kind == DOC_BOOL && doc->boolean == value;
+}
+
 /* ---- JSON ------------------------------------------------------------------------- */
 
 /* What is no plain text is escaped, for terminals and for readers of YAML; a byte that is no UTF-8,

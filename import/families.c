@@ -303,7 +303,7 @@ static const struct family *named(struct config *config)
         family = by_type(config, arena_copy(config->arena, relative.family.data, relative.family.size));
     if (!family) {
         const char *all = names_of(config, config->as, &near);
-        config_fail(config, "--as names no family: '%.100s'%s%s%s", config->as, near ? " (did you mean " : "",
+        config_fail(config, "--as: unknown family '%.100s'%s%s%s", config->as, near ? " (did you mean " : "",
                     near ? near : "", near ? "?)" : "");
         config_expected(config, "one of: %s ...; or one of a sheet of your own: --families FILE", all);
     } else {

@@ -40,19 +40,24 @@ static int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+bool ignore_known(struct config *config, const char *entry)
+{
+    const bool known = strncmp(entry, "re:", 3) || regular_known(entry + 3);
+    if (!known)
+        facts_note(config->facts, "the pattern %.100s of quantization_config is not understood and taken to match nothing", entry);
+    return known;
+}
+
 static void add_list(struct config *config, struct ignore *ignore, const struct doc *list)
 {
-    for (const struct doc *item = list->first; item; item = item->next) {
+    for (const struct doc *item = list->kind == DOC_ARRAY ? list->first : NULL; item; item = item->next) {
         if (item->kind != DOC_STRING || !*item->string)
             continue;
         config_plain(config, "quantization_config", item->string);
         const size_t tail = ends_with(item->string, ".weight") ? strlen(".weight") : 0;    /* AQLM names tensors */
         const char *name = arena_copy(config->arena, item->string, strlen(item->string) - tail);
-        if (!strncmp(item->string, "re:", 3) && !regular_known(item->string + 3)) {
-            facts_note(config->facts, "the pattern %.100s of quantization_config is not "
-                       "understood and taken to match nothing", item->string);
+        if (!ignore_known(config, item->string))
             continue;
-        }
         bool plain = strncmp(name, "re:", 3) && !strchr(name, '*');
         const char *full = plain ? ignore_from_layers(name) : NULL;
         const char **place = full
@@ -67,11 +72,13 @@ static void add_list(struct config *config, struct ignore *ignore, const struct 
 struct ignore *ignore_new(struct config *config, const struct doc *const *lists, size_t count)
 {
     struct ignore *ignore = arena_alloc(config->arena, sizeof *ignore);
-    for (size_t i = 0; i < count; i++)
-        if (lists[i]->kind == DOC_ARRAY)
-            add_list(config, ignore, lists[i]);
-        else
-            config_fail(config, "the modules that quantization_config leaves alone are not a list");
+    for (size_t i = 0; i < count; i++) {
+        if (lists[i]->kind != DOC_ARRAY) {
+            config_fail(config, "quantization_config.%s is not a list", lists[i]->key);
+            config_expected(config, "names such as [\"lm_head\", \"re:.*gate$\"]");
+        }
+        add_list(config, ignore, lists[i]);
+    }
     if (ignore->full_count)
         qsort(ignore->full, ignore->full_count, sizeof *ignore->full, compare);
     return ignore;

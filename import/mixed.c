@@ -60,11 +60,8 @@ void mixed_add(struct config *config, struct mixed *mixed, const char *name, con
         mixed->rest = format;
         return;
     }
-    if (!strncmp(name, "re:", 3) && !regular_known(name + 3)) {
-        facts_note(config->facts, "the pattern %.100s of quantization_config is not understood and taken to match nothing",
-                   name);
+    if (!ignore_known(config, name))
         return;
-    }
     const char *switched = strstr(name, ".switch_mlp.");        /* MLX's word for experts */
     if (switched)
         name = arena_print(config->arena, "%.*s.experts.%s", (int)(switched - name), name, switched + strlen(".switch_mlp."));

@@ -185,13 +185,12 @@ static bool build_layers(struct model *model)
     return true;
 }
 
-/* MPT may say where words stand in the scores (ALiBi, rotation): then it has no table, nor by its class. */
+/* A model whose scores have positions (ALiBi, rotation) has no table of them. MPT's file says so, others' class. */
 static bool scores_have_positions(struct model *model)
 {
     const struct doc *attention = config_get(model->config, "attn_config");
-    const struct doc *alibi = doc_get(attention, "alibi"), *rope = doc_get(attention, "rope");
-    return (model_has(model, TRAIT_BIT(alibi)) && !attention) || (alibi && alibi->kind == DOC_BOOL && alibi->boolean) ||
-           (rope && rope->kind == DOC_BOOL && rope->boolean);
+    return (model_has(model, TRAIT_BIT(alibi)) && !attention) || doc_is(doc_get(attention, "alibi"), true) ||
+           doc_is(doc_get(attention, "rope"), true);
 }
 
 static void model_positions(struct model *model)

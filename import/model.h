@@ -117,32 +117,33 @@ struct precision {
 struct quantizer {
     size_t row;
 };
-/* By the section's quant_method; NULL: none of that name. */
+/* The row of the section's method; NULL: no row has its name. */
 const struct quantizer *quantizer_find(struct arena *arena, const struct doc *section);
-const char *quantizer_refused(const struct quantizer *by);      /* why its bytes are not known; NULL: they are */
+const char *quantizer_refused(const struct quantizer *by);      /* what to give, as it does not determine the bytes; NULL: it does */
 bool quantizer_flag(const struct quantizer *by, const char *flag);
-const char *quantizer_methods(struct arena *arena);             /* those that are read, for a message */
-/* The format that a description, or else the section around it, says. NULL: `said` is what was not understood, or NULL
- * where nothing was said. */
+const char *quantizer_methods(struct arena *arena);             /* those that can be read, "gptq, awq, ...", for a message */
+/* The format that a description gives, or else the section around it. NULL: `said` is the word that was not understood, or
+ * NULL if there is none. */
 const struct format *quantizer_format(struct config *config, const struct formats *formats,
                                       const struct quantizer *by, const struct doc *object, const struct doc *section,
                                       const char **said);
-/* A format of the sheet with so many bits for each weight. */
+/* The format `base` with `bits` for each weight. */
 const struct format *format_with_bits(struct arena *arena, const struct format *base, double bits);
-/* That of the head, if it is quantized; NULL: it is not. */
+/* The format of the head; NULL: it is not quantized. */
 const struct format *quantizer_head(struct config *config, const struct formats *formats, const struct quantizer *by,
                                     const struct doc *section, const struct format *matrix);
-/* Lists of modules that are left alone: how many. */
+/* The lists of modules that are not quantized; returns their number. */
 size_t quantizer_left(const struct doc *section, const struct doc **lists, size_t most);
-/* The object that describes modules one by one; NULL: none. Adds them to `mixed`. */
+/* The object that describes modules one by one; NULL: none. */
 const struct doc *quantizer_own(const struct quantizer *by, const struct doc *section);
+/* Adds these modules to `mixed`; those that are not quantized have the format `base`. */
 void quantizer_modules(struct config *config, const struct formats *formats, const struct quantizer *by,
                        const struct doc *section, const struct format *base, struct mixed *mixed);
-/* Is there a list of the modules that alone are quantized? They are added. */
+/* Is there a list of the only modules that are quantized? Adds them to `mixed`. */
 bool quantizer_some(struct config *config, const struct doc *section, const struct format *format, struct mixed *mixed);
-/* The format of the KV cache; NULL: not said. */
+/* The format of the KV cache; NULL: the section does not give one. */
 const struct format *quantizer_cache(struct config *config, const struct formats *formats, const struct doc *section);
-/* A note for each field that is not understood. */
+/* Adds a note for each field that is not understood. */
 void quantizer_unread(struct config *config, const struct quantizer *by, const struct doc *section);
 
 bool precision_read(struct config *config, const struct model_options *options,
@@ -152,12 +153,14 @@ const struct format *precision_of(const struct precision *precision, enum role r
 
 struct ignore *ignore_new(struct config *config, const struct doc *const *lists, size_t count);
 bool ignore_match(const struct ignore *ignore, const char *module);
+/* False, with a note: the entry is a regular expression that is not understood. */
+bool ignore_known(struct config *config, const char *entry);
 /* The part of a module's name from "layers." on; NULL: it is in no layer. */
 const char *ignore_from_layers(const char *name);
 /* Does an entry of such a list fit: a pattern with '*' or "re:", or parts of the name? */
 bool ignore_pattern(const char *entry, const char *module);
 
-/* Python's re.match, for the patterns of such lists (regular.c); one that is not known matches nothing. */
+/* Python's re.match, for the patterns of such lists (regular.c). A pattern that is not understood matches nothing. */
 bool regular_known(const char *pattern);
 bool regular_match(const char *pattern, const char *name);
 

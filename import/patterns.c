@@ -226,19 +226,13 @@ static bool read_linear_config(struct model *model, const struct doc *doc)
 
 /* ---- one object per layer (Nemotron-NAS) --------------------------------------------- */
 
-static bool flag_in(const struct doc *object, const char *key)
-{
-    const struct doc *doc = doc_get(object, key);
-    return doc && doc->kind == DOC_BOOL && doc->boolean;
-}
-
 static bool read_block_attention(struct model *model, struct layer_plan *plan, const struct doc *doc)
 {
     struct config *config = model->config;
-    if (flag_in(doc, "replace_with_linear"))
+    if (doc_is(doc_get(doc, "replace_with_linear"), true))
         return config_fail(config, "block_configs replaces an attention by a linear layer, which "
                            "is not supported");
-    if (flag_in(doc, "no_op")) {
+    if (doc_is(doc_get(doc, "no_op"), true)) {
         plan->mixer = MIXER_NONE;
         return true;
     }
@@ -254,10 +248,10 @@ static bool read_block_attention(struct model *model, struct layer_plan *plan, c
 static bool read_block_ffn(struct model *model, struct layer_plan *plan, const struct doc *doc)
 {
     struct config *config = model->config;
-    if (flag_in(doc, "replace_with_linear"))
+    if (doc_is(doc_get(doc, "replace_with_linear"), true))
         return config_fail(config, "block_configs replaces a feed-forward by a linear layer, which "
                            "is not supported");
-    if (flag_in(doc, "no_op")) {
+    if (doc_is(doc_get(doc, "no_op"), true)) {
         plan->ffn = FFN_NONE;
         return true;
     }

@@ -111,8 +111,8 @@ static bool section_read(struct config *config, const struct doc *section, const
     if (options->weights)
         return true;
     if (format) {
-        const struct doc *tables = doc_get(section, "include_input_output_embeddings");     /* torchao */
-        precision->tables = quantizer_flag(by, "tables") || (tables && tables->kind == DOC_BOOL && tables->boolean);
+        precision->tables = quantizer_flag(by, "tables") ||
+                            doc_is(doc_get(section, "include_input_output_embeddings"), true);      /* torchao */
         precision->copied = quantizer_flag(by, "copy");
         precision->head = quantizer_head(config, options->formats, by, section, format);
     }
@@ -169,7 +169,8 @@ bool precision_read(struct config *config, const struct model_options *options,
     struct precision_formats choice = { .base = need(config, options, base_format(config)) };
     choice.matrix = choice.base;
     if (section && section->kind != DOC_OBJECT)
-        return not_understood(config, NULL, "", "not an object");
+        return config_fail(config, "quantization_config is not an object") ||
+               config_expected(config, "an object such as {\"quant_method\": \"gptq\", \"bits\": 4}");
     if (section && section->first) {
         if (config->failed || !section_read(config, section, options, precision, &choice))
             return false;

@@ -1,12 +1,12 @@
-/* What a quantization section says, by data/quantizers.csv: one row for each method, which names the fields that hold
- * the kind of number, the bits and the group of the weights.
+/* Reads the quantization section of a configuration. data/quantizers.csv has a row for each method, which names the
+ * fields that hold the kind of number, the bits and the group of the weights.
  *
  *   1. The kind is a word (data/format_words.csv), or the row's own format; @ in it stands for the bits.
- *   2. Suffixes for zero points, groups and activations are added as far as a format of that name is known.
- *   3. The bytes of a weight of any number of bits are bits/8 and, of each group, a scale and perhaps a zero point;
- *      other formats have the bytes of data/formats.csv.
+ *   2. Suffixes for zero points, groups and activations are added if a format of that name is known.
+ *   3. A format of any number of bits takes bits/8 bytes for each weight, and for each group a scale and perhaps a zero
+ *      point. Other formats have the bytes of data/formats.csv.
  *
- * A field that neither the row nor the row `any` names is said in a note. */
+ * A note names each field that is neither in the row of the method nor in the row `any`. */
 #include "import/model.h"
 
 #include "catalog/sheet.h"
@@ -84,7 +84,7 @@ static bool next_word(const char **at, struct text *word)
     return word->size > 0;
 }
 
-/* What stands at a path of keys with points; of a list its last object. NULL: nothing, or null. */
+/* The value at a path such as "weights.num_bits"; a list on the way stands for its last element. NULL: absent, or null. */
 static const struct doc *at_path(const struct doc *object, struct text path)
 {
     while (object && path.size) {
@@ -96,7 +96,7 @@ static const struct doc *at_path(const struct doc *object, struct text path)
         memcpy(key, path.data, size);
         key[size] = 0;
         if (object->kind == DOC_ARRAY)
-            object = object->last;              /* Quark: fp8, and of that int4 */
+            object = object->last;              /* Quark: fp8, which is then made int4 */
         object = object && object->kind == DOC_OBJECT ? doc_get(object, key) : NULL;
         path.data += size + (dot != NULL);
         path.size -= size + (dot != NULL);
@@ -104,8 +104,8 @@ static const struct doc *at_path(const struct doc *object, struct text path)
     return object && object->kind != DOC_NULL ? object : NULL;
 }
 
-/* The first field that a description has, or else the section around it; a word of the cell that is a number is what
- * holds where there is none. */
+/* The first of the fields `keys` in a description, or else in the section around it. A number among the keys is the
+ * default. */
 static double number_of(const char *keys, const struct doc *object, const struct doc *section)
 {
     const struct doc *const places[] = { object, section };
@@ -133,7 +133,7 @@ static bool any_set(const char *keys, const struct doc *object, const struct doc
     return false;
 }
 
-/* The word for the kind of number; NULL: none is said. */
+/* The word for the kind of number, by a cell of the column `type`; NULL: no field has one. */
 static const char *type_in(struct arena *arena, const char *keys, const struct doc *object)
 {
     struct text item;
@@ -142,7 +142,7 @@ static const char *type_in(struct arena *arena, const char *keys, const struct d
         const char *mark = memchr(item.data, '?', item.size);
         const struct text key = { item.data + denied, (mark ? (size_t)(mark - item.data) : item.size) - denied };
         const struct doc *doc = at_path(object, key);
-        if (mark && doc && doc->kind == DOC_BOOL && doc->boolean != denied)
+        if (mark && doc_is(doc, !denied))
             return arena_copy(arena, mark + 1, item.size - (size_t)(mark + 1 - item.data));
         if (!mark && doc && doc->kind == DOC_STRING)
             return doc->string;
@@ -158,7 +158,7 @@ static const struct format *word_known(const struct formats *formats, const char
     return formats_find(formats, format && *format ? format : name);
 }
 
-/* The most particular format that is known: "int4-zp-g32" before "int4-zp", and that before "int4". */
+/* The known format with the most suffixes: "int4-zp-g32" before "int4-zp" before "int4". */
 static const struct format *resolve(struct arena *arena, const struct formats *formats, const char *pattern, double bits,
                                     const char *zero, const char *group, bool wide)
 {
@@ -216,8 +216,8 @@ static const struct format *code_books(struct config *config, const struct forma
                       (sizes[1] + sizes[2]) * sizes[0] * half * fmax(doc_number(object, "group_num", 1), 1));
 }
 
-/* HQQ quantizes scales and zero points again: the bits that it saves of 16 for each. */
-static double narrower(const struct doc *object, const struct doc *section)
+/* HQQ quantizes scales and zero points too: the bits of each group that this saves, of 16 for each. */
+static double bits_saved(const struct doc *object, const struct doc *section)
 {
     static const char *const keys[] = { "scale_quant_params.nbits", "zero_quant_params.nbits" };
     const double whole = 16;
@@ -269,8 +269,7 @@ const struct format *quantizer_format(struct config *config, const struct format
         *said = NULL;
         return NULL;
     }
-    const struct doc *symmetric = *zeros ? at_path(object, text_of(zeros)) : NULL;
-    const bool zero = symmetric && symmetric->kind == DOC_BOOL && !symmetric->boolean;
+    const bool zero = *zeros && doc_is(at_path(object, text_of(zeros)), false);
     const bool block = any_set("weight_block_size weights.block_structure", object, section);
     const bool sixteen = !strcmp(wide, "always") || (*wide && !any_set(wide, object, section));
     const struct format *format = resolve(config->arena, formats, pattern, bits, zero ? "-zp" : "",
@@ -278,9 +277,9 @@ const struct format *quantizer_format(struct config *config, const struct format
     if (!format)
         return NULL;
     if (strcmp(format->name, "codebook"))
-        return counted(config, by, format, bits, group, narrower(object, section));
+        return counted(config, by, format, bits, group, bits_saved(object, section));
     if (object == section)
-        *said = NULL;                   /* its modules may say it */
+        *said = NULL;                   /* the descriptions of its modules may have the sizes */
     return code_books(config, format, object);
 }
 
@@ -289,11 +288,9 @@ const struct format *quantizer_head(struct config *config, const struct formats 
 {
     struct text word;
     const char *keys = cell(by, "head");
-    for (const char *at = keys; next_word(&at, &word); ) {
-        const struct doc *doc = at_path(section, word);
-        if (doc && doc->kind == DOC_BOOL && doc->boolean)
+    for (const char *at = keys; next_word(&at, &word); )
+        if (doc_is(at_path(section, word), true))
             return matrix;
-    }
     const double bits = number_of(keys, section, section);
     const struct format *base = bits > 0 && bits < 16 ? formats_find(formats, cell(by, "format")) : NULL;
     return base ? counted(config, by, base, bits, 0, 0) : NULL;
@@ -301,7 +298,7 @@ const struct format *quantizer_head(struct config *config, const struct formats 
 
 /* ---- lists ----------------------------------------------------------------------------- */
 
-/* Lists of modules that were left alone, by all the names that such lists have. */
+/* Keys of lists of modules that were not quantized. */
 static const char left_alone[] = "ignore modules_to_not_convert exclude_modules ignored_layers llm_int8_skip_modules "
                                  "linear_weights_not_to_quantize skip_modules exclude";
 static const char caches[] = "kv_cache_scheme kv_cache_quant_algo kv_cache_quant_config kv_cache_dtype";
@@ -328,7 +325,7 @@ const struct doc *quantizer_own(const struct quantizer *by, const struct doc *se
     return NULL;
 }
 
-/* Is a key one of the section's own fields, so that it names no module? */
+/* Is a key a field of the section, and not the name of a module? */
 static bool is_field(const struct quantizer *by, const char *key)
 {
     static const char *const columns[] = { "type", "bits", "group", "zero", "wide", "own", "head", "plain" };
@@ -354,7 +351,7 @@ void quantizer_modules(struct config *config, const struct formats *formats, con
 {
     const struct doc *own = quantizer_own(by, section);
     for (const struct doc *item = own ? own->first : NULL; item && !config->failed; item = item->next) {
-        const bool off = item->kind == DOC_NULL || (item->kind == DOC_BOOL && !item->boolean);
+        const bool off = item->kind == DOC_NULL || doc_is(item, false);
         const struct doc *targets = item->kind == DOC_OBJECT ? doc_get(item, "targets") : NULL;
         const struct doc *weight = item->kind == DOC_OBJECT ? doc_get(item, "weight") : NULL;
         if (is_field(by, item->key) || (!off && item->kind != DOC_OBJECT))
@@ -381,7 +378,7 @@ void quantizer_modules(struct config *config, const struct formats *formats, con
     }
 }
 
-/* Modules that alone were quantized, in lists of lists (GPTQ of Optimum). */
+/* The only modules that were quantized, in lists of lists (GPTQ of Optimum). */
 static void add_names(struct config *config, const struct doc *list, const struct format *format, struct mixed *mixed)
 {
     if (list->kind == DOC_STRING)
@@ -431,7 +428,7 @@ const struct format *quantizer_cache(struct config *config, const struct formats
             facts_note(config->facts, "quantization_config.%.*s '%.60s' is not understood: the cache is taken as bf16",
                        (int)key.size, key.data, word);
     }
-    /* Quark: what the projections of keys give out */
+    /* Quark: the outputs of the key projections */
     const struct doc *layers = doc_get(section, "layer_quant_config");
     for (const struct doc *item = layers && layers->kind == DOC_OBJECT ? layers->first : NULL; item; item = item->next) {
         const struct doc *type = ends_with(item->key, "k_proj") ? at_path(item, text_of("output_tensors.dtype")) : NULL;
@@ -441,11 +438,11 @@ const struct format *quantizer_cache(struct config *config, const struct formats
     return NULL;
 }
 
-/* ---- what is left ---------------------------------------------------------------------- */
+/* ---- unknown fields -------------------------------------------------------------------- */
 
 static bool says_nothing(const struct doc *doc)
 {
-    return doc->kind == DOC_NULL || (doc->kind == DOC_BOOL && !doc->boolean) ||
+    return doc->kind == DOC_NULL || doc_is(doc, false) ||
            ((doc->kind == DOC_OBJECT || doc->kind == DOC_ARRAY) && !doc->first) ||
            (doc->kind == DOC_STRING && !*doc->string);
 }

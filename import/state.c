@@ -77,7 +77,7 @@ void state_kimi(struct model *model, const struct layer_plan *plan)
     weight_matrix(model, "self_attn.f_b_proj", size, all);
     float_vector(model, "self_attn.dt_bias", all);
     weight_matrix(model, "self_attn.b_proj", hidden, heads);
-    if (full && full->kind == DOC_BOOL && full->boolean) {
+    if (doc_is(full, true)) {
         weight_matrix(model, "self_attn.g_proj", hidden, all);
     } else {
         weight_matrix(model, "self_attn.g_a_proj", hidden, size);

@@ -9,18 +9,17 @@
 #include <math.h>
 #include <string.h>
 
-/* The tower's part of a configuration, and the width of the language model. */
 struct tower {
-    const char *key;            /* of that part */
-    const struct doc *vision;
+    const char *key;            /* of the tower's part of a configuration */
+    const struct doc *part;
     struct config *config;
-    double out;
+    double out;                 /* width of the language model */
 };
 
 /* A count of the tower, or what its class says. */
 static double of(const struct tower *tower, const char *key, double absent)
 {
-    const struct doc *doc = doc_get(tower->vision, key);
+    const struct doc *doc = doc_get(tower->part, key);
     if (!doc || doc->kind == DOC_NULL)
         return absent;
     if (doc->kind != DOC_NUMBER || doc->number < 0 || doc->number > 1e9 || doc->number != floor(doc->number)) {
@@ -78,7 +77,7 @@ static double qwen25_tower(const struct tower *tower)
 /* modeling_qwen3_vl.py: learned positions, and mergers of `more` layers unless the file lists them. */
 static double qwen3_layers(const struct tower *tower, double more)
 {
-    const struct doc *deep = doc_get(tower->vision, "deepstack_visual_indexes");
+    const struct doc *deep = doc_get(tower->part, "deepstack_visual_indexes");
     double width = of(tower, "hidden_size", 1152), side = of(tower, "spatial_merge_size", 2);
     double merge = merger(width, side, of(tower, "out_hidden_size", tower->out));
     if (deep && deep->kind == DOC_ARRAY)
@@ -122,7 +121,7 @@ static double pixtral_tower(const struct tower *tower)
 /* modeling_mllama.py: tiles, their positions gated, some layers over all tiles. */
 static double mllama_tower(const struct tower *tower)
 {
-    const struct doc *ratios = doc_get(tower->vision, "supported_aspect_ratios");
+    const struct doc *ratios = doc_get(tower->part, "supported_aspect_ratios");
     double width = of(tower, "hidden_size", 1280), inner = of(tower, "intermediate_size", 5120);
     double across = patches_across(tower, 14, 448);
     double spots = across * across + 1, tiles = of(tower, "max_num_tiles", 4);
@@ -148,7 +147,7 @@ static double clip_tower(const struct tower *tower)
 static double qwen_tower(const struct tower *tower)
 {
     double width = of(tower, "width", 1664), out = of(tower, "output_dim", tower->out), spots = 256;
-    double inner = floor(width * doc_number(tower->vision, "mlp_ratio", 4.9231));
+    double inner = floor(width * doc_number(tower->part, "mlp_ratio", 4.9231));
     double resampler = 4 * (out * out + out) + width * out + 4 * out + 2 * spots * out;
     return patches(tower, 14, 1, width) + spots * width + 2 * width
          + of(tower, "layers", 48) * plain_layer(width, inner) + resampler + out * out + 2 * out;
@@ -179,13 +178,12 @@ static double glm4v_tower(const struct tower *tower)
 /* modeling_gemma4.py: gated, four norms a layer and two of a head's size, positions of both directions. */
 static double gemma4_tower(const struct tower *tower)
 {
-    const struct doc *scaled = doc_get(tower->vision, "standardize");
     double width = of(tower, "hidden_size", 768), inner = of(tower, "intermediate_size", 3072);
     double columns = of(tower, "num_attention_heads", 12) * of(tower, "head_dim", 64);
     return patches(tower, 16, 1, width) + 2 * of(tower, "position_embedding_size", 10240) * width
          + of(tower, "num_hidden_layers", 16) *
            (4 * width * columns + 3 * width * inner + 4 * width + 2 * of(tower, "head_dim", 64))
-         + (scaled && scaled->kind == DOC_BOOL && scaled->boolean ? 2 * width : 0) + width * tower->out;
+         + (doc_is(doc_get(tower->part, "standardize"), true) ? 2 * width : 0) + width * tower->out;
 }
 
 /* modeling_kimi_k25.py, MoonViT: learned positions, a merger of two matrices behind a norm. */
@@ -251,7 +249,7 @@ void towers_add(struct model *model)
         facts_note(config->facts, "no %s: the tower of %s is left out", kinds[i].key, kinds[i].type);
     if (!counted)
         return;
-    const struct tower tower = { .key = kinds[i].key, .vision = part, .config = config, .out = model->hidden };
+    const struct tower tower = { .key = kinds[i].key, .part = part, .config = config, .out = model->hidden };
     model->apart = kinds[i].weights(&tower);
     facts_note(config->facts, "%s tower and projector: %.0f weights that decoding does not run",
                kinds[i].key == audio_part ? "audio" : "vision", model->apart);

@@ -76,7 +76,7 @@ static const char *text_at(const struct doc *doc, const char *path)
 static bool says_error(const struct doc *value)
 {
     return value && (value->kind == DOC_OBJECT || (value->kind == DOC_STRING && *value->string) ||
-                     (value->kind == DOC_BOOL && value->boolean));
+                     doc_is(value, true));
 }
 
 static struct logged_request *add_request(struct request_log *requests, int line)
@@ -132,9 +132,9 @@ static const char *load_of(struct arena *arena, const struct doc *record)
 
 static bool read_own(struct request_log *requests, int line, const struct doc *record)
 {
-    const struct doc *warm = doc_get(record, "warm_up"), *chunks = doc_get(record, "chunk_times");
+    const struct doc *chunks = doc_get(record, "chunk_times");
     double first, last, sent;
-    if (warm && warm->kind == DOC_BOOL && warm->boolean)
+    if (doc_is(doc_get(record, "warm_up"), true))
         return true;
     struct logged_request *request = add_request(requests, line);
     request->load = load_of(requests->arena, record);

@@ -206,7 +206,7 @@ static void read_clock(struct client *client)
     if (!body || status != 200 || !json_read(client->arena, "/clock", text_of(body), &doc, &error))
         return;
     const struct doc *is_virtual = doc_get(doc, "virtual"), *now = doc_get(doc, "simulated_time");
-    client->is_virtual = is_virtual && is_virtual->kind == DOC_BOOL && is_virtual->boolean;
+    client->is_virtual = doc_is(is_virtual, true);
     if (client->is_virtual && now && now->kind == DOC_NUMBER)
         client->simulated = now->number;
 }

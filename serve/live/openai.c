@@ -37,14 +37,9 @@ uint32_t text_tokens(size_t bytes)
 
 /* ---- what is asked ---------------------------------------------------------------------------- */
 
-static bool is_true(const struct doc *doc)
-{
-    return doc && doc->kind == DOC_BOOL && doc->boolean;
-}
-
 static bool is_there(const struct doc *doc)
 {
-    return doc && doc->kind != DOC_NULL && !(doc->kind == DOC_BOOL && !doc->boolean) &&
+    return doc && doc->kind != DOC_NULL && !doc_is(doc, false) &&
            !(doc->kind == DOC_ARRAY && !doc->count);
 }
 
@@ -180,10 +175,10 @@ bool openai_read(struct arena *arena, bool chat, const char *model, size_t block
     const struct doc *name = doc_get(doc, "model"), *options = doc_get(doc, "stream_options");
     if (name && name->kind == DOC_STRING && strcmp(name->string, model))
         return refuse(refusal, 404, "NotFoundError", "The model `%.100s` does not exist.", name->string);
-    asked->stream = is_true(doc_get(doc, "stream"));
+    asked->stream = doc_is(doc_get(doc, "stream"), true);
     if (options && options->kind == DOC_OBJECT) {
-        asked->usage = is_true(doc_get(options, "include_usage"));
-        asked->usage_always = is_true(doc_get(options, "continuous_usage_stats"));
+        asked->usage = doc_is(doc_get(options, "include_usage"), true);
+        asked->usage_always = doc_is(doc_get(options, "continuous_usage_stats"), true);
     }
     const bool good = is_simple(doc, refusal) && take_most(doc, "max_tokens", &asked->most, refusal) &&
                       take_most(doc, "max_completion_tokens", &asked->most, refusal) &&
