@@ -106,7 +106,7 @@ static const char *const traits[] = {
 #undef TRAIT
 };
 
-/* The bits of a cell's words; of one that is no trait, `unknown` (where that is asked for). */
+/* The bits of a cell's words. `unknown`, unless NULL, becomes the last word that is not a trait. */
 static uint64_t traits_read(struct text cell, struct text *unknown)
 {
     uint64_t bits = 0;
@@ -204,12 +204,11 @@ static const struct family *by_class(const struct config *config, const struct d
 
 /* ---- relatives ----------------------------------------------------------------------- */
 
-/* A row of data/built_like.csv. */
-struct relative {
+struct relative {                /* a row of data/built_like.csv */
     struct text type, class, family, relation, difference;
 };
 
-/* The row of a model_type, or of a class where the file has it among its architectures. */
+/* Finds the row of a model_type, or of a class in the file's architectures. */
 static bool relative_of(const char *type, const struct doc *architectures, struct relative *relative)
 {
     struct text rest = text_built_in(RELATIVES), row;
@@ -228,7 +227,7 @@ static bool relative_of(const char *type, const struct doc *architectures, struc
     return false;
 }
 
-/* Its family; NULL and an error where it is a module of its own. */
+/* The family that a relative is read as; NULL and an error if it is a module of its own. */
 static const struct family *relative_read(struct config *config, const struct relative *relative)
 {
     struct arena *arena = config->arena;
@@ -381,6 +380,26 @@ static bool is_rule(struct text cell)
            (open && open > cell.data && rest == 3 && (open[1] == '0' || open[1] == '1') && open[2] == ')');
 }
 
+/* "", "head", "wide", or one of these behind a rule and a colon. */
+static bool is_query_norm(struct text cell)
+{
+    const char *colon = cell.size ? memchr(cell.data, ':', cell.size) : NULL;
+    const size_t before = colon ? (size_t)(colon - cell.data) : 0, skipped = before + (colon != NULL);
+    const struct text width = { cell.data + skipped, cell.size - skipped };
+    return !cell.size || ((text_is(width, "head") || text_is(width, "wide")) &&
+                          (!colon || is_rule((struct text){ cell.data, before })));
+}
+
+/* "", "all", "asked", or a digit, alone or behind "first" or "chunks". */
+static bool is_window(struct text cell)
+{
+    struct text rest = cell, word = text_until(&rest, ' ');
+    const struct text number = rest.size ? rest : word;
+    return !cell.size || text_is(cell, "all") || text_is(cell, "asked") ||
+           ((!rest.size || text_is(word, "first") || text_is(word, "chunks")) && number.size == 1 && *number.data >= '2' &&
+            *number.data <= '9');
+}
+
 static bool builder_known(struct text cell, bool attention)
 {
     bool known = !cell.size;
@@ -407,7 +426,7 @@ static bool defaults_known(const struct sheet_line *at, struct text cell)
     return true;
 }
 
-/* Is every cell of a row one that row_read understands? */
+/* Does row_read understand every cell of a row? */
 static bool row_check(const struct sheet_line *at, struct text row)
 {
     static const char *const names[] = { "qkv_bias", "output_bias", "norm_bias", "tied", "head_bias" };
@@ -434,12 +453,16 @@ static bool row_check(const struct sheet_line *at, struct text row)
             return wrong_cell(at, names[i], cell[rules[i]], "0, 1 or the field that says so: attention_bias(0)");
     if (!is_rule(cell[FFN_BIAS]) && !text_is(cell[FFN_BIAS], "down"))
         return wrong_cell(at, "ffn_bias", cell[FFN_BIAS], "0, 1, down or the field that says so: mlp_bias(0)");
+    if (!is_query_norm(cell[QK_NORM]))
+        return wrong_cell(at, "qk_norm", cell[QK_NORM], "head, wide, a field that says so as in use_qk_norm(0):head, or nothing");
     if (!one_of(cell[FFN], kinds, 3))
         return wrong_cell(at, "ffn", cell[FFN], "gated, plain or nothing");
     if (!one_of(cell[NORM], norms, 3))
         return wrong_cell(at, "norm", cell[NORM], "rms, ln or none");
     if (cell[NORMS].size != 1 || *cell[NORMS].data < '0' || *cell[NORMS].data > '4')
-        return wrong_cell(at, "norms", cell[NORMS], "how many a layer has: 0 to 4");
+        return wrong_cell(at, "norms", cell[NORMS], "the number of norms in a layer: 0 to 4");
+    if (!is_window(cell[WINDOW]))
+        return wrong_cell(at, "window", cell[WINDOW], "all, asked, a number from 2 to 9, alone or as in first 4, chunks 4, or nothing");
     traits_read(cell[TRAITS], &unknown);
     if (unknown.size)
         return wrong_cell(at, "traits", unknown, "words of import/traits.def, with a blank between two");
