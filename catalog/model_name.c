@@ -2,6 +2,7 @@
  * "Meta-Llama-3.1-8B-Instruct-AWQ". What a publisher, a re-uploader or a server adds to the name is taken off
  * its end, word by word, until the catalog knows the rest; a word that names a format is kept as the format. */
 #include "catalog/catalog.h"
+#include "catalog/formats.h"
 #include "catalog/model_words.h"
 #include "catalog/sheet.h"
 
@@ -145,8 +146,10 @@ static const struct catalog_entry *called(struct name_formats *said, const struc
         found = catalog ? known(catalog, name, size) : NULL;
         left = shorter(said, name, size);
     } while (!found && left < size);
+    double bits, head;
+    format_bits("exl", &bits, &head);
     if (said->bits > 0)
-        said->precision = arena_print(said->arena, "%gbpw-h%g", said->bits, said->head > 0 ? said->head : 6);
+        said->precision = arena_print(said->arena, "%gbpw-h%g", said->bits, said->head > 0 ? said->head : head);
     else if (said->exl)
         said->precision = "exl";
     return found;

@@ -112,8 +112,8 @@ static bool weight_format(struct scenario *scenario, const char *name, const str
                         format, error);
 }
 
-/* A name that the catalog does not have as it stands, and no file: "Qwen/Qwen3-14B-GGUF". What it says of the
- * weights holds unless --precision does. */
+/* A name that is neither a file nor in the catalog as it is written: "Qwen/Qwen3-14B-GGUF". The format in it is used
+ * unless --precision gives one; `untyped`: a GGUF file without a type. */
 static const struct catalog_entry *model_called(struct scenario *scenario, const char *name,
                                                 struct model_options *how, bool *untyped)
 {
@@ -133,9 +133,10 @@ static const struct catalog_entry *model_called(struct scenario *scenario, const
         how->kv = cache;
         facts_note(&scenario->facts, "KV cache and attention in %s, as the name says", cache);
     }
-    if (said && name_same(precision, "exl"))
-        facts_note(&scenario->facts, "'%s' does not say its bits: 4 for each weight and 6 for the head are assumed; --precision "
-                   "4.5bpw-h6 says others", name);
+    double bits, head;
+    if (said && name_same(precision, "exl") && format_bits(precision, &bits, &head))
+        facts_note(&scenario->facts, "'%s' does not give its bits: %g for each weight and %g for the head are assumed; "
+                   "--precision 4.5bpw-h6 gives others", name, bits, head);
     if (said) {
         how->weights = precision;
         facts_note(&scenario->facts, "'%s' taken as %s with weights in %s", name, entry->name, precision);
@@ -143,8 +144,7 @@ static const struct catalog_entry *model_called(struct scenario *scenario, const
         facts_note(&scenario->facts, "'%s' taken as %s; its %s gives way to --precision", name, entry->name, precision);
     } else if (!precision && !how->weights && tag) {
         how->weights = "Q4_K_M";
-        facts_note(&scenario->facts, "'%s' taken as %s in Q4_K_M: the tag does not say, and Ollama's own are mostly so", name,
-                   entry->name);
+        facts_note(&scenario->facts, "'%s' taken as %s in Q4_K_M, the file type of most tags of Ollama", name, entry->name);
     } else {
         facts_note(&scenario->facts, "'%s' taken as %s", name, entry->name);
     }
@@ -179,7 +179,7 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
     bool untyped = false;
     const struct catalog_entry *entry = model_called(scenario, name, &how, &untyped);
     if (untyped) {
-        error_set(error, "'%.150s' does not say which file: its type of weights is not in the name", name);
+        error_set(error, "'%.150s' does not give the file type of its weights", name);
         return error_expected(error, "--precision Q4_K_M, Q8_0 or another type; `chalkline can` compares them");
     }
     if (!entry && is_path(&scenario->catalog, name))

@@ -136,7 +136,7 @@ static void note_rule(struct bill *bill, const struct caching_rule *rule)
     }
 }
 
-/* What the list says of the entry beside the prices of text tokens. */
+/* Notes on what else the list prices: further ranges of the prompt, and keys that are not for text tokens. */
 static void note_list(struct bill *bill, const struct price *price)
 {
     struct facts *facts = &bill->scenario.facts;

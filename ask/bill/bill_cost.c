@@ -153,7 +153,7 @@ static void fill_charges(const struct bill *bill, const struct bill_point *point
     }
 }
 
-/* The further step that a prompt is above; NULL: none. */
+/* The last further step below the prompt's length; NULL: none. */
 static const struct price_step *step_of(const struct price *price, double prompt)
 {
     const struct price_step *step = NULL;
@@ -163,6 +163,7 @@ static const struct price_step *step_of(const struct price *price, double prompt
     return step;
 }
 
+/* Does a step have a value of its own for this charge? */
 static bool is_of_step(int charge)
 {
     return charge == THRESHOLD || (charge < PRICED && priced[charge].above);
@@ -262,8 +263,8 @@ static void open_run(struct bill_run *run, size_t points)
         run->outputs[i] = arena_array(run->scratch, rows, sizeof(double));
 }
 
-/* The rows know one step. Of a list with further ones a request has the step that its prompt is above, which is known once the
- * graph has run: then the block runs again. */
+/* The rows have one step. If a list has further ones, each request takes the step for its prompt, which is an output of the
+ * graph: true if the block must run again with other prices. */
 static bool choose_steps(struct bill_run *run, const struct bill_point *points, size_t count)
 {
     bool any = false;
@@ -382,15 +383,12 @@ void bill_basis(struct bill *bill, const struct price *price, enum scheme scheme
     fill_charges(bill, &point, charges);
     for (size_t i = 0; i < graph->input_count; i++)
         inputs[i] = graph->inputs[i].value;
-    for (int i = 0; i < CHARGES; i++)
-        if (bill->charge_input[i] >= 0)
-            inputs[bill->charge_input[i]] = charges[i];
     for (size_t k = 0; k < requests.count; k++) {
         if (bill->number_input >= 0)
             inputs[bill->number_input] = requests.number[k];
         if (bill->summary_input >= 0)
             inputs[bill->summary_input] = requests.summary[k];
-        for (int i = 0; i <= THRESHOLD; i++)
+        for (int i = 0; i < CHARGES; i++)
             if (bill->charge_input[i] >= 0)
                 inputs[bill->charge_input[i]] = charges[i];
         graph_value(&scratch, graph, inputs, nodes, outputs);

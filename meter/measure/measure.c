@@ -42,8 +42,8 @@ struct measure {
     uint64_t answered;              /* whole answers */
     const char *stopped;            /* why nothing more is sent; NULL: it goes on */
     const char *message;            /* the latest error */
-    const char *probe;              /* that of a request beside the loads, which try what the endpoint can do */
-    size_t failed;                  /* requests of the loads */
+    const char *probe;              /* the latest error of a request outside the loads, which only tests the endpoint */
+    size_t failed;                  /* requests of the loads that failed */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -142,7 +142,8 @@ static void take_request(struct measure *measure, const struct sent_request *req
     if (request->error && !request->point)
         measure->probe = request->error;
     else if (request->error)
-        measure->message = request->error, measure->failed++;
+        measure->message = request->error;
+    measure->failed += request->error && request->point;
     write_line(measure, request);
 }
 
@@ -438,7 +439,7 @@ static void add_json(const struct measure *measure, const char *path, bool faile
     if (failed && failure_of(measure))
         doc_add_string(arena, doc, "error", failure_of(measure));
     if (!failed && measure->probe)
-        doc_add_string(arena, notes, NULL, arena_print(arena, "a request that tried the endpoint failed, and no figure is of it: %s",
+        doc_add_string(arena, notes, NULL, arena_print(arena, "a request that only tested the endpoint failed; no figure includes it: %s",
                                                        measure->probe));
     if (!failed && measure->message && measure->failed)
         doc_add_string(arena, notes, NULL, arena_print(arena, "%zu requests failed, the last one: %s", measure->failed,

@@ -217,8 +217,8 @@ static void test_probes(void **state)
 {
     (void)state;
     static const struct { const struct manner *manner; const char *models, *says; } cases[] = {
-        { &chats, models, "a request that tried the endpoint failed, and no figure is of it: HTTP status 404" },
-        { &manners[0], STATUS("404 Not Found") "{}", "no figure is of it: GET /v1/models: HTTP status 404" },
+        { &chats, models, "a request that only tested the endpoint failed; no figure includes it: HTTP status 404" },
+        { &manners[0], STATUS("404 Not Found") "{}", "no figure includes it: GET /v1/models: HTTP status 404" },
         { &manners[0], models, NULL },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
