@@ -19,6 +19,12 @@
 static const double PRICE_MOST = 1;
 
 struct key_row;
+
+/* What a field such as "unit": "per 1K tokens" says of the prices beside it. */
+struct stated_unit {
+    const char *text;               /* NULL: nothing is stated */
+    double times;                   /* USD per token for a price of 1; NAN: no unit of data/price_keys.csv */
+};
 struct price_reader {
     struct arena *arena;
     struct price_sheet *sheet;
@@ -26,7 +32,9 @@ struct price_reader {
     const char *date;
     struct key_row *keys;           /* of data/price_keys.csv */
     size_t key_count;
+    struct stated_unit unit;        /* of the objects around what is read */
     const char *met;                /* for an error: priced keys of an entry without a price per token; NULL */
+    const char *unitless;           /* for an error: an entry whose input and output have no unit; NULL */
 };
 
 /* NULL and an error: one of the names is not plain text. `line`: 0 if the file has no lines. */
@@ -139,6 +147,43 @@ static bool is_plain(const char *key, struct text word)
     return plain_key(text_of(key), plain) && text_is(word, plain);
 }
 
+/* "per_1k_tokens", "1K tokens", "USD/MTok", "cents_per_1m", 1000000: USD per token for a price of 1; NAN: none of our units. */
+static double times_of_unit(const struct price_reader *reader, const char *text)
+{
+    static const struct { const char *word; double times; } currencies[] = { { "", 1 }, { "usd", 1 }, { "dollar", 1 }, { "cent", 0.01 } };
+    const struct key_row *row;
+    char plain[PLAIN_MOST];
+    if (!plain_key(text_of(text), plain))
+        return NAN;
+    for (size_t i = 0; i < sizeof currencies / sizeof *currencies; i++) {
+        const size_t size = strlen(currencies[i].word);
+        const char *rest = plain + size + (size && !strncmp(plain, currencies[i].word, size) && plain[size] == 's');
+        if (strncmp(plain, currencies[i].word, size))
+            continue;
+        rest += strncmp(rest, "per", 3) ? 0 : 3;
+        const size_t left = strlen(rest) - (*rest && rest[strlen(rest) - 1] == 's');
+        for (size_t at = 0; (row = next_key(reader, "unit", &at));) {
+            const char *word = row->word + (strncmp(row->word, "per", 3) ? 0 : 3);
+            if (strlen(word) - (word[strlen(word) - 1] == 's') == left && !strncmp(word, rest, left))
+                return row->times * currencies[i].times;
+        }
+    }
+    return NAN;
+}
+
+/* The unit that an object states, or that of the objects around it. */
+static struct stated_unit unit_in(const struct price_reader *reader, const struct doc *object, struct stated_unit around)
+{
+    const struct key_row *row;
+    for (const struct doc *field = object->kind == DOC_OBJECT ? object->first : NULL; field; field = field->next)
+        for (size_t at = 0; (row = next_key(reader, "stated", &at));)
+            if (((field->kind == DOC_STRING && *field->string) || field->kind == DOC_NUMBER) && is_plain(field->key, text_of(row->word))) {
+                const char *text = field->kind == DOC_STRING ? field->string : arena_print(reader->arena, "%.0f", field->number);
+                return (struct stated_unit){ text, times_of_unit(reader, text) };
+            }
+    return around;
+}
+
 static const char *const tier_ends[SERVICE_TIERS] = { "", "_batches", "_flex", "_priority" };
 
 static bool cut_end(struct text *name, const char *end)
@@ -242,6 +287,7 @@ struct price_entry {
     struct price_card cards[CARDS_MOST];
     size_t count;
     bool any;                       /* some price per token was found */
+    bool unitless[PRICE_CLASSES];   /* a price without a unit was found */
     int free;
     struct buffer unread;           /* keys of prices that are not for text tokens */
 };
@@ -362,18 +408,27 @@ static bool read_card(struct price_reader *reader, struct price_entry *entry, co
                       bool whole, bool inside)
 {
     static const char *const priced[] = { "cost", "price", "per1", "mtok", "hourly", "permillion" };
+    const struct stated_unit around = unit_in(reader, card, reader->unit);
     for (const struct doc *field = card->first; field; field = field->next) {
         struct price_terms terms;
         double number;
         bool known = find_terms(reader, field->key, &terms);
-        terms.times = isnan(terms.times) ? times : terms.times;
+        const struct stated_unit unit = unit_in(reader, field, around);
+        if (isnan(terms.times))
+            terms.times = unit.text ? unit.times : times;
         if (known && isfinite(terms.times)) {
             if (!read_price(reader, entry, field, from, whole, &terms))
                 return false;
             continue;
         }
-        if (!price_of(field, &number) || !(number > 0))
+        const struct doc *base = field->kind == DOC_OBJECT && doc_get(field, "price") ? doc_get(field, "price") : field;
+        if (!price_of(base, &number) || !(number > 0))
             continue;
+        if (known && unit.text) {
+            buffer_print(&entry->unread, "%s%.60s in the unit '%.40s'", entry->unread.size ? ", " : "", field->key, unit.text);
+            continue;
+        }
+        entry->unitless[terms.class] = entry->unitless[terms.class] || known;
         char plain[PLAIN_MOST] = "";
         plain_key(text_of(field->key), plain);
         known = inside && strcmp(plain, "discount");
@@ -563,9 +618,10 @@ static bool read_entry(struct price_reader *reader, const struct doc *doc, const
 }
 
 /* Reads the entries of a document. An object with a price is an entry; others may contain entries. */
-static bool walk(struct price_reader *reader, const struct doc *doc, const char *seller, int depth)
+static bool walk(struct price_reader *reader, const struct doc *doc, const char *seller, struct stated_unit around, int depth)
 {
     enum { DEEPEST = 6 };
+    const struct stated_unit unit = reader->unit = unit_in(reader, doc, around);
     struct price_entry *entry = arena_alloc(reader->arena, sizeof *entry);
     struct price_sheet *sheet = reader->sheet;
     if (doc->kind == DOC_OBJECT) {
@@ -584,6 +640,8 @@ static bool walk(struct price_reader *reader, const struct doc *doc, const char 
             *(struct price_unread *)arena_push(reader->arena, &sheet->unpriced, &sheet->unpriced_count, &sheet->unpriced_room,
                                                sizeof *sheet->unpriced) = (struct price_unread){ entry->name, entry->unread.data };
         }
+        if (entry->unitless[PRICE_INPUT] && entry->unitless[PRICE_OUTPUT] && !reader->unitless)
+            reader->unitless = entry->name;
         if (doc_get(doc, "mode") && doc->key) {
             sheet->left_out++;
             return true;
@@ -593,7 +651,7 @@ static bool walk(struct price_reader *reader, const struct doc *doc, const char 
         seller = doc_text(doc, "provider", doc_text(doc, "id", holds || *seller ? seller : doc->key));
     }
     for (const struct doc *one = depth < DEEPEST ? doc->first : NULL; one; one = one->next)
-        if ((one->kind == DOC_OBJECT || one->kind == DOC_ARRAY) && !walk(reader, one, seller, depth + 1))
+        if ((one->kind == DOC_OBJECT || one->kind == DOC_ARRAY) && !walk(reader, one, seller, unit, depth + 1))
             return false;
     return true;
 }
@@ -604,7 +662,7 @@ static bool read_json(struct price_reader *reader, struct text text)
     if (!json_read(reader->arena, reader->sheet->file, text, &doc, reader->error))
         return false;
     reader->sheet->kind = "";
-    if (!walk(reader, doc, "", 0))
+    if (!walk(reader, doc, "", reader->unit, 0))
         return false;
     reader->sheet->kind = *reader->sheet->kind ? reader->sheet->kind : "a list of prices";
     struct buffer keys = { .arena = reader->arena };
@@ -737,12 +795,22 @@ static bool read_columns(struct price_reader *reader, const struct csv *csv)
     return true;
 }
 
+static bool states_unit(const struct price_reader *reader, const struct csv *csv)
+{
+    const struct key_row *row;
+    for (size_t at = 0; at < csv->columns; at++)
+        for (size_t k = 0; (row = next_key(reader, "stated", &k));)
+            if (is_plain(csv_header(csv, at), text_of(row->word)))
+                return true;
+    return false;
+}
+
 static bool has_columns(struct price_reader *reader, const struct csv *csv)
 {
     struct price_terms terms;
     bool classes[PRICE_CLASSES] = { false };
     for (size_t at = 0; at < csv->columns; at++)
-        if (find_terms(reader, csv_header(csv, at), &terms) && isfinite(terms.times))
+        if (find_terms(reader, csv_header(csv, at), &terms) && (isfinite(terms.times) || states_unit(reader, csv)))
             classes[terms.class] = true;
     return classes[PRICE_INPUT] && classes[PRICE_OUTPUT];
 }
@@ -754,7 +822,7 @@ static bool read_csv(struct price_reader *reader, struct text text)
         return false;
     if (csv_column(&csv, "fact") >= 0 && csv_column(&csv, "value") >= 0)
         return read_own(reader, text);
-    if (csv_column(&csv, "provider") >= 0 && csv_column(&csv, "model") >= 0 &&
+    if (!states_unit(reader, &csv) && csv_column(&csv, "provider") >= 0 && csv_column(&csv, "model") >= 0 &&
         csv_column(&csv, "input") >= 0 && csv_column(&csv, "output") >= 0)
         return read_models_dev(reader, &csv);
     if (has_columns(reader, &csv))
@@ -776,6 +844,11 @@ bool prices_read(struct arena *arena, const char *file, struct text text,
         return false;
     if (sheet->count)
         return true;
+    if (reader.unitless) {
+        error_set(error, "%s: '%.100s' has an input and an output price without a unit", file, reader.unitless);
+        return error_expected(error, "a unit in the keys, \"input_per_1m\" and \"output_per_1m\", or beside them, \"unit\": "
+                              "\"per 1M tokens\" (data/price_keys.csv lists all)");
+    }
     const bool met = reader.met && *reader.met;
     error_set(error, "%s: no entry has an input and an output price above 0 per token%s%s", file, met ? "; its keys: " : "",
               met ? reader.met : "");

@@ -65,9 +65,23 @@ static const struct {
       5, 15, NAN, NAN, NAN, 0 },
     { "{\"m\":{\"inputCostPerMillion\":3,\"outputCostPerMillion\":15,\"cacheReadCostPerMillion\":0.3}}", "a list of prices", "", "m", 3, 15, 0.3,
       NAN, NAN, 0 },
+    /* The unit stands in a field: of a place, an entry, the list, one price; in dollars or cents. A key's own unit holds. */
+    { "{\"models\":[{\"name\":\"m\",\"provider\":\"a\",\"pricing\":{\"currency\":\"USD\",\"unit\":\"per_1k_tokens\",\"input\":0.003,"
+      "\"output\":0.015}}]}", "Portkey", "a", "m", 3, 15, NAN, NAN, NAN, 0 },
+    { "{\"models\":[{\"id\":\"m\",\"pricing\":{\"prompt\":\"0.0005\",\"completion\":\"0.0015\",\"unit\":\"1K tokens\"}}]}", "OpenRouter", "",
+      "m", 0.5, 1.5, NAN, NAN, NAN, 0 },
+    { "{\"m\":{\"input\":3,\"output\":15,\"cache_read\":0.3,\"unit\":\"USD per 1M tokens\"}}", "a list of prices", "", "m", 3, 15, 0.3, NAN,
+      NAN, 0 },
+    { "{\"unit\":\"$/MTok\",\"models\":{\"m\":{\"input\":0.5,\"output\":1.5}}}", "a list of prices", "", "m", 0.5, 1.5, NAN, NAN, NAN, 0 },
+    { "{\"models\":[{\"id\":\"m\",\"pricing\":{\"input\":{\"price\":300,\"unit\":\"cents_per_1m\"},\"output\":{\"price\":1500,\"unit\":"
+      "\"cents_per_1m\"}}}]}", "Portkey", "", "m", 3, 15, NAN, NAN, NAN, 0 },
+    { "{\"models\":[{\"id\":\"m\",\"unit\":1000,\"input\":0.004,\"output_per_1m\":15}]}", "a list of prices", "", "m", 4, 15, NAN, NAN, NAN, 0 },
 };
 
 static const char columns[] = "provider,model,input_per_1k,output_per_1k,cached_input_per_1k,batch\nlab,m,0.003,0.015,0.0003,no\nlab,e,0.001,,,no\n";
+
+/* The columns of models.dev, which are per million unless a column has the unit. */
+static const char with_unit[] = "provider,model,input,output,unit\nlab,m,0.003,0.015,per 1K tokens\n";
 
 static void is_near(const char *what, const char *json, double got, double expected)
 {
@@ -99,6 +113,19 @@ static void lists_are_read(void **state)
         assert_int_equal(price->further_count, lists[i].further);
         arena_free(&arena);
     }
+}
+
+static void units_of_columns_are_read(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct price_sheet sheet;
+    struct error error;
+    assert_true(prices_read(&arena, "list.csv", text_of(with_unit), &sheet, &error));
+    assert_int_equal(sheet.count, 1);
+    is_near("input", with_unit, 1e6 * sheet.prices[0].at[0][0][PRICE_INPUT], 3);
+    is_near("output", with_unit, 1e6 * sheet.prices[0].at[0][0][PRICE_OUTPUT], 15);
+    arena_free(&arena);
 }
 
 /* A CSV whose columns are such keys; a row without an output price is left out. */
@@ -157,6 +184,13 @@ static void refusals_name_the_key(void **state)
         { "{\"m\":{\"input_cost_per_token\":true,\"output_cost_per_token\":1e-6}}", "'m': input_cost_per_token is not a number", "USD per token" },
         { "{\"m\":{\"tiered_pricing\":[{\"output_range\":[0,9],\"input_cost_per_token\":1e-6,\"output_cost_per_token\":1e-6}]}}",
           "'m': an element of tiered_pricing", "\"range\"" },
+        /* Prices without a unit, and with one that is none of tokens, or of another currency. */
+        { "{\"models\":[{\"model\":\"m-one\",\"input\":0.003,\"output\":0.015}]}", "'m-one' has an input and an output price without a unit",
+          "\"unit\": \"per 1M tokens\"" },
+        { "{\"models\":[{\"id\":\"m\",\"pricing\":{\"unit\":\"per image\",\"input\":3,\"output\":15}}]}", "input in the unit 'per image'",
+          "input_cost_per_token" },
+        { "{\"m\":{\"unit\":\"EUR per 1M tokens\",\"input\":3,\"output\":15}}", "output in the unit 'EUR per 1M tokens'",
+          "input_cost_per_token" },
         { "{}", "no entry has an input and an output price", "data/price_keys.csv" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -220,7 +254,7 @@ static void ranges_are_billed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(lists_are_read), cmocka_unit_test(columns_are_read), cmocka_unit_test(others_are_named),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(lists_are_read), cmocka_unit_test(columns_are_read), cmocka_unit_test(units_of_columns_are_read), cmocka_unit_test(others_are_named),
                                         cmocka_unit_test(refusals_name_the_key), cmocka_unit_test(unpriced_are_named), cmocka_unit_test(ranges_are_billed) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
