@@ -219,12 +219,20 @@ static void add_word(struct name_words *words, const char *text, size_t size)
     }
 }
 
+static bool sized(const struct name_words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (is_size(words->at[i]) && !is_active(words->at[i]))
+            return true;
+    return false;
+}
+
 /* "3_1" is "3.1", "r+" two words. */
 static void split(char *text, struct name_words *words)
 {
     words->count = 0;
-    for (size_t i = 1; text[i]; i++)
-        if (text[i] == '_' && isdigit((unsigned char)text[i - 1]) && isdigit((unsigned char)text[i + 1]))
+    for (size_t i = 1; text[i]; i++)            /* "3_1", and Fireworks' "v3p1" */
+        if (strchr("_p", text[i]) && isdigit((unsigned char)text[i - 1]) && isdigit((unsigned char)text[i + 1]))
             text[i] = '.';
     for (const char *at = text; *at;) {
         const size_t gap = strspn(at, "-_:/ ()[],|"), size = strcspn(at + gap, "-_:/ ()[],|");
@@ -235,17 +243,20 @@ static void split(char *text, struct name_words *words)
     for (size_t i = 0; i < words->count; i++, kept++) {
         char *word = words->at[i], *next = words->at[i + 1];
         const bool more = i + 1 < words->count, unit = more && !strcmp(next, "b") && !word[strspn(word, "0123456789.")];
-        const bool pair = more && kept && is("family", words->at[kept - 1]) && !word[1] && !next[1] &&
+        const bool pair = more && kept && sized(words) && is("family", words->at[kept - 1]) && !word[1] && !next[1] &&
                           isdigit((unsigned char)*word) && isdigit((unsigned char)*next);
         char joined[WORD_MOST];
-        if (unit || pair) {                     /* "8 b", "3-1" */
+        const bool prefixed = kept && *word == 'v' && is_version(word + 1) && is("family", words->at[kept - 1]) &&
+                              strcmp(words->at[kept - 1], "deepseek") && strcmp(words->at[kept - 1], "mimo");
+        word += prefixed;                       /* "llama-v3.1" */
+        if (unit || pair) {                     /* "8 b", "llama 3-1 8b" */
             const size_t size = strlen(word);
             memcpy(joined, word, size);
             memcpy(joined + size, unit ? "b" : ".", 2);
             strncat(joined, unit ? "" : next, 1);
             i++;
         } else {
-            memcpy(joined, word, WORD_MOST);
+            strcpy(joined, word);
         }
         memcpy(words->at[kept], joined, WORD_MOST);
     }
@@ -468,6 +479,10 @@ static double fit(const struct name_search *search, const struct name_words *own
         return NAN;
     if (!typed && version && any && !has(asked, version))
         return NAN;
+    for (size_t i = 0; i < asked->count; i++)       /* "deepseek-v9" */
+        if (*asked->at[i] == 'v' && is_version(asked->at[i] + 1) && (has(own, "deepseek") || has(own, "mimo")) &&
+            !has(own, asked->at[i]))
+            return NAN;
     double score = 0;
     for (size_t i = 0; i < own->count; i++) {
         const char *word = own->at[i];
@@ -535,14 +550,6 @@ static bool better(const struct candidate *a, const struct candidate *b)
     return strlen(a->id) < strlen(b->id);
 }
 
-static bool sized(const struct name_words *words)
-{
-    for (size_t i = 0; i < words->count; i++)
-        if (is_size(words->at[i]) && !is_active(words->at[i]))
-            return true;
-    return false;
-}
-
 /* The best of what was found, if nothing as good has another shape, nor anything of another size where none was said. */
 static bool best_of(struct name_search *search, struct model_named *named)
 {
@@ -574,7 +581,7 @@ static bool best_of(struct name_search *search, struct model_named *named)
         named->also[others++] = one->entry ? one->entry->name : one->id;
     }
     named->id = best->entry ? best->entry->name : best->id;
-    return !others;
+    return !others && !any;
 }
 
 /* ---- the name -------------------------------------------------------------------------------------- */
@@ -682,6 +689,18 @@ bool model_named(struct arena *arena, const struct catalog *catalog, const char 
     if (search.count)
         return best_of(&search, named);
     return !mixed && !family && tuned(key, arena, named);
+}
+
+bool model_tag(const char *name)
+{
+    const char *colon = strchr(name, ':');
+    char size[WORD_MOST] = "";
+    if (!colon || strchr(name, '/'))
+        return false;
+    strncat(size, colon + 1, strcspn(colon + 1, "-."));
+    if (colon[1 + strlen(size)] == '.')
+        strncat(size, colon + 1 + strlen(size), strcspn(colon + 1 + strlen(size), "-"));
+    return is_size(size) && !is_active(size);
 }
 
 bool model_explain(struct arena *arena, const struct catalog *catalog, const char *name, struct error *error)

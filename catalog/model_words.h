@@ -15,6 +15,8 @@ struct model_named {
 
 /* What the name means. It is allocated in the arena. False: nothing certain; `why` and `also` say what is known. */
 bool model_named(struct arena *arena, const struct catalog *catalog, const char *name, struct model_named *named);
+/* Is it a tag of Ollama by its form, "qwen3:8b-instruct"? Hosts write other things behind a colon. */
+bool model_tag(const char *name);
 /* Says in `error`, whose first line is there, which words of a name were understood and which models they may mean.
  * Always false. */
 bool model_explain(struct arena *arena, const struct catalog *catalog, const char *name, struct error *error);

@@ -126,7 +126,7 @@ static const struct catalog_entry *model_called(struct scenario *scenario, const
         return NULL;
     if (entry->sheet != &catalog->sheets[CATALOG_MODEL])
         scenario->catalog.named = entry->sheet;
-    const bool said = precision && !how->weights, gguf = name_within(name, "gguf"), tag = strchr(name, ':') != NULL;
+    const bool said = precision && !how->weights, gguf = name_within(name, "gguf"), tag = model_tag(name);
     scenario->named_precision = said;
     *untyped = gguf && !precision && !how->weights;
     if (cache && !how->kv) {

@@ -143,11 +143,18 @@ void plan_check(struct plan *plan, struct section *section)
     struct layout_trial trial = { .read = plan_read_scenario(plan, best), .rows = shown };
     const struct facts all = facts_copy(&trial.read.facts);
     size_t count;
-    const bool known = trial_open(&trial);
-    for (size_t i = 0; i < all.scalar_count && known; i++)
-        if (all.scalars[i].origin == ORIGIN_AXIS && !words_have_option(all.scalars[i].name) &&
-            needless(&trial, &all.scalars[i]))
-            facts_remove(&trial.read.facts, all.scalars[i].name);
+    bool again = trial_open(&trial);
+    while (again) {                                     /* one may be needless once another has gone */
+        again = false;
+        for (size_t i = 0; i < all.scalar_count; i++) {
+            const struct fact *fact = &all.scalars[i];
+            if (fact->origin < ORIGIN_GIVEN || words_have_option(fact->name) || !facts_find(&trial.read.facts, fact->name) ||
+                !needless(&trial, fact))
+                continue;
+            facts_remove(&trial.read.facts, fact->name);
+            again = true;
+        }
+    }
     const char *const *words = scenario_words(&trial.read, &count);
     buffer_print(&out, "chalkline eval %s %s %s", shown[0], shown[1], shown[2]);
     for (size_t i = 0; i < count; i++)

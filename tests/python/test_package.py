@@ -102,7 +102,7 @@ class Answers(unittest.TestCase):
 
     def test_errors_say_what_was_meant(self):
         for refused, what, similar in (
-                (lambda: chalkline.step("deepsek-v3", on="h100-sxm"), "unknown model 'deepsek-v3'", ["deepseek-v3"]),
+                (lambda: chalkline.step("depseek-v3", on="h100-sxm"), "unknown model 'depseek-v3'", ["deepseek-v3"]),
                 (lambda: chalkline.step("deepseek-v3", onn="h100-sxm"), "'step' has no \"onn\"", []),
                 (lambda: chalkline.step("deepseek-v3", on=object()), None, []),
                 (lambda: chalkline.step(pathlib.Path("no/such.json"), on="h100-sxm"), "no/such.json: no such file", [])):
@@ -203,7 +203,7 @@ class Rows(unittest.TestCase):
     def test_refusals(self):
         for refused in (lambda: chalkline.compile("bound_stepp", over=["batch"], model="qwen3-8b", on="h100-sxm"),
                         lambda: chalkline.compile("bound_step", over=["batch"], model="qwen3-8b", on="h100-sxm")(-1),
-                        lambda: chalkline.StepModel("qwen3-8", on="h100-sxm")):
+                        lambda: chalkline.StepModel("qwen3-900b", on="h100-sxm")):
             with self.assertRaises(chalkline.Error):
                 refused()
         with self.assertRaises(TypeError):

@@ -207,7 +207,7 @@ static void refused_questions_leave_the_library_usable(void **state)
     (void)state;
     static const struct { const char *verb, *json, *says; } refused[] = {
         { "stepp", "{}", "unknown verb 'stepp'" }, { "serve", "{}", "unknown verb 'serve'" }, { "step", "{", "request:1:" },
-        { "step", "[]", "not an object" }, { "step", "{\"model\": \"deepsek-v3\", \"on\": \"gb200-nvl72\"}", "deepseek-v3" },
+        { "step", "[]", "not an object" }, { "step", "{\"model\": \"depseek-v3\", \"on\": \"gb200-nvl72\"}", "deepseek-v3" },
         { "step", "{\"batchh\": 1}", "did you mean" }, { "eval", "{\"words\": \"nothing_at_all\"}", "nothing_at_all" },
         { "step", "{\"model\": \"/etc/hostname\", \"on\": \"h100-sxm\"}", "/etc/hostname" },
         { "simulate", "{\"words\": \"poisson:rate=1,count=2\", \"step-time\": \"1ms\", \"blocks\": 900, \"requests\": \"out.jsonl\"}",

@@ -367,8 +367,8 @@ static void check_shortest(struct trial *trial, const char *check, const struct 
     for (size_t k = 0; k + 1 < words.count && eval; k++) {
         struct words less = { .count = 0 };
         struct error ignored;
-        if (strcmp(words.at[k], "--set"))
-            continue;
+        if (strcmp(words.at[k], "--set") || !strcmp(words.at[k + 1], "open_loop=1"))
+            continue;                           /* what follows from an open loop is chosen with it, needed or not */
         for (size_t i = 0; i < words.count; i++)
             if (i != k && i != k + 1)
                 add(&less, words.at[i]);
