@@ -1,9 +1,9 @@
-/* Regular expressions as Python's re.match has them, for lists of modules: a pattern must match from the beginning
- * of a name, its end need not. Known are characters, '.', classes, escapes \d \w \s, groups, '|', the repeats * + ?
- * {m,n} (lazy or not is one, since nothing is captured), '^', '$' and looks ahead. Anything else makes a pattern unknown.
+/* Regular expressions as Python's re.match reads them, for lists of modules: a pattern must match from the beginning
+ * of a name, but need not reach its end. Supported are characters, '.', classes, escapes \d \w \s, groups, '|', the
+ * repeats * + ? {m,n} (lazy ones match the same names), '^', '$' and look-aheads. Any other pattern is unknown.
  *
- * A pattern becomes a short program of instructions with relative jumps, which is run by trying one way after the
- * other (Thompson 1968, Cox 2007). A budget of steps bounds what a hostile pattern can cost; past it nothing matches. */
+ * A pattern is compiled to a short program with relative jumps, which is run by backtracking (Thompson 1968, Cox 2007).
+ * A budget of steps bounds the cost of a hostile pattern; beyond it nothing matches. */
 #include "import/model.h"
 
 #include <ctype.h>
@@ -24,7 +24,7 @@ enum { MOST_INSTRUCTIONS = 400, MOST_STEPS = 8000, MOST_REPEATS = 200, DEEPEST =
 struct regular {
     struct instruction code[MOST_INSTRUCTIONS];
     int count, depth, steps;
-    const char *at, *begin;     /* of the pattern that is read, and of the name */
+    const char *at, *begin;     /* the rest of the pattern, and the whole name */
     bool unknown;
 };
 
@@ -38,7 +38,7 @@ static void emit(struct regular *regular, struct instruction instruction)
         regular->code[regular->count++] = instruction;
 }
 
-/* What follows moves by one; its jumps are relative and stay right. */
+/* Moves what follows by one. Jumps are relative, so those within it stay valid. */
 static void insert(struct regular *regular, int place, struct instruction instruction)
 {
     emit(regular, instruction);
@@ -106,7 +106,7 @@ static void atom(struct regular *regular)
         emit(regular, (struct instruction){ .op = OP_ATOM, .atom = at, .size = (int)size });
 }
 
-/* "{2,3}", "{2}", "{2,}": false if it is none of these. */
+/* Reads "{2,3}", "{2}" or "{2,}"; false: it is none of these. */
 static bool counts(struct regular *regular, int *least, int *most)
 {
     char *end;
@@ -136,7 +136,8 @@ static void repeat(struct regular *regular, int start)
         return;
     }
     regular->at += mark != '{';
-    regular->at += *regular->at == '?' || *regular->at == '+';
+    regular->at += *regular->at == '?';
+    regular->unknown |= *regular->at && strchr("*+?", *regular->at);    /* possessive, or an error */
     struct instruction unit[MOST_INSTRUCTIONS];
     const int size = regular->count - start;
     memcpy(unit, regular->code + start, (size_t)size * sizeof *unit);
@@ -178,7 +179,7 @@ static void branches(struct regular *regular)
 
 static bool compile(struct regular *regular, const char *pattern)
 {
-    regular->at = pattern;             /* and not all of it, for the sake of time */
+    regular->at = pattern;             /* `code` need not be cleared */
     regular->count = regular->depth = 0;
     regular->unknown = false;
     branches(regular);

@@ -445,7 +445,7 @@ static void patterns_match_as_in_python(void **state)
         { "[^.]+\\.mlp", "layers.mlp", true, true }, { "[a-c\\d]+$", "a1c", true, true }, { "\\w+\\s", "ab ", true, true },
         { "(?=.*down).*mlp", "mlp.down", true, true }, { "", "anything", true, true }, { "a||b", "c", true, true },
         { "(?<=x)y", "y", false, false }, { "(unclosed", "unclosed", false, false }, { "[z", "z", false, false },
-        { "\\bword", "word", false, false } };
+        { "\\bword", "word", false, false }, { "a*+a", "aa", false, false } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (regular_known(rows[i].pattern) != rows[i].known || regular_match(rows[i].pattern, rows[i].name) != rows[i].matches)
             fail_msg("%s on %s", rows[i].pattern, rows[i].name);
