@@ -128,6 +128,10 @@ static void list_notes(struct watch *watch)
     if (load->left_out)
         add_note(watch, arena_print(watch->arena, "%zu engine%s left out of all figures: %s", load->left_out,
                                     load->left_out > 1 ? "s are" : " is", load->left_out_why));
+    if (load->others)
+        add_note(watch, arena_print(watch->arena, "the page has metrics of %s too, which are left out of all figures", load->others));
+    if (load->in_flight_growth < -load->requests)
+        add_note(watch, load->seen[LOAD_ARRIVAL_RATE].source);
     if (load->requests < 100)
         add_note(watch, "means of fewer than 100 finished requests are uncertain");
     note_length(watch, "isl", command_number(watch->command, "isl"), load->prompt_tokens, true);

@@ -57,6 +57,8 @@ static double mean_of(const struct metrics_reader *reading, const char *names)
 
 static struct seen_quantity given(const struct metrics_reader *reading, double value, const char *source, const char *absent)
 {
+    if (value < 0)
+        return (struct seen_quantity){ NAN, "the counters do not fit: less is counted than before" };
     return isfinite(value) ? (struct seen_quantity){ value, arena_print(reading->arena, "%.*s", (int)strcspn(source, "|"), source) }
                            : (struct seen_quantity){ NAN, absent };
 }
@@ -207,6 +209,8 @@ static struct seen_quantity arrival_rate(const struct metrics_reader *reading)
         return (struct seen_quantity){ NAN, "the engine counts no requests" };
     if (!(reading->span > 0))
         return (struct seen_quantity){ NAN, "the time that the sums are of is not known: --since FILE --seconds T" };
+    if (finished + more < 0)
+        return (struct seen_quantity){ NAN, "more requests have left than have finished: they were aborted, or the counters do not fit" };
     return given(reading, (finished + more) / reading->span, engine->finished, "");
 }
 
@@ -313,6 +317,8 @@ static void read_all(const struct metrics_reader *reading, struct load *load)
                             "no first token is timed");
     seen[LOAD_ITL] = given(reading, mean_of(reading, engine->gaps), engine->gaps ? engine->gaps : "",
                            "no gap between tokens is timed");
+    if (engine->token_means && isnan(seen[LOAD_ITL].value))
+        seen[LOAD_ITL] = given(reading, mean_of(reading, engine->token_means), engine->token_means, "no request has finished");
     if (engine->gap_time)
         seen[LOAD_ITL] = ratio(reading, engine->gap_time, engine->gap_count, INFINITY, "no token is timed");
     seen[LOAD_CACHE_USED] = given(reading, engine->cache_used ? exposition_mean(reading->now, engine->cache_used) : NAN,
@@ -361,6 +367,21 @@ static double count_ranks(const struct exposition *exposition, const struct engi
                 exposition_alike(&exposition->samples[i], &exposition->samples[j], NULL))
                 most = fmax(most, rank_of(&exposition->samples[j]) - rank_of(&exposition->samples[i]) + 1);
     return most > 1 ? most : NAN;
+}
+
+/* A prefill and a decode pool both count each request: two replicas that one label tells apart by these words. */
+static bool check_halves(const struct exposition *page, const char *file, const struct engine *engine, struct error *error)
+{
+    const char *names[] = { "prefill", "decode" }, *seen[2] = { NULL, NULL };
+    for (size_t i = 0; i < page->count; i++)
+        for (size_t k = 0; is_replica(engine, &page->samples[i]) && k < page->samples[i].label_count; k++)
+            for (int half = 0; half < 2; half++)
+                if (strstr(page->samples[i].labels[k].value, names[half]))
+                    seen[half] = page->samples[i].labels[k].name;
+    if (!seen[0] || !seen[1] || strcmp(seen[0], seen[1]))
+        return true;
+    error_set(error, "%s: the label %s tells a prefill half from a decode half, and each request counts in both", file, seen[0]);
+    return error_expected(error, "the page of one half, or of a Prometheus server with --job; `plan` predicts both halves together");
 }
 
 /* Servers and their engines, by the gauge of running requests. The ranks of all engines of a server are counted through
@@ -415,7 +436,9 @@ bool load_read(struct arena *arena, const char *file, const struct exposition *n
         error_set(error, "--since: metrics of another engine than %s", engine->name);
         return error_expected(error, "an earlier scrape of the same server");
     }
-    *load = (struct load){ .engine = engine, .span = span };
+    if (!check_halves(now, file, engine, error))
+        return false;
+    *load = (struct load){ .engine = engine, .others = metrics_others(arena, now, engine), .span = span };
     struct exposition checked = exposition_first_ranks(arena, now), checked_since = { 0 };
     if (since)
         checked_since = exposition_first_ranks(arena, since);

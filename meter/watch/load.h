@@ -15,6 +15,7 @@ enum load_quantity {
 };
 struct load {
     const struct engine *engine;
+    const char *others;             /* engines whose metrics the page has too, and which are not read; NULL: there are none */
     const char *version, *model;    /* "" where no label has it */
     const char *role;               /* SGLang's engine_type: unified, prefill, decode; "" */
     double span;                    /* s between the scrapes, or since the start; NAN: not known */
@@ -39,7 +40,7 @@ struct load {
 };
 
 /* `since` NULL: one scrape; then `span` is the time since the start of the server, or NAN. False: metrics of
- * an engine that is not known, or a value that no server can have and that is not of one replica of several. */
+ * an engine that is not known, a prefill and a decode half on one page, or a value that no server can have and that is not of one replica of several. */
 bool load_read(struct arena *arena, const char *file, const struct exposition *now,
                const struct exposition *since, double span, struct load *load, struct error *error);
 /* Of an engine that counts tokens and no requests, given the lengths (NAN: unknown): requests and

@@ -85,6 +85,19 @@ const struct engine *metrics_engine(struct arena *arena, const struct exposition
     return NULL;
 }
 
+const char *metrics_others(struct arena *arena, const struct exposition *page, const struct engine *engine)
+{
+    struct buffer out = { .arena = arena };
+    struct metric_row row;
+    for (size_t r = 0; read_row(r, &row); r++)
+        for (size_t i = 0; !strcmp(row.says, "running") && strcmp(row.engine, engine->name) && i < page->count; i++)
+            if (!strcmp(page->samples[i].name, row.name)) {
+                buffer_print(&out, "%s%s", out.size ? ", " : "", row.engine);
+                break;
+            }
+    return out.data;
+}
+
 bool metrics_limit(const struct engine *engine, const char *name, struct metric_limit *limit)
 {
     static const struct { const char *kind, *endings[2]; struct metric_limit limit; } kinds[] = {

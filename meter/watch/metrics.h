@@ -10,12 +10,12 @@
 
 /* X(says): counters, gauges, histograms (named without _sum and _count), and a sample whose labels have the settings
  * of the cache. Lengths, queries and hits are of tokens; gap_time and gap_count are counters in the place of the
- * histogram gaps; prompt_time has the seconds from a slot to the first token; hit_share is a gauge in the place of
+ * histogram gaps, token_means a histogram of each request's mean time for a token; prompt_time has the seconds from a slot to the first token; hit_share is a gauge in the place of
  * queries and hits; engines are the labels that number the engines of one server;
  * spelled is another beginning of all names. */
 #define ENGINE_METRICS(X)                                                                                             \
     X(running) X(waiting) X(finished) X(prompt_tokens) X(output_tokens) X(prompt_lengths) X(output_lengths) X(ttft)   \
-    X(gaps) X(gap_time) X(gap_count) X(prompt_time) X(queried) X(hits) X(hit_share) X(preempted) X(drafted)           \
+    X(gaps) X(token_means) X(gap_time) X(gap_count) X(prompt_time) X(queried) X(hits) X(hit_share) X(preempted) X(drafted)           \
     X(accepted) X(cache_used) X(info) X(engines)   \
     X(spelled)
 
@@ -33,6 +33,9 @@ struct engine {
 struct exposition metrics_spelled(struct arena *arena, const struct exposition *page);
 /* The engine that comes first in the sheet of those whose metrics are there; NULL: of none. */
 const struct engine *metrics_engine(struct arena *arena, const struct exposition *exposition);
+
+/* The other engines of which the page has running requests, "sglang, TGI"; NULL: there are none. */
+const char *metrics_others(struct arena *arena, const struct exposition *page, const struct engine *engine);
 
 /* What a sample can be at most, from 0 on. */
 struct metric_limit {

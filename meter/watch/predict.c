@@ -182,6 +182,8 @@ static void say_applied(struct watch *watch)
     if (stated->ranks > engines)
         buffer_print(&out, "; the page has %.0f of the %.0f engines, and all figures but replicas are of %s",
                      engines, stated->ranks, engines == 1 ? "that one" : "those");
+    if (stated->ranks >= 1 && stated->ranks < engines)
+        buffer_print(&out, "; --dp says %.0f, the page numbers %.0f engines of %s", stated->ranks, engines, each);
     watch->applied = out.data;
 }
 

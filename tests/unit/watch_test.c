@@ -173,6 +173,55 @@ static void test_arrivals_in_flight(void **state)
     arena_free(&arena);
 }
 
+/* Requests that leave without finishing are no negative rate; TGI's mean over requests of the time for a token. */
+static void test_aborted(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    const struct exposition before = read_text(&arena, "vllm:request_success_total 10\nvllm:num_requests_running 14\n"
+                                               "vllm:generation_tokens_total 900\n"),
+    after = read_text(&arena, "vllm:request_success_total 13\nvllm:num_requests_running 0\nvllm:generation_tokens_total 900\n"),
+    tgi = read_text(&arena, "tgi_batch_current_size 3\ntgi_request_success 20\ntgi_request_mean_time_per_token_duration_sum 0.5\n"
+                            "tgi_request_mean_time_per_token_duration_count 20\n");
+    struct load load = read_load(&arena, &after, &before, 10);
+    assert_true(isnan(load.seen[LOAD_ARRIVAL_RATE].value));
+    assert_non_null(strstr(load.seen[LOAD_ARRIVAL_RATE].source, "aborted"));
+    load = read_load(&arena, &tgi, NULL, NAN);
+    check_near("TPOT of TGI", load.seen[LOAD_ITL].value, 0.5 / 20, 1e-12);
+    assert_null(load.others);
+    arena_free(&arena);
+}
+
+/* A prefill and a decode half on one page count each request twice; a page of one half is read. Of two engines one is read,
+ * and the other is named. */
+static void test_halves(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *says; } pages[] = {
+        { "sglang:num_running_reqs{engine_type=\"prefill\",tp_rank=\"0\"} 1\nsglang:num_running_reqs{engine_type=\"decode\",tp_rank=\"0\"} 9\n",
+          "the label engine_type tells" },
+        { "vllm:num_requests_running{engine=\"0\",job=\"llama-prefill\"} 1\nvllm:num_requests_running{engine=\"0\",job=\"llama-decode\"} 9\n",
+          "the label job tells" },
+        { "sglang:num_running_reqs{engine_type=\"decode\"} 9\n", NULL },
+        { "vllm:num_requests_running{job=\"prefill\",pod=\"a\"} 9\nvllm:num_requests_running{job=\"prefill\",pod=\"b\"} 9\n", NULL },
+    };
+    struct arena arena = { 0 };
+    struct load load;
+    struct error error;
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        const struct exposition page = read_text(&arena, pages[i].text);
+        if (load_read(&arena, "text", &page, NULL, NAN, &load, &error) == (pages[i].says != NULL))
+            fail_msg("page %zu", i);
+        if (pages[i].says)
+            assert_non_null(strstr(error.what, pages[i].says));
+    }
+    const struct exposition two = read_text(&arena, "sglang:num_running_reqs 5\ntgi_batch_current_size 2\nvllm:num_requests_running 3\n");
+    load = read_load(&arena, &two, NULL, NAN);
+    assert_string_equal(load.others, "sglang, TGI");
+    check_near("running of vLLM", load.seen[LOAD_RUNNING].value, 3, 0);
+    arena_free(&arena);
+}
+
 static void test_labels(void **state)
 {
     (void)state;
@@ -313,7 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_format), cmocka_unit_test(test_bad), cmocka_unit_test(test_impossible), cmocka_unit_test(test_left_out),
                                         cmocka_unit_test(test_two_scrapes), cmocka_unit_test(test_arrivals_in_flight),
-                                        cmocka_unit_test(test_labels), cmocka_unit_test(test_interval), cmocka_unit_test(test_llama_cpp),
+                                        cmocka_unit_test(test_labels), cmocka_unit_test(test_aborted), cmocka_unit_test(test_halves), cmocka_unit_test(test_interval), cmocka_unit_test(test_llama_cpp),
                                         cmocka_unit_test(test_published) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
