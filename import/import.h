@@ -69,8 +69,8 @@ size_t file_types_usual(struct arena *arena, const char **names, size_t most);
 bool model_config(struct arena *arena, const struct doc *config, const char *file,
                   const struct model_options *options, struct facts *facts,
                   struct error *error);
-/* NVIDIA's ModelOpt writes the quantization to hf_quant_config.json beside config.json. If that file
- * exists and config.json has no quantization_config, use it as such. */
+/* ModelOpt writes the quantization to hf_quant_config.json beside config.json, AutoGPTQ to quantize_config.json, AutoAWQ
+ * to quant_config.json. The first that exists is used if config.json has no quantization_config. */
 bool model_beside(struct arena *arena, const char *path, struct doc *config, struct error *error);
 /* The same from a GGUF header, which has the shapes and formats of the tensors themselves. */
 bool model_gguf(struct arena *arena, const struct doc *gguf, const char *file,
