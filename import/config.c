@@ -129,6 +129,12 @@ static const struct doc *same_number(const struct doc *doc)
     return doc->first;
 }
 
+const char *doc_said(struct arena *arena, const struct doc *doc)
+{
+    static const char *const kinds[] = { "null", "true or false", "", "a string", "a list", "an object" };
+    return doc->kind == DOC_NUMBER ? arena_print(arena, "%.17g", doc->number) : kinds[doc->kind];
+}
+
 static double field_number(struct config *config, enum field field, const char *key,
                            const struct doc *doc)
 {
@@ -137,12 +143,7 @@ static double field_number(struct config *config, enum field field, const char *
     if (doc->kind == DOC_NUMBER && doc->number >= least && doc->number <= most
         && floor(doc->number) == doc->number)
         return doc->number;
-    static const char *const kinds[] = { "null", "true or false", "", "a string", "a list",
-                                         "an object" };
-    if (doc->kind == DOC_NUMBER)
-        config_fail(config, "%s is %.17g", key, doc->number);
-    else
-        config_fail(config, "%s is %s", key, kinds[doc->kind]);
+    config_fail(config, "%s is %s", key, doc_said(config->arena, doc));
     config_expected(config, "a whole number from %.0f to %.0f", least, most);
     return fmax(least, 1);
 }

@@ -51,7 +51,12 @@ bool ignore_known(struct config *config, const char *entry)
 static void add_list(struct config *config, struct ignore *ignore, const struct doc *list)
 {
     for (const struct doc *item = list->kind == DOC_ARRAY ? list->first : NULL; item; item = item->next) {
-        if (item->kind != DOC_STRING || !*item->string)
+        if (item->kind != DOC_STRING) {
+            config_fail(config, "quantization_config.%s has %s among its names", list->key, doc_said(config->arena, item));
+            config_expected(config, "names such as [\"lm_head\", \"re:.*gate$\"]");
+            return;
+        }
+        if (!*item->string)
             continue;
         config_plain(config, "quantization_config", item->string);
         const size_t tail = ends_with(item->string, ".weight") ? strlen(".weight") : 0;    /* AQLM names tensors */
@@ -152,6 +157,18 @@ static bool match_full(const struct ignore *ignore, const char *module)
                 return true;
         }
         part[i] = module[i];
+    }
+    return false;
+}
+
+bool ignore_table(const struct ignore *ignore, const char *name)
+{
+    static const char *const tops[] = { "", "model.", "language_model.", "model.language_model.", "language_model.model." };
+    char module[80];
+    for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
+        snprintf(module, sizeof module, "%s%s", tops[i], name);
+        if (ignore_match(ignore, module))
+            return true;
     }
     return false;
 }

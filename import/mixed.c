@@ -22,6 +22,7 @@ struct mixed {
     struct entry *patterns;
     size_t pattern_count, pattern_room;
     const struct format *rest;          /* of what is not named; NULL: not quantised, or as its method says */
+    bool tables;                        /* embeddings have an entry */
 };
 
 static int by_name(const void *a, const void *b)
@@ -53,12 +54,21 @@ static const char *entry_name(struct arena *arena, const char *name)
                        rest);
 }
 
+bool mixed_class(const char *name)
+{
+    return !strcmp(name, "Linear") || !strcmp(name, "Embedding");
+}
+
 void mixed_add(struct config *config, struct mixed *mixed, const char *name, const struct format *format)
 {
     config_plain(config, "quantization_config", name);
     if (!strcmp(name, "Linear") || !strcmp(name, "_default")) {
         mixed->rest = format;
         return;
+    }
+    if (!strcmp(name, "Embedding")) {
+        mixed->tables = true;
+        name = "embed_tokens";
     }
     if (!ignore_known(config, name))
         return;
@@ -72,6 +82,11 @@ void mixed_add(struct config *config, struct mixed *mixed, const char *name, con
                      sizeof *entry)
         : arena_push(config->arena, &mixed->entries, &mixed->count, &mixed->room, sizeof *entry);
     *entry = (struct entry){ pattern ? name : inside, format, mixed->count };
+}
+
+bool mixed_tables(const struct mixed *mixed)
+{
+    return mixed->tables;
 }
 
 struct mixed *mixed_new(struct config *config)

@@ -65,6 +65,7 @@ void config_plain(struct config *config, const char *key, const char *string);
 /* Record the first error. Returns false. */
 bool config_fail(struct config *config, const char *format, ...) BASE_PRINTF(2, 3);
 bool config_expected(struct config *config, const char *format, ...) BASE_PRINTF(2, 3);
+const char *doc_said(struct arena *arena, const struct doc *doc);       /* "-4", "a string", for a message */
 
 /* ---- which layer is which ------------------------------------------------------------ */
 enum mixer { MIXER_NONE, MIXER_FULL, MIXER_SLIDING, MIXER_CHUNKED, MIXER_LINEAR };
@@ -132,6 +133,12 @@ const struct format *format_with_bits(struct arena *arena, const struct format *
 /* The format of the head; NULL: it is not quantized. */
 const struct format *quantizer_head(struct config *config, const struct formats *formats, const struct quantizer *by,
                                     const struct doc *section, const struct format *matrix);
+/* Is each Linear quantized that no list names, the head too? */
+bool quantizer_linears(const struct quantizer *by, const struct doc *section);
+/* The fields that say what the weights are in, for a message. */
+const char *quantizer_fields(struct arena *arena, const struct quantizer *by);
+/* False, with an error that names the field: it has the wrong type, or a value that no format has. */
+bool quantizer_checked(struct config *config, const struct quantizer *by, const struct doc *section);
 /* The lists of modules that are not quantized; returns their number. */
 size_t quantizer_left(const struct doc *section, const struct doc **lists, size_t most);
 /* The object that describes modules one by one; NULL: none. */
@@ -153,6 +160,7 @@ const struct format *precision_of(const struct precision *precision, enum role r
 
 struct ignore *ignore_new(struct config *config, const struct doc *const *lists, size_t count);
 bool ignore_match(const struct ignore *ignore, const char *module);
+bool ignore_table(const struct ignore *ignore, const char *name);       /* "lm_head" or "embed_tokens", in a wrapper too */
 /* False, with a note: the entry is a regular expression that is not understood. */
 bool ignore_known(struct config *config, const char *entry);
 /* The part of a module's name from "layers." on; NULL: it is in no layer. */
@@ -166,6 +174,8 @@ bool regular_match(const char *pattern, const char *name);
 
 /* Formats by module: entries are added, then closed before the first is looked for. */
 struct mixed *mixed_new(struct config *config);
+bool mixed_class(const char *name);         /* is a class of modules known: Linear, Embedding? */
+bool mixed_tables(const struct mixed *mixed);           /* does an entry name the class of embeddings? */
 void mixed_add(struct config *config, struct mixed *mixed, const char *name, const struct format *format);
 void mixed_close(struct mixed *mixed);
 /* NULL: nothing is said of this module. */

@@ -49,12 +49,12 @@ struct precision_formats {
     const struct format *base, *matrix, *expert;
 };
 
-/* Does one description hold for all matrices: of classes ("Linear"), not of names? */
+/* Does one description hold for all matrices: is it that of the class Linear? */
 static bool for_all(const struct doc *own)
 {
     const struct doc *targets = own && own->count == 1 ? doc_get(own->first, "targets") : NULL;
     for (const struct doc *item = targets ? targets->first : NULL; item; item = item->next)
-        if (item->kind != DOC_STRING || strcspn(item->string, ".:*_") < strlen(item->string))
+        if (item->kind != DOC_STRING || strcmp(item->string, "Linear"))
             return false;
     return targets != NULL;
 }
@@ -65,6 +65,10 @@ static bool not_understood(struct config *config, const struct quantizer *by, co
     if (refused) {
         config_fail(config, "quantization_config of method '%s' does not tell its bytes", method);
         return config_expected(config, "%s", refused);
+    }
+    if (by && !said) {
+        config_fail(config, "quantization_config of method '%s' does not say what its weights are in", method);
+        return config_expected(config, "one of its fields %s", quantizer_fields(config->arena, by));
     }
     config_fail(config, "quantization_config of method '%s' is not understood%s%s%s", method, said ? ": '" : "",
                 said ? said : "", said ? "'" : "");
@@ -89,16 +93,25 @@ static struct mixed *mixed_read(struct config *config, const struct quantizer *b
 static bool section_read(struct config *config, const struct doc *section, const struct model_options *options,
                          struct precision *precision, struct precision_formats *choice)
 {
+    const struct doc *inside = doc_get(section, "quantization"), *method = doc_get(section, "quant_method");
+    if (inside && inside->kind == DOC_OBJECT)
+        section = inside;                                       /* hf_quant_config.json in config.json */
+    if (method && method->kind != DOC_STRING && method->kind != DOC_NULL) {
+        config_fail(config, "quantization_config: quant_method is %s", doc_said(config->arena, method));
+        return config_expected(config, "a word such as gptq");
+    }
     const struct quantizer *by = quantizer_find(config->arena, section);
     const struct doc *own = by ? quantizer_own(by, section) : NULL, *lists[16];
     const bool chosen = options->weights || config->exact, one = for_all(own);
     const char *said = NULL;
+    if (by && !quantizer_refused(by) && !chosen && !quantizer_checked(config, by, section))
+        return false;
     precision->ignore = ignore_new(config, lists, quantizer_left(section, lists, sizeof lists / sizeof *lists));
     const struct format *format = by && !quantizer_refused(by)
         ? quantizer_format(config, options->formats, by, one ? own->first : section, section, &said) : NULL;
-    if (!format && !chosen && (!by || quantizer_refused(by) || said || !own))
-        return not_understood(config, by, doc_text(section, "quant_method", ""), said);
     precision->cache[0] = precision->cache[1] = quantizer_cache(config, options->formats, section);
+    if (!format && !chosen && (!by || quantizer_refused(by) || said || !(own || precision->cache[0])))
+        return not_understood(config, by, doc_text(section, "quant_method", ""), said);
     if (!by)
         return true;
     choice->matrix = format ? format : choice->base;
@@ -118,6 +131,9 @@ static bool section_read(struct config *config, const struct doc *section, const
     }
     if (!one)
         precision->mixed = mixed_read(config, by, section, options->formats, choice);
+    precision->tables |= precision->mixed && mixed_tables(precision->mixed);
+    if (format && !precision->head && quantizer_linears(by, section) && !ignore_table(precision->ignore, "lm_head"))
+        precision->head = choice->matrix;
     quantizer_unread(config, by, section);
     return !config->failed;
 }

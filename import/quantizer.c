@@ -11,6 +11,7 @@
 
 #include "catalog/sheet.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +26,13 @@ static const char *cell(const struct quantizer *by, const char *column)
     return csv_cell(csv, by->row, csv_column(csv, column));
 }
 
-static const struct quantizer *named(struct arena *arena, const char *name)
+/* Engines take the name in any case. */
+static const struct quantizer *named(struct arena *arena, const char *method)
 {
     const struct csv *csv = csv_built_in(SHEET);
+    char *name = arena_copy(arena, method, strlen(method));
+    for (char *at = name; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
     const int names = csv_column(csv, "names");
     for (size_t row = 0; row < csv->rows; row++)
         if (text_has_word(csv_cell(csv, row, names), name) || !strcmp(csv_cell(csv, row, 0), name)) {
@@ -84,8 +89,8 @@ static bool next_word(const char **at, struct text *word)
     return word->size > 0;
 }
 
-/* The value at a path such as "weights.num_bits"; a list on the way stands for its last element. NULL: absent, or null. */
-static const struct doc *at_path(const struct doc *object, struct text path)
+/* The value at a path such as "weights.num_bits"; a list on the way stands for its last element. NULL: absent. */
+static const struct doc *value_at(const struct doc *object, struct text path)
 {
     while (object && path.size) {
         const char *dot = memchr(path.data, '.', path.size);
@@ -101,7 +106,14 @@ static const struct doc *at_path(const struct doc *object, struct text path)
         path.data += size + (dot != NULL);
         path.size -= size + (dot != NULL);
     }
-    return object && object->kind != DOC_NULL ? object : NULL;
+    return object;
+}
+
+/* The same; NULL: absent, or null. */
+static const struct doc *at_path(const struct doc *object, struct text path)
+{
+    const struct doc *doc = value_at(object, path);
+    return doc && doc->kind != DOC_NULL ? doc : NULL;
 }
 
 /* The first of the fields `keys` in a description, or else in the section around it. A number among the keys is the
@@ -124,13 +136,14 @@ static double number_of(const char *keys, const struct doc *object, const struct
     return value;
 }
 
-static bool any_set(const char *keys, const struct doc *object, const struct doc *section)
+/* The first of the fields `keys` that a description has, or else the section around it; NULL: none. */
+static const struct doc *first_set(const char *keys, const struct doc *object, const struct doc *section)
 {
     struct text word;
     for (const char *at = keys; next_word(&at, &word); )
         if (at_path(object, word) || at_path(section, word))
-            return true;
-    return false;
+            return at_path(object, word) ? at_path(object, word) : at_path(section, word);
+    return NULL;
 }
 
 /* The word for the kind of number, by a cell of the column `type`; NULL: no field has one. */
@@ -148,6 +161,85 @@ static const char *type_in(struct arena *arena, const char *keys, const struct d
             return doc->string;
     }
     return NULL;
+}
+
+/* ---- wrong values ---------------------------------------------------------------------- */
+
+/* What a column's keys may hold. */
+struct allowed {
+    const char *column, *what;
+};
+
+static bool bits_good(const struct doc *doc)
+{
+    return doc->kind == DOC_NUMBER && doc->number > 0;
+}
+
+static bool group_good(const struct quantizer *by, const struct doc *doc)
+{
+    const double whole = -1;                /* one scale for a row of the matrix, as null */
+    return doc->kind == DOC_NULL || (doc->kind == DOC_NUMBER && floor(doc->number) == doc->number &&
+           (doc->number > 0 || doc->number == whole || (doc->number == 0 && quantizer_flag(by, "group0"))));
+}
+
+static bool value_good(const struct quantizer *by, const char *column, struct text key, const struct doc *doc)
+{
+    const bool flag = *key.data == '!' || memchr(key.data, '?', key.size);
+    if (!strcmp(column, "bits") || !strcmp(column, "group"))
+        return !strcmp(column, "bits") ? bits_good(doc) : group_good(by, doc);
+    if (doc->kind == DOC_NULL)
+        return true;
+    if (!strcmp(column, "head"))
+        return doc->kind == DOC_BOOL || bits_good(doc);
+    if (!strcmp(column, "own"))
+        return doc->kind == DOC_OBJECT;
+    return flag ? doc->kind == DOC_BOOL : doc->kind == DOC_STRING || doc->kind == DOC_OBJECT;
+}
+
+/* Fields that no format can be read from are refused, by their name. `module` describes one; NULL: the section. */
+static bool values_good(struct config *config, const struct quantizer *by, const char *module, const struct doc *object)
+{
+    static const struct allowed rows[] = {
+        { "bits", "a number of bits above 0, such as 4" }, { "group", "a whole number of weights, or -1 or null for a whole row" },
+        { "own", "an object with a description for each module" }, { "head", "true or false, or a number of bits above 0" },
+        { "type", "the word of a format, or true or false if it is a flag" } };
+    struct text word;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (const char *at = cell(by, rows[i].column); next_word(&at, &word); ) {
+            const bool denied = *word.data == '!';
+            const char *mark = memchr(word.data, '?', word.size);
+            const struct text key = { word.data + denied, (mark ? (size_t)(mark - word.data) : word.size) - denied };
+            const struct doc *doc = value_at(object, key);
+            if (!doc || value_good(by, rows[i].column, word, doc))
+                continue;
+            config_fail(config, "quantization_config%s%s%s: %.*s is %s", module ? " of '" : "", module ? module : "", module ? "'" : "",
+                        (int)key.size, key.data, doc_said(config->arena, doc));
+            return config_expected(config, "%s", rows[i].what);
+        }
+    return true;
+}
+
+static bool two_sizes(const struct doc *block)
+{
+    return block->kind == DOC_ARRAY && block->count == 2 && bits_good(block->first) && bits_good(block->last);
+}
+
+bool quantizer_checked(struct config *config, const struct quantizer *by, const struct doc *section)
+{
+    const struct doc *block = at_path(section, text_of("weight_block_size"));
+    const bool four = doc_is(doc_get(section, "load_in_4bit"), true) || doc_is(doc_get(section, "_load_in_4bit"), true);
+    const bool eight = doc_is(doc_get(section, "load_in_8bit"), true) || doc_is(doc_get(section, "_load_in_8bit"), true);
+    if (!values_good(config, by, NULL, section))
+        return false;
+    if (block && !two_sizes(block)) {
+        config_fail(config, "quantization_config: weight_block_size is %s", doc_said(config->arena, block));
+        return config_expected(config, "a list of two sizes, such as [128, 128]");
+    }
+    if (quantizer_flag(by, "loads") && four == eight) {
+        config_fail(config, "quantization_config: load_in_4bit and load_in_8bit are %s", four ? "both true" : "not true");
+        return config_expected(config, "one of them is true");
+    }
+    return true;
 }
 
 /* ---- words ----------------------------------------------------------------------------- */
@@ -192,6 +284,17 @@ const struct format *format_with_bits(struct arena *arena, const struct format *
 {
     const double byte = 8;
     return with_bytes(arena, base, bits / byte, 0);
+}
+
+/* Weights of 8 bits with a scale for each block of a matrix: 4 bytes, or 1 in the blocks of 32 of OCP MX. */
+static const struct format *in_blocks(struct config *config, const struct format *format, const struct doc *block, const struct doc *section)
+{
+    const double scale = 4, mx = 32;
+    if (!block || !two_sizes(block) || (strncmp(format->name, "fp8", 3) && strncmp(format->name, "int8", 4)))
+        return format;
+    const double area = block->first->number * block->last->number;
+    const bool shared = area == mx && !strcmp(doc_text(section, "scale_fmt", ""), "ue8m0");
+    return with_bytes(config->arena, format, 1 + (shared ? 1 : scale) / area, 0);
 }
 
 /* Weights that are indices into code books (AQLM, VPTQ): the bits of an index over the weights that it stands for,
@@ -260,7 +363,7 @@ const struct format *quantizer_format(struct config *config, const struct format
     if (!word)
         word = type_in(config->arena, types, section);
     const double bits = number_of(cell(by, "bits"), object, section);
-    const double group = number_of(cell(by, "group"), object, section);
+    double group = number_of(cell(by, "group"), object, section);
     const char *pattern = word ? format_word(word) : cell(by, "format");
     *said = word ? word : *pattern ? arena_print(config->arena, "%g bits", bits) : NULL;
     if (!pattern)
@@ -269,15 +372,20 @@ const struct format *quantizer_format(struct config *config, const struct format
         *said = NULL;
         return NULL;
     }
+    const char *grouped = strstr(pattern, "-g");        /* the word has a group of its own: INT4_AWQ */
+    if (grouped) {
+        group = group != 0 ? group : strtod(grouped + 2, NULL);
+        pattern = arena_copy(config->arena, pattern, (size_t)(grouped - pattern));
+    }
     const bool zero = *zeros && doc_is(at_path(object, text_of(zeros)), false);
-    const bool block = any_set("weight_block_size weights.block_structure", object, section);
-    const bool sixteen = !strcmp(wide, "always") || (*wide && !any_set(wide, object, section));
+    const struct doc *block = first_set("weight_block_size weights.block_structure", object, section);
+    const bool sixteen = !strcmp(wide, "always") || (*wide && !first_set(wide, object, section));
     const struct format *format = resolve(config->arena, formats, pattern, bits, zero ? "-zp" : "",
         block ? "-block" : group > 0 ? arena_print(config->arena, "-g%g", group) : "", sixteen);
     if (!format)
         return NULL;
     if (strcmp(format->name, "codebook"))
-        return counted(config, by, format, bits, group, bits_saved(object, section));
+        return in_blocks(config, counted(config, by, format, bits, group, bits_saved(object, section)), block, section);
     if (object == section)
         *said = NULL;                   /* the descriptions of its modules may have the sizes */
     return code_books(config, format, object);
@@ -294,6 +402,23 @@ const struct format *quantizer_head(struct config *config, const struct formats 
     const double bits = number_of(keys, section, section);
     const struct format *base = bits > 0 && bits < 16 ? formats_find(formats, cell(by, "format")) : NULL;
     return base ? counted(config, by, base, bits, 0, 0) : NULL;
+}
+
+bool quantizer_linears(const struct quantizer *by, const struct doc *section)
+{
+    const struct doc *list;
+    return quantizer_flag(by, "linears") || (quantizer_flag(by, "linears_listed") && quantizer_left(section, &list, 1) > 0);
+}
+
+const char *quantizer_fields(struct arena *arena, const struct quantizer *by)
+{
+    static const char *const columns[] = { "type", "own" };
+    struct buffer out = { .arena = arena };
+    struct text word;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        for (const char *at = cell(by, columns[i]); next_word(&at, &word); )
+            buffer_print(&out, "%s%.*s", out.size ? ", " : "", (int)word.size, word.data);
+    return out.data ? out.data : "";
 }
 
 /* ---- lists ----------------------------------------------------------------------------- */
@@ -346,6 +471,12 @@ static bool is_field(const struct quantizer *by, const char *key)
     return false;
 }
 
+/* A target with no mark of a name or a pattern, that begins with a capital letter. */
+static bool is_class(const char *target)
+{
+    return isupper((unsigned char)*target) && strcspn(target, ".:*_") == strlen(target);
+}
+
 void quantizer_modules(struct config *config, const struct formats *formats, const struct quantizer *by,
                        const struct doc *section, const struct format *base, struct mixed *mixed)
 {
@@ -354,8 +485,10 @@ void quantizer_modules(struct config *config, const struct formats *formats, con
         const bool off = item->kind == DOC_NULL || doc_is(item, false);
         const struct doc *targets = item->kind == DOC_OBJECT ? doc_get(item, "targets") : NULL;
         const struct doc *weight = item->kind == DOC_OBJECT ? doc_get(item, "weight") : NULL;
-        if (is_field(by, item->key) || (!off && item->kind != DOC_OBJECT))
+        if ((own == section && is_field(by, item->key)) || (!off && item->kind != DOC_OBJECT))
             continue;
+        if (!off && !values_good(config, by, item->key, item))
+            return;
         const bool left = off || (weight && weight->kind == DOC_NULL) || !strncmp(item->key, "-:", 2) ||
                           number_of("bits num_bits", item, NULL) >= 16;
         const char *word = "";
@@ -367,8 +500,12 @@ void quantizer_modules(struct config *config, const struct formats *formats, con
             return;
         }
         for (const struct doc *target = targets ? targets->first : NULL; target; target = target->next)
-            if (target->kind == DOC_STRING)
+            if (target->kind == DOC_STRING && is_class(target->string) && !mixed_class(target->string)) {
+                config_fail(config, "quantization_config: '%.100s' is for modules of the class '%.100s'", item->key, target->string);
+                config_expected(config, "Linear, Embedding, the name of a module, or a pattern such as re:.*mlp.*");
+            } else if (target->kind == DOC_STRING) {
                 mixed_add(config, mixed, target->string, format);
+            }
         const bool sign = item->key[0] && item->key[1] == ':' && strchr("+-", item->key[0]);
         const bool regular = quantizer_flag(by, "regular") || starts_with(item->key, ".*") ||
                              strcspn(item->key, "[](){}|\\^$+") < strlen(item->key);
@@ -452,7 +589,8 @@ void quantizer_unread(struct config *config, const struct quantizer *by, const s
     const bool modules = quantizer_own(by, section) == section;
     for (const struct doc *item = section->first; item; item = item->next) {
         const bool module = modules && (item->kind == DOC_OBJECT || item->kind == DOC_BOOL);
-        if (module || says_nothing(item) || is_field(by, item->key))
+        const bool second = item->kind == DOC_OBJECT && text_has_word(cell(by, "own"), item->key) && quantizer_own(by, section) != item;
+        if (module || says_nothing(item) || (is_field(by, item->key) && !second))
             continue;
         config_plain(config, "quantization_config", item->key);
         facts_note(config->facts, "quantization_config.%.100s is not understood: if it changes the bytes of weights, they "

@@ -38,7 +38,7 @@ static const struct format *table_format(const struct precision *precision, bool
     static const char *const names[] = { "lm_head", "embed_tokens" };
     const struct format *own = NULL;
     for (size_t i = !head; i < (precision->tables ? 2 : 1) && !own; i++) {
-        if (ignore_match(precision->ignore, names[i]))
+        if (ignore_table(precision->ignore, names[i]))
             return precision->base;
         own = precision->mixed ? mixed_format(precision->arena, precision->mixed, names[i]) : NULL;
     }

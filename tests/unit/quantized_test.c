@@ -73,15 +73,39 @@ static void each_method_has_its_bytes(void **state)
         { "\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 64", 0.5 + 2.5 / 64, 2 },
         { "\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 32", 0.5 + 2.5 / 32, 2 },
         { "\"quant_method\": \"gptq\", \"bits\": 8, \"group_size\": 128", 1 + 3.0 / 128, 2 },
-        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
+        { "\"quant_method\": \"compressed-tensors\", \"ignore\": [\"lm_head\"], \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
           " \"weights\": {\"num_bits\": 4, \"type\": \"int\", \"group_size\": 128}}}", 0.5 + 2.0 / 128, 2 },
-        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
+        { "\"quant_method\": \"compressed-tensors\", \"ignore\": [\"lm_head\"], \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
           " \"weights\": {\"num_bits\": 4, \"type\": \"int\", \"group_size\": 32, \"symmetric\": false}}}",
           0.5 + 2.5 / 32, 2 },
-        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
+        { "\"quant_method\": \"compressed-tensors\", \"ignore\": [\"lm_head\"], \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
           " \"weights\": {\"num_bits\": 4, \"type\": \"float\", \"group_size\": 16}}}", 0.5625, 2 },
         { "\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]", 1 + 4.0 / 16384, 2 },
         { "\"quant_method\": \"fp8\", \"weight_block_size\": null", 1, 2 },
+        /* scales of 4 bytes for each 1 x 128 and 32 x 32, of 1 byte for each 1 x 32 */
+        { "\"quant_method\": \"fp8\", \"weight_block_size\": [1, 128]", 1 + 4.0 / 128, 2 },
+        { "\"quant_method\": \"fp8\", \"weight_block_size\": [32, 32]", 1 + 4.0 / 1024, 2 },
+        { "\"quant_method\": \"fp8\", \"weight_block_size\": [1, 32], \"scale_fmt\": \"ue8m0\"", 1 + 1.0 / 32, 2 },
+        { "\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true", 0.5 + 4.0 / 64, 2 },
+        { "\"quant_method\": \"modelopt\", \"quant_algo\": \"INT4_AWQ\"", 0.5 + 2.0 / 128, 2 },
+        { "\"quant_method\": \"modelopt\", \"quant_algo\": \"W4A8_AWQ\", \"group_size\": 64", 0.5 + 2.0 / 64, 2 },
+        { "\"quant_method\": \"modelopt\", \"quantization\": {\"quant_algo\": \"FP8\"}", 1, 2 },
+        { "\"quant_method\": \"modelopt\", \"quant_algo\": null, \"kv_cache_quant_algo\": \"FP8\"", 2, 2 },
+        { "\"quant_method\": \"AWQ\", \"bits\": 4, \"group_size\": 128", 0.5 + 2.5 / 128, 2 },
+        { "\"quant_method\": \"auto-round\", \"bits\": 8, \"group_size\": 0", 1, 2 },
+        /* the head is a matrix like others, unless a list names it or says nothing of it */
+        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"a\": {\"targets\": [\"Linear\"], \"weights\":"
+          " {\"num_bits\": 8, \"type\": \"float\"}}}", 1, 1 },
+        { "\"quant_method\": \"compressed-tensors\", \"ignore\": [\"language_model.lm_head\"], \"config_groups\": {\"a\": {\"targets\":"
+          " [\"Linear\"], \"weights\": {\"num_bits\": 8, \"type\": \"float\"}}}", 1, 2 },
+        { "\"quant_method\": \"quark\", \"exclude\": [], \"global_quant_config\": {\"weight\": {\"dtype\": \"fp8_e4m3\"}}", 1, 1 },
+        { "\"quant_method\": \"quark\", \"exclude\": [\"lm_head\"], \"layer_type_quant_config\": {\"Linear\": {\"weight\":"
+          " {\"dtype\": \"fp8_e4m3\"}}}", 1, 2 },
+        { "\"quant_method\": \"hqq\", \"skip_modules\": [], \"quant_config\": {\"weight_quant_params\": {\"nbits\": 4}}", 0.5625, 0.5625 },
+        { "\"quant_method\": \"gptq\", \"bits\": 4, \"lm_head\": true, \"dynamic\": {\"lm_head\": {\"bits\": 8, \"group_size\": 32}}",
+          0.5 + 2.5 / 128, 1 + 3.0 / 32 },
+        { "\"quant_method\": \"auto-round\", \"bits\": 4, \"extra_config\": {\"lm_head\": {\"bits\": 8, \"group_size\": 64}}",
+          0.5 + 2.5 / 128, 1 + 3.0 / 64 },
         { "\"quant_method\": \"fbgemm_fp8\"", 1, 2 },
         { "\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"bnb_4bit_use_double_quant\": true",
           0.5 + 1.0 / 64 + 4.0 / 16384, 2 },
@@ -114,9 +138,9 @@ static void each_method_has_its_bytes(void **state)
         { "\"quant_method\": \"eetq\", \"weights\": \"int8\"", 1, 2 },
         { "\"quant_method\": \"quanto\", \"weights\": \"int4\"", 0.5 + 4.0 / 128, 2 },
         { "\"quant_method\": \"higgs\", \"bits\": 4, \"group_size\": 256", 0.5 + 2.0 / 256, 2 },
-        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
+        { "\"quant_method\": \"compressed-tensors\", \"ignore\": [\"lm_head\"], \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
           " \"weights\": {\"num_bits\": 8, \"type\": \"int\", \"group_size\": 128}}}", 1 + 2.0 / 128, 2 },
-        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
+        { "\"quant_method\": \"compressed-tensors\", \"ignore\": [\"lm_head\"], \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"],"
           " \"weights\": {\"num_bits\": 4, \"type\": \"int\", \"strategy\": \"channel\"}}}", 0.5, 2 },
         { "\"bits\": 5, \"group_size\": 128", 0.625 + 4.0 / 128, 0.625 + 4.0 / 128 },
         { "\"bits\": 4, \"group_size\": 64, \"model.embed_tokens\": {\"bits\": 8, \"group_size\": 64}, \"lm_head\":"
@@ -189,7 +213,7 @@ static void published_counts_are_reached(void **state)
         { "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, \"vocab_size\": 128256,"
           " \"num_attention_heads\": 32, \"num_key_value_heads\": 8, \"intermediate_size\": 14336,"
           " \"torch_dtype\": \"bfloat16\", \"quantization_config\": {\"quant_method\": \"bitsandbytes\","
-          " \"load_in_4bit\": true}}", 0.515869140625, 1050939392, 6979321856 },
+          " \"load_in_4bit\": true, \"bnb_4bit_use_double_quant\": true}}", 0.515869140625, 1050939392, 6979321856 },
         { "{\"model_type\": \"llama\", \"hidden_size\": 8192, \"num_hidden_layers\": 80, \"vocab_size\": 128256,"
           " \"num_attention_heads\": 64, \"num_key_value_heads\": 8, \"intermediate_size\": 28672,"
           " \"torch_dtype\": \"bfloat16\", \"quantization_config\": {\"quant_method\": \"compressed-tensors\","
@@ -285,6 +309,10 @@ static void exceptions_by_path_are_kept(void **state)
           " [[\"mlp.gate_proj\", \"mlp.up_proj\"], [\"mlp.down_proj\"]]}}", llama(half, g128, g128, half, 0, 0) },
         { "\"quant_method\": \"compressed-tensors\", \"ignore\": [\"re:.*self_attn.*\"], \"config_groups\": {\"a\": {\"targets\":"
           " [\"re:.*mlp.*\"], \"weights\": {\"num_bits\": 8, \"type\": \"float\"}}}}}", llama(half, fp8, fp8, half, 0, 0) },
+        /* embeddings in 8 bits: half of the bytes of the table */
+        { "\"quant_method\": \"compressed-tensors\", \"ignore\": [\"lm_head\"], \"config_groups\": {\"a\": {\"targets\": [\"Linear\"],"
+          " \"weights\": {\"num_bits\": 4, \"type\": \"float\"}}, \"b\": {\"targets\": [\"Embedding\"], \"weights\": {\"num_bits\": 8,"
+          " \"type\": \"int\"}}}}}", llama(0.5625, 0.5625, 0.5625, half, 0, 0) - 1.0 * VOCABULARY * HIDDEN },
         { "\"quant_method\": \"compressed-tensors\", \"ignore\": [\"re:^(?!.*mlp).*\"], \"config_groups\": {\"a\": {\"targets\":"
           " [\"Linear\"], \"weights\": {\"num_bits\": 8, \"type\": \"float\"}}}}}", llama(half, fp8, fp8, half, 0, 0) },
         { "\"quant_method\": \"aqlm\", \"in_group_size\": 8, \"out_group_size\": 1, \"num_codebooks\": 2, \"nbits_per_codebook\": 8,"
@@ -404,7 +432,26 @@ static void what_is_not_understood_is_named(void **state)
         { "\"quant_method\": \"gguf\"", "'gguf' does not tell its bytes", "give that, or --precision Q4_K_M" },
         { "\"quant_method\": \"torchao\", \"quant_type\": \"int1_weight_only\"", "'torchao' is not understood: 'int1_weight_only'",
           "torchao" },
-        { "\"quant_method\": \"gptq\", \"bits\": 7", "'gptq' is not understood: '7 bits'", "gptq, awq" } };
+        { "\"quant_method\": \"gptq\", \"bits\": 7", "'gptq' is not understood: '7 bits'", "gptq, awq" },
+        { "\"quant_method\": \"gptq\", \"bits\": -4", "bits is -4", "above 0" }, { "\"quant_method\": \"awq\", \"bits\": null", "bits is null", "above 0" },
+        { "\"quant_method\": \"gptq\", \"bits\": true", "bits is true or false", "above 0" },
+        { "\"quant_method\": \"gptq\", \"bits\": [4, 8]", "bits is a list", "above 0" },
+        { "\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": \"all\"", "group_size is a string", "-1 or null" },
+        { "\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 0", "group_size is 0", "-1 or null" },
+        { "\"quant_method\": \"auto-round\", \"bits\": 4, \"group_size\": -7", "group_size is -7", "-1 or null" },
+        { "\"quant_method\": \"gptq\", \"dynamic\": {\".*mlp.*\": {\"bits\": \"8\"}}", "of '.*mlp.*': bits is a string", "above 0" },
+        { "\"quant_method\": [\"gptq\"], \"bits\": 4", "quant_method is a list", "a word" },
+        { "\"quant_method\": \"gptq\", \"dynamic\": [{}]", "dynamic is a list", "an object" },
+        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": [{}]", "config_groups is a list", "an object" },
+        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {}", "does not say what its weights are in", "weights.type, config_groups" },
+        { "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"g\": {\"targets\": [\"LlamaMLP\"], \"weights\": {\"num_bits\": 8,"
+          " \"type\": \"int\"}}}", "'g' is for modules of the class 'LlamaMLP'", "Linear, Embedding" },
+        { "\"quant_method\": \"fp8\", \"weight_block_size\": \"128x128\"", "weight_block_size is a string", "[128, 128]" },
+        { "\"quant_method\": \"fp8\", \"weight_block_size\": [0, 128]", "weight_block_size is a list", "[128, 128]" },
+        { "\"quant_method\": \"bitsandbytes\"", "are not true", "one of them" },
+        { "\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"load_in_8bit\": true", "both true", "one of them" },
+        { "\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"bnb_4bit_use_double_quant\": 1", "bnb_4bit_use_double_quant is 1", "true or false" },
+        { "\"quant_method\": \"fp8\", \"modules_to_not_convert\": [\"lm_head\", 5]", "modules_to_not_convert has 5", "names" } };
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         struct read read;
         struct arena arena = { 0 };
