@@ -1,4 +1,6 @@
-/* Before all else: the colours, and the first screen of this address as it was built. */
+/* Before all else: the page's own fonts, which a browser reads only once a text asks for them, the colours, and the first
+ * screen of this address as it was built. */
+for (const font of document.fonts) void font.load();
 const root = document.documentElement, at = location.hash || "#model";
 let theme: string | null = null;
 try { theme = localStorage.getItem("theme"); } catch { /* a page from a disk may have none */ }
