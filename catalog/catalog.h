@@ -51,7 +51,7 @@ struct catalog {
     struct arena *arena;
     struct catalog_sheet sheets[CATALOG_KINDS];
     struct catalog_sheet devices;       /* more machines: those of data/devices.csv */
-    const struct catalog_sheet *named;      /* of a model of data/shapes.csv that was asked for; NULL: none */
+    const struct catalog_sheet *named;      /* the sheet of a model of data/shapes.csv (model_shape); NULL: none */
     const struct csv *instances;            /* names of several chips (catalog/instance.h); NULL: none */
 };
 
@@ -94,8 +94,8 @@ struct catalog_called {
     const struct catalog_entry *entry;
     double memory;              /* bytes that the name says beside a machine of another size; 0: none */
     double chips;               /* linked to each other, where the name says how many; 0: it does not */
-    const char *cloud;          /* that rents them as one host; NULL: the name is no instance */
-    double price;               /* of a chip of that instance, USD/h; NAN: none is known */
+    const char *cloud;          /* that rents them out as one host; NULL: the name is not an instance */
+    double price;               /* of a chip of that instance, USD/h; NAN: not known */
     const char *price_source;   /* with its date */
     const char *note;           /* what was chosen where the name fits several machines; NULL */
 };

@@ -32,15 +32,15 @@ const struct format *formats_find(const struct formats *formats, const char *nam
 /* The same, but an unknown name is an error; `what` says where the name was read. */
 bool formats_need(const struct formats *formats, const char *name, const char *what,
                   const struct format **format, struct error *error);
-/* A producer's word for a format, by data/format_words.csv: "fp8" for "fp8_e4m3"; "" for one that says nothing of its
- * own; NULL: not known. */
+/* The format that a producer's word stands for, by data/format_words.csv: "fp8" for "fp8_e4m3"; "": the word does not
+ * give a format by itself; NULL: not known. */
 const char *format_word(const char *word);
 /* The formats of a KV cache: one name for both, or two as in "q8_0/f16", keys first (-ctk and -ctv of llama.cpp). */
 bool formats_cache(const struct formats *formats, const char *name, const char *what, const struct format *cache[2],
                    struct error *error);
-/* ExLlama's bits of a weight and of the head's: "4.25bpw-h6", "4bpw", "exl". */
+/* ExLlama's bits of a weight, and of a weight of the head: "4.25bpw-h6", "4bpw", "exl" (defaults). False: not such a name. */
 bool format_bits(const char *name, double *bits, double *head);
-/* One side of such a name in `part`: 0 the keys, 1 the values. */
+/* One side of a cache's formats, as in "q8_0/f16", in `part`: 0 keys, 1 values. */
 const char *format_side(const char *name, int side, char part[64]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Patterns of names against a name in lower case, whose spaces, underscores and slashes are hyphens. */
+/* Compares patterns with a name in lower case, in which spaces, underscores and slashes have become hyphens. */
 #include "catalog/instance.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 
 struct pattern_fit {
     double number;                  /* of '#'; 0: the pattern has none */
-    const char *star;               /* what the first '*' stands for */
+    const char *star;               /* the letters that the first '*' stands for */
     size_t star_size;
 };
 
@@ -32,7 +32,7 @@ static bool like(const char *pattern, const char *end, const char *name, struct 
     return *pattern != '*' && *pattern == *name && like(pattern + 1, end, name + 1, fit);
 }
 
-/* Azure's names begin with "Standard_" or not, those of SageMaker with "ml."; "h100*8" is h100x8. */
+/* The name as patterns are written. "Standard_" (Azure) and "ml." (SageMaker) are dropped; "h100*8" is h100x8. */
 static const char *plain(struct arena *arena, const char *name)
 {
     char *text = arena_copy(arena, name, strlen(name)), *out = text;
