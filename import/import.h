@@ -47,14 +47,14 @@ struct model_options {
     const char *weights;        /* format of the quantized weights, or a file type; NULL: the checkpoint's */
     const char *experts;        /* format of the routed experts; NULL: as `weights` */
     const char *kv;             /* format of the KV cache; NULL: bf16 */
-    const char *as;             /* the family that a configuration is read as, whatever it says; NULL: as it says */
-    struct text families;       /* rows of families before ours, which families_check understood; empty: none */
+    const char *as;             /* read the configuration as this family; NULL: by its model_type */
+    struct text families;       /* rows that are looked up before data/families.csv, checked by families_check; empty: none */
     bool assume;                /* read an unknown architecture as a plain transformer */
     bool shown;                 /* what is read is shown, nothing predicted from it: heads may be unknown */
 };
 
-/* Is a sheet of families, with the columns of data/families.csv, understood? False and an error with the file, the line
- * and the column of the first cell that is not. */
+/* Check a sheet with the columns of data/families.csv. False: the error names the file, the line and the column of the first
+ * invalid cell. */
 bool families_check(const char *file, struct text sheet, struct error *error);
 
 /* A GGUF file type by its name ("Q4_K_M"), and the format that most of its weights have; NULL: no such

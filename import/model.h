@@ -32,8 +32,8 @@ struct config {
     struct facts *facts;            /* for notes */
     struct error *error;
     const struct family *family;    /* whose defaults apply; NULL: none */
-    const char *as;                 /* the family that the user names; NULL: as the file says */
-    struct text families;           /* the user's rows of families; empty: none */
+    const char *as;                 /* as in model_options */
+    struct text families;
     bool assume, assumed;           /* an unknown architecture may be read, and was read, as a plain one */
     bool exact;                     /* the bytes of weights come from tensors: their quantization need not be known */
     bool shown;                     /* facts are shown and nothing is predicted: heads may be unknown */
@@ -56,8 +56,8 @@ double config_count_or(struct config *config, enum field field, double absent);
 /* A count inside an object of the configuration, such as one layer's. */
 double config_count_in(struct config *config, const struct doc *object, enum field field);
 bool config_flag(struct config *config, const char *key, bool absent);
-/* An unknown architecture that is assumed to be a known one must leave no number unread that could matter; one that is
- * read as the family that the user names has them named in a note. */
+/* Has every number that could matter been read? If an architecture is assumed, an unread one is an error; if the user
+ * named the family, a note. */
 bool config_all_read(struct config *config);
 const char *config_string(struct config *config, const char *key);      /* NULL: absent */
 /* An error unless a name from the file is plain text. */

@@ -10,8 +10,8 @@
 
 struct engine_release {         /* texts; "": not known */
     const char *resource, *image;   /* of containers: "nvidia.com/gpu", "vllm/vllm-openai:v0.19.1" */
-    const char *visible;            /* variable that gives a server its chips: "CUDA_VISIBLE_DEVICES" */
-    const char *others;             /* where the answer is no: other releases that run there, "0.21.0 and later" */
+    const char *visible;            /* environment variable that selects chips: "CUDA_VISIBLE_DEVICES" */
+    const char *others;             /* if this release does not run there: others that do, "0.21.0 and later" */
 };
 /* Is the scenario's version of an engine, or the one whose flags were read, known to run on its machine?
  * `release` may be NULL. */

@@ -249,7 +249,7 @@ static bool apply(struct opening *opening, struct file_layout *layout, const str
 
 /* ---- results inside others ---------------------------------------------------------------------------- */
 
-/* The objects under a key of each document, or the elements of the arrays there. */
+/* The objects under a key of each document, or the elements of an array there. */
 static struct docs docs_under(struct opening *opening, const struct docs *docs, const char *key)
 {
     struct docs under = { 0 };
@@ -262,8 +262,7 @@ static struct docs docs_under(struct opening *opening, const struct docs *docs, 
     return under;
 }
 
-/* A program may keep a tool's result under a key of its own, one beside others: the first key under which a layout knows the
- * documents. */
+/* Finds a tool's result under a key of another program's JSON: the first key whose contents have a layout. */
 static struct file_layout *unwrap(struct opening *opening, const struct docs *docs, int depth, struct csv *sheet)
 {
     enum { DEEPEST = 3 };
@@ -290,7 +289,7 @@ static bool unknown(struct opening *opening, const struct csv *sheet)
 {
     const char *missing, *tool = layout_closest(opening->arena, sheet, &missing);
     if (tool) {
-        error_set(opening->error, "%s: like a result of %s, without %s", opening->path, tool, missing);
+        error_set(opening->error, "%s: looks like a result of %s, but has no %s", opening->path, tool, missing);
         return error_expected(opening->error, "all columns of that result, or a table of rows and inputs (docs/formats.md, Measurements)");
     }
     error_set(opening->error, "%s: unknown benchmark format", opening->path);

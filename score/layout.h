@@ -35,7 +35,8 @@ struct file_layout *layout_of(struct arena *arena, const struct csv *csv);
 /* The benchmark that writes sheets of this layout, or NULL; and all of them, "A, B". */
 const char *layout_tool(const struct file_layout *layout);
 const char *layout_tools(struct arena *arena);
-/* The tool most of whose columns a sheet has, and those that it lacks, "a, b"; NULL: none has half of them. */
+/* The tool with the most columns in common with a sheet; `missing` lists the others, "a, b". NULL: the sheet has less than
+ * half of the columns of each tool. */
 const char *layout_closest(struct arena *arena, const struct csv *csv, const char **missing);
 /* The error that no layout has its columns: always false. */
 bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *error);

@@ -20,10 +20,10 @@ struct load {
     const char *role;               /* SGLang's engine_type: unified, prefill, decode; "" */
     double span;                    /* s between the scrapes, or since the start; NAN: not known */
     bool restarted;                 /* a counter fell: the sums since the start were taken */
-    size_t servers, engines;        /* whose metrics were read; both 1 where no label tells them apart */
+    size_t servers, engines;        /* on the page; both 1 if no label distinguishes them */
     bool numbered;                  /* a label numbers the engines of a server */
     bool sharing;                   /* the engines of a server are attention ranks of one group of GPUs */
-    double replicas;                /* that are predicted alike: engines, until predict.c knows their layout */
+    double replicas;                /* equal predictions: the engines, until watch_place knows the layout */
     bool scaled;                    /* there were more or fewer of them before */
     size_t left_out;                /* further replicas that report what no server can have, ... */
     const char *left_out_why;       /* ... and the first such value; NULL: there are none */

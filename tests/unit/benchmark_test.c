@@ -413,7 +413,7 @@ static void test_damaged(void **state)
     wrong(*state, "{\"a\": nil}", "x:1: 'nil}' is not JSON", "a number, a text");
     wrong(*state, "{\"a\": \"\\q\"}", "x:1: '\"}' is not JSON", "an escape");
     wrong(*state, "{\"a\": 1}", "x: unknown benchmark format", "vllm bench serve");
-    wrong(*state, "{\"n_prompt\": 512, \"n_gen\": 0}", "x: like a result of llama-bench, without avg_ts", "all columns");
+    wrong(*state, "{\"n_prompt\": 512, \"n_gen\": 0}", "x: looks like a result of llama-bench, but has no avg_ts", "all columns");
     wrong(*state, "{\"run\": {\"mean_ttft_ms\": 60, \"completed\": 9, \"total_output_tokens\": 9}}",
           "x: unknown benchmark format", "vllm bench serve");
     wrong(*state, "[]", "x: no record", "");
