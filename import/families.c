@@ -363,11 +363,14 @@ static bool wrong_cell(const struct sheet_line *at, const char *column, struct t
     return error_expected(at->error, "%s", wanted);
 }
 
-static bool one_of(struct text cell, const char *const *words, size_t count)
+/* Is a cell one of the words, which '|' separates? An empty one stands first. */
+static bool one_of(struct text cell, const char *words)
 {
-    for (size_t i = 0; i < count; i++)
-        if (text_is(cell, words[i]))
+    for (struct text rest = text_of(words); rest.size;) {
+        const struct text word = text_until(&rest, '|');
+        if (word.size == cell.size && (!cell.size || !memcmp(word.data, cell.data, cell.size)))
             return true;
+    }
     return false;
 }
 
@@ -383,21 +386,17 @@ static bool is_rule(struct text cell)
 /* "", "head", "wide", or one of these behind a rule and a colon. */
 static bool is_query_norm(struct text cell)
 {
-    const char *colon = cell.size ? memchr(cell.data, ':', cell.size) : NULL;
-    const size_t before = colon ? (size_t)(colon - cell.data) : 0, skipped = before + (colon != NULL);
-    const struct text width = { cell.data + skipped, cell.size - skipped };
-    return !cell.size || ((text_is(width, "head") || text_is(width, "wide")) &&
-                          (!colon || is_rule((struct text){ cell.data, before })));
+    struct text width = cell, rule = text_until(&width, ':');
+    return width.size ? one_of(width, "head|wide") && is_rule(rule) : one_of(cell, "|head|wide");
 }
 
 /* "", "all", "asked", or a digit, alone or behind "first" or "chunks". */
 static bool is_window(struct text cell)
 {
-    struct text rest = cell, word = text_until(&rest, ' ');
-    const struct text number = rest.size ? rest : word;
-    return !cell.size || text_is(cell, "all") || text_is(cell, "asked") ||
-           ((!rest.size || text_is(word, "first") || text_is(word, "chunks")) && number.size == 1 && *number.data >= '2' &&
-            *number.data <= '9');
+    struct text number = cell, word = text_until(&number, ' ');
+    number = number.size ? number : word;
+    return one_of(cell, "|all|asked") || (number.size == 1 && *number.data >= '2' && *number.data <= '9' &&
+                                          (cell.size == 1 || one_of(word, "first|chunks")));
 }
 
 static bool builder_known(struct text cell, bool attention)
@@ -412,15 +411,15 @@ static bool builder_known(struct text cell, bool attention)
 
 static bool defaults_known(const struct sheet_line *at, struct text cell)
 {
-    static const char *const fields[] = {
-#define FIELD(name, least, most, ...) #name,
+    static const char fields[] =
+#define FIELD(name, least, most, ...) "|" #name
 #include "import/fields.def"
 #undef FIELD
-    };
+    ;
     while (cell.size) {
         struct text pair = text_until(&cell, ' '), value = pair, name = text_until(&value, '=');
         double number;
-        if (!one_of(name, fields, sizeof fields / sizeof *fields) || !text_number(value, &number))
+        if (!name.size || !one_of(name, fields) || !text_number(value, &number))
             return wrong_cell(at, "defaults", pair, "a count of import/fields.def and its value: heads=32 kv_heads=8");
     }
     return true;
@@ -429,9 +428,14 @@ static bool defaults_known(const struct sheet_line *at, struct text cell)
 /* Does row_read understand every cell of a row? */
 static bool row_check(const struct sheet_line *at, struct text row)
 {
-    static const char *const names[] = { "qkv_bias", "output_bias", "norm_bias", "tied", "head_bias" };
-    static const enum column rules[] = { QKV_BIAS, OUTPUT_BIAS, NORM_BIAS, TIED, HEAD_BIAS };
-    static const char *const kinds[] = { "gated", "plain", "" }, *const norms[] = { "rms", "ln", "none" };
+    static const char rule[] = "0, 1 or the field that says so: attention_bias(0)";
+    static const struct { enum column column; const char *name; bool rule; const char *words, *wanted; } checks[] = {
+        { QKV_BIAS, "qkv_bias", true, NULL, rule }, { OUTPUT_BIAS, "output_bias", true, NULL, rule },
+        { NORM_BIAS, "norm_bias", true, NULL, rule }, { TIED, "tied", true, NULL, rule },
+        { HEAD_BIAS, "head_bias", true, NULL, rule },
+        { FFN_BIAS, "ffn_bias", true, "down", "0, 1, down or the field that says so: mlp_bias(0)" },
+        { FFN, "ffn", false, "|gated|plain", "gated, plain or nothing" }, { NORM, "norm", false, "rms|ln|none", "rms, ln or none" },
+        { NORMS, "norms", false, "0|1|2|3|4", "the number of norms in a layer: 0 to 4" } };
     struct text cell[COLUMNS], whole = row, unknown = { NULL, 0 };
     size_t commas = 0;
     for (size_t i = 0; i < row.size; i++)
@@ -448,19 +452,13 @@ static bool row_check(const struct sheet_line *at, struct text row)
     if (!builder_known(cell[STATE], false))
         return wrong_cell(at, "state", cell[STATE], "delta, kimi, mamba, mamba1, lightning, convolution, recurrent, "
                           "rwkv or nothing");
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (!is_rule(cell[rules[i]]))
-            return wrong_cell(at, names[i], cell[rules[i]], "0, 1 or the field that says so: attention_bias(0)");
-    if (!is_rule(cell[FFN_BIAS]) && !text_is(cell[FFN_BIAS], "down"))
-        return wrong_cell(at, "ffn_bias", cell[FFN_BIAS], "0, 1, down or the field that says so: mlp_bias(0)");
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        const struct text found = cell[checks[i].column];
+        if (!(checks[i].rule && is_rule(found)) && !(checks[i].words && one_of(found, checks[i].words)))
+            return wrong_cell(at, checks[i].name, found, checks[i].wanted);
+    }
     if (!is_query_norm(cell[QK_NORM]))
         return wrong_cell(at, "qk_norm", cell[QK_NORM], "head, wide, a field that says so as in use_qk_norm(0):head, or nothing");
-    if (!one_of(cell[FFN], kinds, 3))
-        return wrong_cell(at, "ffn", cell[FFN], "gated, plain or nothing");
-    if (!one_of(cell[NORM], norms, 3))
-        return wrong_cell(at, "norm", cell[NORM], "rms, ln or none");
-    if (cell[NORMS].size != 1 || *cell[NORMS].data < '0' || *cell[NORMS].data > '4')
-        return wrong_cell(at, "norms", cell[NORMS], "the number of norms in a layer: 0 to 4");
     if (!is_window(cell[WINDOW]))
         return wrong_cell(at, "window", cell[WINDOW], "all, asked, a number from 2 to 9, alone or as in first 4, chunks 4, or nothing");
     traits_read(cell[TRAITS], &unknown);
