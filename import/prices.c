@@ -12,13 +12,19 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* USD per token. A higher price is a mistake of units. */
 static const double PRICE_MOST = 1;
 
-struct key_row;
+/* A row of data/price_keys.csv. A key is a head and a unit: "input_cost_per_token", "cache_read_mtok". A key without a unit
+ * has the unit of its place in the entry: of "pricing" in OpenRouter's list, of the entry itself in LiteLLM's. */
+struct key_row {
+    const char *kind, *word, *says, *beside;
+    double times;
+};
 
 /* What a field such as "unit": "per 1K tokens" says of the prices beside it. */
 struct stated_unit {
@@ -79,27 +85,17 @@ static void set_price(struct price *price, double *place, double value)
 /* "prices_2026-08-01.json" has its date in its name. */
 static const char *date_of_name(struct arena *arena, const char *file)
 {
-    static const char shape[] = "dddd-dd-dd";
     const char *found = "";
     for (const char *at = file; *at; at++) {
-        size_t i = 0;
-        while (i < sizeof shape - 1 &&
-               (shape[i] == 'd' ? at[i] >= '0' && at[i] <= '9' : at[i] == shape[i]))
-            i++;
-        if (i == sizeof shape - 1)
-            found = arena_copy(arena, at, i);
+        int size = 0;
+        sscanf(at, "%*4[0-9]-%*2[0-9]-%*2[0-9]%n", &size);
+        if (size == sizeof "2026-08-01" - 1)
+            found = arena_copy(arena, at, (size_t)size);
     }
     return found;
 }
 
 /* ---- lists in JSON ------------------------------------------------------------------------- */
-
-/* data/price_keys.csv says how keys are read. A key is a head and a unit: "input_cost_per_token", "cache_read_mtok". A key
- * without a unit has the unit of its place in the entry: of "pricing" in OpenRouter's list, of the entry itself in LiteLLM's. */
-struct key_row {
-    const char *kind, *word, *says, *beside;
-    double times;
-};
 
 /* Reads the rows once, since each key of a list is compared with all of them. */
 static void open_keys(struct price_reader *reader)
@@ -382,14 +378,6 @@ static bool read_price(struct price_reader *reader, struct price_entry *entry, c
     return true;
 }
 
-static bool has_key(const struct doc *object, const char *plain)
-{
-    for (const struct doc *field = object && object->kind == DOC_OBJECT ? object->first : NULL; field; field = field->next)
-        if (field->key && field->kind != DOC_NULL && is_plain(field->key, text_of(plain)))
-            return true;
-    return false;
-}
-
 static const struct doc *find_inside(const struct doc *object, const char *path)
 {
     while (object && object->kind == DOC_OBJECT && *path) {
@@ -402,6 +390,12 @@ static const struct doc *find_inside(const struct doc *object, const char *path)
         path += size + (path[size] == '.');
     }
     return *path ? NULL : object;
+}
+
+static bool has_key(const struct doc *object, const char *plain)
+{
+    const struct doc *found = find_inside(object, plain);
+    return found && found->kind != DOC_NULL;
 }
 
 static bool read_card(struct price_reader *reader, struct price_entry *entry, const struct doc *card, double times, double from,
@@ -692,41 +686,31 @@ static bool cell_number(struct price_reader *reader, const struct csv *csv, size
     return error_expected(reader->error, "a number from 0 on, or an empty cell");
 }
 
-static bool read_row(struct price_reader *reader, const struct csv *csv, size_t row)
-{
-    const double per_token = 1e-6;              /* the file counts millions */
-    struct price *price = add_price(reader, csv->lines[row],
-                                    csv_cell(csv, row, csv_column(csv, "provider")),
-                                    csv_cell(csv, row, csv_column(csv, "model")));
-    double value;
-    if (!price)
-        return false;
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        if (!cell_number(reader, csv, row, columns[i].column, &value))
-            return false;
-        if (value * per_token > PRICE_MOST) {
-            error_set(reader->error, "%s:%d: %s is %g", csv->file, csv->lines[row],
-                      columns[i].column, value);
-            return error_expected(reader->error, "USD for a million tokens, from 0 to %g",
-                                  PRICE_MOST / per_token);
-        }
-        if (!isnan(value))
-            set_price(price, &price->at[0][columns[i].above][columns[i].class],
-                      value * per_token);
-    }
-    if (!cell_number(reader, csv, row, "tier_tokens", &price->threshold) ||
-        !cell_number(reader, csv, row, "context", &price->context))
-        return false;
-    keep_if_priced(reader);
-    return true;
-}
-
 static bool read_models_dev(struct price_reader *reader, const struct csv *csv)
 {
+    const double per_token = 1e-6;              /* the file counts millions */
     reader->sheet->kind = "models.dev";
-    for (size_t row = 0; row < csv->rows; row++)
-        if (!read_row(reader, csv, row))
+    for (size_t row = 0; row < csv->rows; row++) {
+        struct price *price = add_price(reader, csv->lines[row], csv_cell(csv, row, csv_column(csv, "provider")),
+                                        csv_cell(csv, row, csv_column(csv, "model")));
+        double value;
+        if (!price)
             return false;
+        for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+            if (!cell_number(reader, csv, row, columns[i].column, &value))
+                return false;
+            if (value * per_token > PRICE_MOST) {
+                error_set(reader->error, "%s:%d: %s is %g", csv->file, csv->lines[row], columns[i].column, value);
+                return error_expected(reader->error, "USD for a million tokens, from 0 to %g", PRICE_MOST / per_token);
+            }
+            if (!isnan(value))
+                set_price(price, &price->at[0][columns[i].above][columns[i].class], value * per_token);
+        }
+        if (!cell_number(reader, csv, row, "tier_tokens", &price->threshold) ||
+            !cell_number(reader, csv, row, "context", &price->context))
+            return false;
+        keep_if_priced(reader);
+    }
     return true;
 }
 

@@ -322,26 +322,17 @@ static const struct format *code_books(struct config *config, const struct forma
 /* HQQ quantizes scales and zero points too: the bits of each group that this saves, of 16 for each. */
 static double bits_saved(const struct doc *object, const struct doc *section)
 {
-    static const char *const keys[] = { "scale_quant_params.nbits", "zero_quant_params.nbits" };
+    const struct doc *shared = doc_get(section, "quant_config");
     const double whole = 16;
-    double saved = 0;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct doc *bits = at_path(object, text_of(keys[i]));
-        if (!bits)
-            bits = at_path(doc_get(section, "quant_config"), text_of(keys[i]));
-        saved += bits && bits->kind == DOC_NUMBER && bits->number > 0 && bits->number < whole ? whole - bits->number : 0;
-    }
-    return saved;
+    return 2 * whole - fmin(number_of("scale_quant_params.nbits 16", object, shared), whole) -
+           fmin(number_of("zero_quant_params.nbits 16", object, shared), whole);
 }
 
 static const struct format *counted(struct config *config, const struct quantizer *by, const struct format *format,
                                     double bits, double group, double saved)
 {
     static const char *const made[] = { "int", "mlx-q", "exl" };
-    double extra;
-    if (!text_number(text_of(cell(by, "extra")), &extra))
-        extra = 0;
-    extra = fmax(extra - saved, 0);
+    const double extra = fmax(number_of(cell(by, "extra"), NULL, NULL) - saved, 0);
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         const size_t size = strlen(made[i]);
         if (strncmp(format->name, made[i], size))
