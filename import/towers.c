@@ -74,29 +74,19 @@ static double qwen25_tower(const struct tower *tower)
          + merger(width, of(tower, "spatial_merge_size", 2), of(tower, "out_hidden_size", tower->out));
 }
 
-/* modeling_qwen3_vl.py: learned positions, and mergers of `more` layers unless the file lists them. */
-static double qwen3_layers(const struct tower *tower, double more)
+/* modeling_qwen3_vl.py: learned positions, and mergers of three more layers unless the file lists them;
+ * modeling_qwen3_5.py: the same without those mergers. */
+static double qwen3_tower(const struct tower *tower)
 {
     const struct doc *deep = doc_get(tower->part, "deepstack_visual_indexes");
+    double more = deep && deep->kind == DOC_ARRAY ? (double)deep->count
+                : starts_with(doc_text(tower->config->root, "model_type", ""), "qwen3_5") ? 0 : 3;
     double width = of(tower, "hidden_size", 1152), side = of(tower, "spatial_merge_size", 2);
     double merge = merger(width, side, of(tower, "out_hidden_size", tower->out));
-    if (deep && deep->kind == DOC_ARRAY)
-        more = (double)deep->count;
     return patches(tower, 16, of(tower, "temporal_patch_size", 2), width) + width
          + of(tower, "num_position_embeddings", 2304) * width
          + of(tower, "depth", 27) * plain_layer(width, of(tower, "intermediate_size", 4304))
          + 2 * width + merge + more * (2 * width * side * side + merge);
-}
-
-static double qwen3_tower(const struct tower *tower)
-{
-    return qwen3_layers(tower, 3);
-}
-
-/* modeling_qwen3_5.py: the same without those mergers. */
-static double qwen35_tower(const struct tower *tower)
-{
-    return qwen3_layers(tower, 0);
 }
 
 /* modeling_siglip.py with Gemma 3's projector. */
@@ -213,7 +203,7 @@ static const struct tower_kind {
 } kinds[] = {
     { "qwen2_vl", vision_part, qwen2_tower }, { "qwen2_5_vl", vision_part, qwen25_tower },
     { "qwen3_vl", vision_part, qwen3_tower }, { "qwen3_vl_moe", vision_part, qwen3_tower },
-    { "qwen3_5", vision_part, qwen35_tower }, { "qwen3_5_moe", vision_part, qwen35_tower },
+    { "qwen3_5", vision_part, qwen3_tower }, { "qwen3_5_moe", vision_part, qwen3_tower },
     { "gemma3", vision_part, siglip_tower }, { "gemma4", vision_part, gemma4_tower },
     { "mistral3", vision_part, pixtral_tower }, { "mllama", vision_part, mllama_tower },
     { "llama4", vision_part, llama4_tower }, { "glm4v", vision_part, glm4v_tower },
