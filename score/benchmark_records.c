@@ -74,10 +74,12 @@ void record_number(struct records *records, const char *name, double number)
     record_set(records, name, text.data);
 }
 
-static bool of_objects(const struct doc *doc)
+/* An object, a list of objects, or a short list of texts, such as names. */
+static bool has_cells(const struct doc *doc)
 {
     return doc->kind == DOC_OBJECT ||
-           (doc->kind == DOC_ARRAY && doc->first && doc->first->kind == DOC_OBJECT);
+           (doc->kind == DOC_ARRAY && doc->first &&
+            (doc->first->kind == DOC_OBJECT || (doc->first->kind == DOC_STRING && doc->count <= ELEMENTS_MOST)));
 }
 
 void record_flatten(struct records *records, const char *path, const struct doc *doc)
@@ -85,7 +87,7 @@ void record_flatten(struct records *records, const char *path, const struct doc 
     int at = 0;
     if (strlen(path) > PATH_MOST)
         return;
-    for (const struct doc *kid = of_objects(doc) ? doc->first : NULL; kid; kid = kid->next, at++) {
+    for (const struct doc *kid = has_cells(doc) ? doc->first : NULL; kid; kid = kid->next, at++) {
         const char *dot = *path ? "." : "";
         const char *name = doc->kind == DOC_OBJECT
                                ? arena_print(records->arena, "%s%s%s", path, dot, kid->key)

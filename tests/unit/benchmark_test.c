@@ -268,8 +268,8 @@ static void test_llama(void **state)
         { "llama-short.json", 0, "precision", "q8_0", 0 }, { "llama-short.json", 0, "chips", "", 0 },
         { "llama-file.jsonl", 0, "model", "Qwen3-8B", 0 }, { "llama-file.jsonl", 0, "precision", "IQ4_XS", 0 },
         { "llama-file.jsonl", 0, "chips", "1", 0 }, { "llama-file.jsonl", 0, "prefill_alone", NULL, 4096 / 0.801565557 },
-        { "llama-file.jsonl", 1, "model", "Llama-3.3-70B-Instruct", 0 }, { "llama-file.jsonl", 1, "chips", "", 0 },
-        { "llama-file.jsonl", 1, "machine", "", 0 }, { "llama-file.jsonl", 1, "kv_precision", "q8_0/f16", 0 },
+        { "llama-file.jsonl", 1, "model", "Llama-3.3-70B-Instruct", 0 }, { "llama-file.jsonl", 1, "chips", NULL, 2 },
+        { "llama-file.jsonl", 1, "machine", "RTX 3090", 0 }, { "llama-file.jsonl", 1, "kv_precision", "q8_0/f16", 0 },
         { "llama.jsonl", 0, "model", "", 0 },                       /* m.gguf says none */
         { "llmfit.json", 0, "model", "llama3.1:8b", 0 }, { "llmfit.json", 0, "machine", "RTX 4090", 0 },
         { "llmfit.json", 0, TTFT, NULL, 0.04 }, { "llmfit.json", 0, TPOT, NULL, 0.76 / 99 }, { "llmfit.json", 0, "chips", "1", 0 },
@@ -284,6 +284,51 @@ static void test_llama(void **state)
         { "localscore.json", 0, "prefill_alone", NULL, 4000 },
         { "localscore.json", 1, "decode_alone", NULL, 110 },
         { "localscore.json", 0, TTFT, NULL, 0.262 }, { "localscore.json", 1, OUT, NULL, 1536 },
+    };
+    check_cells(*state, FIXTURES, wanted, COUNT(wanted));
+}
+
+/* What a card does not keep, a processor alone, several cards: in JSON, CSV and Markdown. */
+static void test_llama_host(void **state)
+{
+    static const char *const patterns = "tensors that the host keeps by patterns, ", *const cache = "the host keeps the KV cache (no_kv_offload)";
+    const struct wanted wanted[] = {
+        { "llama-host.jsonl", 0, "gpu_layers", NULL, 20 }, { "llama-host.jsonl", 0, "cpu_moe_layers", "", 0 },
+        { "llama-host.jsonl", 1, "cpu_moe_layers", NULL, 40 }, { "llama-host.jsonl", 1, "gpu_layers", NULL, 99 },
+        { "llama-host.jsonl", 2, "cpu_moe_layers", NULL, 1e4 }, { "llama-host.jsonl", 2, "refused", "", 0 },
+        { "llama-host.jsonl", 3, "refused", arena_print(&((struct world *)*state)->arena, "%s%s", patterns, "blk.*ffn_up.*=CPU"), 0 },
+        { "llama-host.jsonl", 4, "refused", cache, 0 }, { "llama-host.jsonl", 5, "refused", "", 0 },
+        { "llama-host.jsonl", 5, "machine", "Ryzen 9 7950X", 0 }, { "llama-host.jsonl", 5, "chips", NULL, 1 },
+        { "llama-host.jsonl", 5, "gpu_layers", "", 0 },
+        { "llama-host.jsonl", 6, "machine", "RTX A6000", 0 }, { "llama-host.jsonl", 6, "chips", NULL, 2 },
+        { "llama-host.jsonl", 6, "pipeline_parallel", "", 0 }, { "llama-host.jsonl", 7, "chips", NULL, 3 },
+        { "llama-host.jsonl", 7, "pipeline_parallel", NULL, 3 }, { "llama-host.jsonl", 8, "chips", "", 0 },
+        { "llama-host.jsonl", 8, "machine", "", 0 }, { "llama-host.jsonl", 9, "chips", NULL, 1 },
+        { "llama-host.jsonl", 9, "machine", "RTX A6000", 0 }, { "llama-host.jsonl", 9, "pipeline_parallel", "", 0 },
+        { "llama-host.csv", 0, "gpu_layers", NULL, 5 }, { "llama-host.csv", 0, "refused", "", 0 }, { "llama-host.csv", 1, "refused", cache, 0 },
+        { "llama-host.md", 0, "gpu_layers", NULL, 20 }, { "llama-host.md", 0, "refused", "", 0 },
+        { "llama-host.md", 1, "cpu_moe_layers", NULL, 48 },
+        { "llama-host.md", 2, "refused", arena_print(&((struct world *)*state)->arena, "%s%s", patterns, "blk.1.*=CPU"), 0 },
+        { "llama-host.md", 3, "refused", "the host keeps the KV cache (nkvo)", 0 },
+    };
+    check_cells(*state, FIXTURES, wanted, COUNT(wanted));
+}
+
+/* Names in lists and settings that lie flat; a cap that was not reached; times below 0; an older report. */
+static void test_said(void **state)
+{
+    static const struct wanted wanted[] = {
+        { "genai-perf-list.json", 0, "model", "llama-3.1-8b", 0 }, { "genai-perf-list.json", 0, LOAD, NULL, 4 },
+        { "genai-perf-flat.json", 0, "model", "llama-3.1-8b", 0 }, { "genai-perf-flat.json", 0, LOAD, NULL, 6 },
+        { "genai-perf-flat.json", 0, RATE, "", 0 }, { "aiperf-list.json", 0, RATE, NULL, 2 },
+        { "aiperf-list.json", 0, "refused", "requests to several models, qwen3-8b among them", 0 },
+        /* 21 in flight, and twice the root of it more, are below the cap of 32; 30 are not. */
+        { "sglang-cap.jsonl", 0, RATE, NULL, 8 }, { "sglang-cap.jsonl", 0, LOAD, "", 0 }, { "sglang-cap.jsonl", 0, "refused", "", 0 },
+        { "sglang-cap.jsonl", 1, RATE, "", 0 }, { "sglang-cap.jsonl", 1, LOAD, NULL, 32 },
+        { "sglang-cap.jsonl", 2, "refused", "a mean TTFT below 0, -1 ms", 0 },
+        { "vllm-cap.json", 0, RATE, NULL, 4 }, { "vllm-cap.json", 0, LOAD, "", 0 }, { "vllm-cap.json", 1, LOAD, NULL, 16 },
+        { "vllm-cap.json", 2, "refused", "a mean TTFT below 0, -60 ms", 0 }, { "vllm-cap.json", 3, "refused", "a mean TPOT below 0, -9 ms", 0 },
+        { "guidellm-old.json", 0, "refused", "a report before version 2, whose benchmarks have args; version 2 is read", 0 },
     };
     check_cells(*state, FIXTURES, wanted, COUNT(wanted));
 }
@@ -747,7 +792,7 @@ static void test_statistics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_vllm), TEST(test_requests_of_vllm), TEST(test_others), TEST(test_llama), TEST(test_measure),
+        TEST(test_vllm), TEST(test_requests_of_vllm), TEST(test_others), TEST(test_llama), TEST(test_llama_host), TEST(test_said), TEST(test_measure),
         TEST(test_samples), TEST(test_chat_sample), TEST(test_damaged), TEST(test_contradictions),
         TEST(test_cut),
         TEST(test_asked), TEST(test_given), TEST(test_lengths_given), TEST(test_small_formats),

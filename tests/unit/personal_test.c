@@ -398,6 +398,11 @@ static const struct {
 } emitted[] = {
     { "qwen3-14b --on rtx-3060 --precision Q6_K --set host_layers=4 --isl 4096 --osl 256 --concurrency 1", "llamacpp",
       "llama-server -m Qwen3-14B-Q6_K.gguf -c 5440 -np 1 -ngl 37" },
+    /* The flags of an engine as rows: 41 less 37 layers, and 61 less the three dense ones. */
+    { "qwen3-14b --on rtx-3060 --precision Q6_K --set gpu_layers=37 --isl 4096 --osl 256 --concurrency 1", "llamacpp",
+      "llama-server -m Qwen3-14B-Q6_K.gguf -c 5440 -np 1 -ngl 37" },
+    { "deepseek-v3 --on rtx-5090 --precision IQ2_XXS --set cpu_moe_layers=61 --isl 4096 --osl 256 --concurrency 1",
+      "llamacpp", "llama-server -m DeepSeek-V3-IQ2_XXS.gguf -c 5440 -np 1 -ngl 999 --n-cpu-moe 61" },
     { "qwen3-14b --on rtx-4090 --precision Q4_K_M --kv-precision Q8_0 --isl 4096 --osl 256 --concurrency 2 "
       "--set chunked_prefill_size=1024 --set ubatch_size=256 --set host_cores=6", "llamacpp",
       "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 10880 -np 2 -ngl 999 -t 6 -b 1024 -ub 256 -fa on -ctk q8_0 -ctv q8_0" },
