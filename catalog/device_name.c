@@ -410,7 +410,14 @@ static enum look look_up_instance(const struct catalog *catalog, const char *nam
 {
     struct instance one = { .next = 0 };
     while (catalog->instances && instance_called(catalog->arena, catalog->instances, name, one.next, &one)) {
-        const enum look look = *one.machine ? look_up(catalog, one.machine, called, error) : NOT_THERE;
+        const struct catalog_entry *exact = catalog_known(catalog, CATALOG_MACHINE, one.machine);
+        enum look look = NOT_THERE;
+        if (exact && !strcmp(exact->name, one.machine)) {
+            *called = (struct catalog_called){ .entry = exact };
+            look = FOUND;
+        } else if (*one.machine) {
+            look = look_up(catalog, one.machine, called, error);
+        }
         if (look == NOT_THERE)
             continue;
         called->chips = one.chips;

@@ -479,6 +479,11 @@ static double fit(const struct name_search *search, const struct name_words *own
         return NAN;
     if (!typed && version && any && !has(asked, version))
         return NAN;
+    for (size_t i = 0; i < asked->count; i++) {     /* "Qwen2-Audio" is more than Qwen2 */
+        const char *qualifier = meaning("qualifier", asked->at[i]);
+        if (qualifier && *qualifier && !has(own, asked->at[i]))
+            return NAN;
+    }
     for (size_t i = 0; i < asked->count; i++)       /* "deepseek-v9" */
         if (*asked->at[i] == 'v' && is_version(asked->at[i] + 1) && (has(own, "deepseek") || has(own, "mimo")) &&
             !has(own, asked->at[i]))

@@ -229,9 +229,10 @@ void towers_add(struct model *model)
     const struct doc *part = i < count ? config_get(config, kinds[i].key) : NULL;
     const bool counted = part && part->kind == DOC_OBJECT;
     const struct doc *sum = config_get(config, "tower_params");     /* of data/shapes.csv */
-    if (sum && sum->kind == DOC_NUMBER && sum->number > 0) {
+    if (sum && sum->kind == DOC_NUMBER) {
         model->apart = sum->number;
-        facts_note(config->facts, "tower and projector: %.0f weights, the published total less the language model", sum->number);
+        facts_note(config->facts, sum->number > 0 ? "tower and projector: %.0f weights, the published total less the language model"
+                   : "its tower is not counted: no total with it is known", sum->number);
         return;
     }
     left_out(config, counted ? kinds[i].key : NULL);
