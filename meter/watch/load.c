@@ -185,17 +185,16 @@ static bool check_scrapes(struct arena *arena, const char *file, struct expositi
 
 /* ---- quantities ------------------------------------------------------------------------------- */
 
-static double gauge(const struct metrics_reader *reading, const struct exposition *of, const char *names, const char *label)
+static double gauge(const struct exposition *of, const char *names, const char *label)
 {
-    (void)reading;
     return names && of ? exposition_sum(of, names, label) : NAN;
 }
 
 static double in_flight(const struct metrics_reader *reading, const struct exposition *of)
 {
     const struct engine *engine = reading->engine;
-    const double running = gauge(reading, of, engine->running, engine->running_label),
-    waiting = gauge(reading, of, engine->waiting, engine->waiting_label);
+    const double running = gauge(of, engine->running, engine->running_label),
+    waiting = gauge(of, engine->waiting, engine->waiting_label);
     return (isnan(running) ? 0 : running) + (isnan(waiting) ? 0 : waiting);
 }
 
@@ -240,7 +239,7 @@ static struct seen_quantity running(const struct metrics_reader *reading)
     const double busy = sums ? grown(reading, sums) : NAN;
     if (reading->since && reading->span > 0 && isfinite(busy))
         return given(reading, busy / reading->span, sums, "");
-    return given(reading, gauge(reading, reading->now, engine->running, engine->running_label),
+    return given(reading, gauge(reading->now, engine->running, engine->running_label),
                  engine->running ? engine->running : "", "the engine does not tell");
 }
 
@@ -260,7 +259,7 @@ static struct seen_quantity hit_share(const struct metrics_reader *reading)
                                       "no prefix cache is counted");
     if (isfinite(counted.value) || !engine->hit_share)
         return counted;
-    return given(reading, gauge(reading, reading->now, engine->hit_share, NULL), engine->hit_share, counted.source);
+    return given(reading, gauge(reading->now, engine->hit_share, NULL), engine->hit_share, counted.source);
 }
 
 /* Sums of times over the time that went by. */
@@ -305,7 +304,7 @@ static void read_all(const struct metrics_reader *reading, struct load *load)
     seen[LOAD_PROMPT] = mean_length(reading, engine->prompt_lengths, engine->prompt_tokens);
     seen[LOAD_OUTPUT] = mean_length(reading, engine->output_lengths, engine->output_tokens);
     seen[LOAD_RUNNING] = running(reading);
-    seen[LOAD_WAITING] = given(reading, gauge(reading, reading->now, engine->waiting, engine->waiting_label),
+    seen[LOAD_WAITING] = given(reading, gauge(reading->now, engine->waiting, engine->waiting_label),
                                engine->waiting ? engine->waiting : "", "the engine does not tell");
     seen[LOAD_HIT_SHARE] = hit_share(reading);
     seen[LOAD_PREEMPTION_RATE] = isnan(preempted) ? (struct seen_quantity){ NAN, "the engine counts no preemptions" }

@@ -3,6 +3,7 @@
 #include "catalog/sheet.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -90,11 +91,8 @@ const char *metrics_others(struct arena *arena, const struct exposition *page, c
     struct buffer out = { .arena = arena };
     struct metric_row row;
     for (size_t r = 0; read_row(r, &row); r++)
-        for (size_t i = 0; !strcmp(row.says, "running") && strcmp(row.engine, engine->name) && i < page->count; i++)
-            if (!strcmp(page->samples[i].name, row.name)) {
-                buffer_print(&out, "%s%s", out.size ? ", " : "", row.engine);
-                break;
-            }
+        if (!strcmp(row.says, "running") && strcmp(row.engine, engine->name) && !isnan(exposition_sum(page, row.name, NULL)))
+            buffer_print(&out, "%s%s", out.size ? ", " : "", row.engine);
     return out.data;
 }
 
