@@ -3,6 +3,7 @@
  * its end, word by word, until the catalog knows the rest; a word that names a format is kept as the format. */
 #include "catalog/catalog.h"
 #include "catalog/formats.h"
+#include "catalog/formats.h"
 #include "catalog/model_words.h"
 #include "catalog/sheet.h"
 
@@ -16,6 +17,7 @@ struct name_formats {
     const char *whole;
     const char *precision, *cache;
     double bits, head;          /* of ExLlama's files; 0: not said */
+    double group;               /* weights of a scale; 0: not said */
     bool exl;
 };
 
@@ -91,6 +93,35 @@ static size_t without_bits(struct name_formats *said, const char *name, size_t s
     return start - 1;
 }
 
+/* A group at the end of a name, "g64", "4bitgs64" or "128g"; then the bits before it, "4b", which are no size. */
+static size_t without_group(struct name_formats *said, const char *name, size_t size)
+{
+    const size_t longest = 7;
+    if (said->group > 0 && size > 3 && mark(name[size - 3]) && strchr("234", name[size - 2]) && tolower((unsigned char)name[size - 1]) == 'b') {
+        said->precision = said->precision ? said->precision : arena_print(said->arena, "int%c-zp", name[size - 2]);
+        return size - 3;
+    }
+    for (size_t start = size; start > 4 && size - start < longest; start--) {
+        const bool joined = !strncmp(name + start - 3, "bit", 3);
+        double group;
+        if ((mark(name[start - 1]) || joined) && name_group(name + start, &group) == size - start) {
+            said->group = group;
+            return start - !joined;
+        }
+    }
+    return size;
+}
+
+/* The format with the group of the name: its own, or one of another name. What is not known is asked back. */
+static const char *with_group(const struct name_formats *said)
+{
+    const double wide = 128, narrow = 64;
+    const char *grouped = arena_print(said->arena, "%s-g%g", said->precision, said->group);
+    const bool sixteen = starts_with(said->precision, "mlx-") || strstr(said->precision, "-z16");
+    const bool own = said->group == (sixteen ? narrow : wide) && !formats_find(formats_built_in(), grouped);
+    return own ? said->precision : grouped;
+}
+
 static size_t shorter(struct name_formats *said, const char *name, size_t size)
 {
     const struct csv *csv = csv_built_in("data/name_formats.csv");
@@ -110,6 +141,8 @@ static size_t shorter(struct name_formats *said, const char *name, size_t size)
         return left;
     }
     left = without_bits(said, name, size);
+    if (left == size)
+        left = without_group(said, name, size);
     if (left < size)
         return left;
     const char *type;
@@ -140,7 +173,7 @@ static const struct catalog_entry *called(struct name_formats *said, const struc
     size_t size = strlen(name), left = size;
     said->precision = said->cache = NULL;
     said->exl = false;
-    said->bits = said->head = 0;
+    said->bits = said->head = said->group = 0;
     do {
         size = left;
         found = catalog ? known(catalog, name, size) : NULL;
@@ -152,6 +185,8 @@ static const struct catalog_entry *called(struct name_formats *said, const struc
         said->precision = arena_print(said->arena, "%gbpw-h%g", said->bits, said->head > 0 ? said->head : head);
     else if (said->exl)
         said->precision = "exl";
+    else if (said->precision && said->group > 0)
+        said->precision = with_group(said);
     return found;
 }
 

@@ -120,6 +120,20 @@ static const char *version_of(const struct name_words *words)
 
 /* ---- formats --------------------------------------------------------------------------------------- */
 
+size_t name_group(const char *at, double *group)
+{
+    const double most = 1024, step = 8;
+    const bool bits = *at && strchr("234", *at) && tolower((unsigned char)at[1]) == 'b' && (at[2] == '-' || at[2] == '_');
+    const char *from = at + (bits ? 3 : 0);
+    const bool before = !bits && tolower((unsigned char)*from) == 'g';
+    from += before ? 1 + (tolower((unsigned char)from[1]) == 's') : 0;
+    const size_t digits = strspn(from, "0123456789");
+    const char *end = from + digits + (!before && tolower((unsigned char)from[digits]) == 'g');
+    const bool word = digits && (before || end > from + digits) && !isalnum((unsigned char)*end);
+    *group = strtod(from, NULL);
+    return word && *group <= most && *group >= step && fmod(*group, step) == 0 ? (size_t)(end - at) : 0;
+}
+
 /* Letters at `at` that name a format or a file type, up to a mark; 0: none. */
 static size_t format_here(const char *at)
 {
@@ -144,9 +158,13 @@ static size_t format_here(const char *at)
         best = same ? size : best;
     }
     const char *end = past_number(at);
-    if (!best && isdigit((unsigned char)*at) && !strncmp(end, "bpw", 3) && !isalnum((unsigned char)end[3]))
-        best = (size_t)(end - at) + 3;
-    return best;
+    if (!best && isdigit((unsigned char)*at) && !strncmp(end, "bpw", 3) && !isalnum((unsigned char)end[3])) {
+        const char *head = end + 4 + (end[3] && end[4] == 'h') + (end[3] && end[4] == 'h' && end[5] == 'b');    /* "8bpw-h8" */
+        const size_t digits = end[3] && head > end + 4 ? strspn(head, "0123456789") : 0;
+        best = digits && !isalnum((unsigned char)head[digits]) ? (size_t)(head - at) + digits : (size_t)(end - at) + 3;
+    }
+    double group;
+    return best ? best : name_group(at, &group);
 }
 
 /* Blanks the formats in `text`, and gathers them. */

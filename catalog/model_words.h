@@ -22,4 +22,7 @@ bool model_explain(struct arena *arena, const struct catalog *catalog, const cha
 /* The model of data/shapes.csv that was published under a name, as the only entry of a new sheet; NULL: none. */
 const struct catalog_entry *model_shape(struct arena *arena, const char *id);
 
+/* "g64", "gs64", "128g", or "4b-128g" with the bits before it: the size of the word at `at`, and the weights of the group; 0: none. */
+size_t name_group(const char *at, double *group);
+
 #endif

@@ -171,8 +171,10 @@ const char *file_type_of(const struct model *model, const struct file_type *type
     }
     if (weight->role == ROLE_BASE)
         return "fp32";
+    if (weight->routed && (model->precision.native || name_same(type->name, "MXFP4_MOE")))
+        return fitting("mxfp4-a16", weight->in);
     if (name_same(type->name, "MXFP4_MOE"))
-        return fitting(weight->routed ? "mxfp4-a16" : base, weight->in);
+        return fitting(base, weight->in);
     named = column ? choose_type(model, cell(type, column)) : NULL;
     return fitting(column ? excepted(model, type, column, named ? named : base) : base, weight->in);
 }

@@ -111,6 +111,7 @@ struct precision {
     const struct formats *formats;
     struct arena *arena;
     const struct file_type *file;       /* NULL: by role */
+    bool native;                        /* the checkpoint's experts are in MXFP4, and stay so in GGUF files of any type */
     bool experts_apart;                 /* the file type is not for the experts, which have a format of their own */
 };
 

@@ -118,6 +118,7 @@ static bool section_read(struct config *config, const struct doc *section, const
     if (quantizer_flag(by, "routed")) {                        /* gpt-oss */
         choice->expert = choice->matrix;
         choice->matrix = choice->base;
+        precision->native = true;
     }
     if (quantizer_flag(by, "int4_experts"))
         choice->expert = need(config, options, "int4");
@@ -172,7 +173,9 @@ static void chosen_read(struct config *config, const struct model_options *optio
         weights = format_with_bits(config->arena, weights, bits);
     }
     precision->tables = !strncmp(weights->name, "mlx-", 4);
-    choice_replace(choice, weights, options->experts != NULL);
+    if (precision->tables)
+        precision->ignore = NULL;               /* MLX quantizes what the checkpoint left alone */
+    choice_replace(choice, weights, options->experts || precision->tables);
 }
 
 bool precision_read(struct config *config, const struct model_options *options,

@@ -258,6 +258,14 @@ static void names_that_people_have(void **state)
         { "amd/Meta-Llama-3.1-70B-Instruct-FP8-KV", "llama-3.1-70b", "fp8" },
         { "RedHatAI/Qwen3-8B-FP8-dynamic", "qwen3-8b", "fp8" }, { "Qwen/Qwen2.5-7B-Instruct-GPTQ-Int8", "qwen2.5-7b", "int8-zp" },
         { "neuralmagic/Meta-Llama-3.1-8B-Instruct-quantized.w8a16", "llama-3.1-8b", "int8-a16" },
+        { "ISTA-DASLab/gemma-3-27b-it-GPTQ-4b-128g", "gemma-3-27b", "int4-zp" }, { "gemma-2-9b-it-4b-32g-gptq", "gemma-2-9b", "int4-zp-g32" },
+        { "someone/Qwen3-4B-128g-gptq", "qwen3-4b", "int4-zp" }, { "llama-3.1-8b-w4a16-g64", "llama-3.1-8b", "int4-g64" },
+        { "Qwen3-8B-INT4-W4A16-G32", "qwen3-8b", "int4-g32" }, { "Llama-3.1-8B-Instruct-HQQ-4bit-g64", "llama-3.1-8b", "int4-z16" },
+        { "mobiuslabsgmbh/Llama-3.1-8b-instruct_4bitgs64_hqq_calib", "llama-3.1-8b", "int4-z16" },
+        { "Llama-3.1-8B-SINQ-3bit", "llama-3.1-8b", "int3-z16" }, { "halley-ai/Qwen3-8B-MLX-6bit-gs32", "qwen3-8b", "mlx-q6-g32" },
+        { "Mistral-Nemo-12B-ArliAI-RPMax-v1.2-8bpw-h8-exl2", "mistral-nemo-12b", "8bpw-h8" },
+        { "meituan/DeepSeek-R1-Channel-INT8", "deepseek-r1", "int8" }, { "Qwen3-8B-2bit-AQLM", "qwen3-8b", "codebook" },
+        { "mlx-community/Qwen3-235B-A22B-mixed-3-6bit", "qwen3-235b-a22b", "mixed-3-6bit" }, { "gpt-oss-20b-F16.gguf", "gpt-oss-20b", "F16" },
         { "no-such-7b", NULL, NULL }, { "deepseek-r1:14b", "deepseek-r1-distill-qwen-14b", "Q4_K_M" }, { "deepseek-r1:13b", NULL, NULL }, { "-GGUF", NULL, NULL } };
     for (size_t i = 0; i < COUNT(names); i++) {
         const char *precision, *cache;
