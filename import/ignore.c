@@ -1,7 +1,8 @@
 /* The list of modules that a quantiser left in their original format, and whether a module's name is on
  * it. A regular expression that is not understood is named when it is read. */
-#include "import/model.h"
+#include "import/tensors.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,14 @@ struct ignore {
     size_t full_count, full_room;
     const char **loose;
     size_t loose_count, loose_room;
+    bool within;                /* an entry is found anywhere in a name, as in AWQ: "layers.31." */
+    struct listed *entries;     /* all, as they stand */
+    size_t entry_count, entry_room;
+};
+
+struct listed {
+    const char *name;
+    bool seen;                  /* a module has it */
 };
 
 /* The name from "layers." on, if only names of a language model stand before. */
@@ -63,7 +72,9 @@ static void add_list(struct config *config, struct ignore *ignore, const struct 
         const char *name = arena_copy(config->arena, item->string, strlen(item->string) - tail);
         if (!ignore_known(config, item->string))
             continue;
-        bool plain = strncmp(name, "re:", 3) && !strchr(name, '*');
+        struct listed *listed = arena_push(config->arena, &ignore->entries, &ignore->entry_count, &ignore->entry_room, sizeof *listed);
+        *listed = (struct listed){ .name = name };
+        const bool plain = strncmp(name, "re:", 3) && !strchr(name, '*') && !ignore->within;
         const char *full = plain ? ignore_from_layers(name) : NULL;
         const char **place = full
             ? arena_push(config->arena, &ignore->full, &ignore->full_count, &ignore->full_room,
@@ -74,9 +85,10 @@ static void add_list(struct config *config, struct ignore *ignore, const struct 
     }
 }
 
-struct ignore *ignore_new(struct config *config, const struct doc *const *lists, size_t count)
+struct ignore *ignore_new(struct config *config, const struct doc *const *lists, size_t count, bool within)
 {
     struct ignore *ignore = arena_alloc(config->arena, sizeof *ignore);
+    ignore->within = within;
     for (size_t i = 0; i < count; i++) {
         if (lists[i]->kind != DOC_ARRAY) {
             config_fail(config, "quantization_config.%s is not a list", lists[i]->key);
@@ -161,6 +173,13 @@ static bool match_full(const struct ignore *ignore, const char *module)
     return false;
 }
 
+/* Engines of AWQ and GPTQ find an entry anywhere in a name; a word without a dot ("gate") is a whole part all the same,
+ * as in the files that have it. */
+static bool found(const struct ignore *ignore, const char *entry, const char *module)
+{
+    return (ignore->within && strchr(entry, '.') && strstr(module, entry)) || ignore_pattern(entry, module);
+}
+
 bool ignore_table(const struct ignore *ignore, const char *name)
 {
     static const char *const tops[] = { "", "model.", "language_model.", "model.language_model.", "language_model.model." };
@@ -181,7 +200,47 @@ bool ignore_match(const struct ignore *ignore, const char *module)
     if (layers && ignore->full_count && match_full(ignore, layers))
         return true;
     for (size_t i = 0; i < ignore->loose_count; i++)
-        if (ignore_pattern(ignore->loose[i], module))
+        if (found(ignore, ignore->loose[i], module))
             return true;
     return false;
+}
+
+void ignore_seen(struct ignore *ignore, const char *module)
+{
+    const char *from = ignore_from_layers(module);
+    for (size_t i = 0; ignore && i < ignore->entry_count; i++) {
+        struct listed *entry = &ignore->entries[i];
+        const char *full = ignore_from_layers(entry->name);
+        entry->seen = entry->seen || found(ignore, full && from ? full : entry->name, full && from ? from : module);
+    }
+}
+
+/* Words that a name or a pattern has, apart by dots: "re:.*visual\\..*" is "....visual....". */
+static enum tensor_class class_of(const char *entry)
+{
+    char name[256];
+    size_t size = 0;
+    for (const char *at = starts_with(entry, "re:") ? entry + 3 : entry; *at && size + 1 < sizeof name; at++)
+        name[size++] = isalnum((unsigned char)*at) || *at == '_' ? *at : '.';
+    name[size] = 0;
+    return tensor_class_of(name);
+}
+
+void ignore_unseen(struct config *config, const struct ignore *ignore, double layers, double predicted)
+{
+    static const enum tensor_class left[] = { TENSOR_tower, TENSOR_projector, TENSOR_prediction, TENSOR_joined, TENSOR_expert,
+                                              TENSOR_head, TENSOR_embedding, TENSOR_router, TENSOR_recurrent };
+    const size_t most = 3;
+    size_t count = 0;
+    for (size_t i = 0; ignore && i < ignore->entry_count; i++) {
+        const char *full = ignore_from_layers(ignore->entries[i].name);
+        const double layer = full ? strtod(full + strlen("layers."), NULL) : -1;
+        bool apart = ignore->entries[i].seen || (layer >= layers && layer < layers + predicted);
+        for (size_t j = 0; j < sizeof left / sizeof *left; j++)
+            apart |= class_of(ignore->entries[i].name) == left[j];
+        if (!apart && ++count <= most)
+            facts_note(config->facts, "quantization_config leaves '%.100s' alone, and no module has that name", ignore->entries[i].name);
+    }
+    if (count > most)
+        facts_note(config->facts, "quantization_config leaves %zu more names alone, and no module has them", count - most);
 }

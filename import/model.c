@@ -287,6 +287,7 @@ static void note_left_out(struct model *model)
     if (extra > 0)
         facts_note(config->facts, "%.0f multi-token-prediction layer%s left out of the forward "
                    "pass", extra, extra == 1 ? "" : "s");
+    ignore_unseen(config, model->precision.ignore, model->layers, extra);
     double hashed = config_count_or(config, FIELD_hash_layers, 0);
     if (hashed > 0)
         facts_note(config->facts, "%.0f layers choose experts by a table of token numbers, which "

@@ -159,7 +159,11 @@ bool precision_read(struct config *config, const struct model_options *options,
 const struct format *precision_of(const struct precision *precision, enum role role,
                                   const char *module);
 
-struct ignore *ignore_new(struct config *config, const struct doc *const *lists, size_t count);
+/* `within`: entries are found anywhere in a name. */
+struct ignore *ignore_new(struct config *config, const struct doc *const *lists, size_t count, bool within);
+void ignore_seen(struct ignore *ignore, const char *module);            /* the model has this module */
+/* Adds a note for entries that no module has; those of towers, of prediction layers and of tables are no part of it. */
+void ignore_unseen(struct config *config, const struct ignore *ignore, double layers, double predicted);
 bool ignore_match(const struct ignore *ignore, const char *module);
 bool ignore_table(const struct ignore *ignore, const char *name);       /* "lm_head" or "embed_tokens", in a wrapper too */
 /* False, with a note: the entry is a regular expression that is not understood. */

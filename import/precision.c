@@ -106,7 +106,8 @@ static bool section_read(struct config *config, const struct doc *section, const
     const char *said = NULL;
     if (by && !quantizer_refused(by) && !chosen && !quantizer_checked(config, by, section))
         return false;
-    precision->ignore = ignore_new(config, lists, quantizer_left(section, lists, sizeof lists / sizeof *lists));
+    precision->ignore = ignore_new(config, lists, quantizer_left(section, lists, sizeof lists / sizeof *lists),
+                                   by && quantizer_flag(by, "within"));
     const struct format *format = by && !quantizer_refused(by)
         ? quantizer_format(config, options->formats, by, one ? own->first : section, section, &said) : NULL;
     precision->cache[0] = precision->cache[1] = quantizer_cache(config, options->formats, section);

@@ -296,6 +296,10 @@ static void exceptions_by_path_are_kept(void **state)
         { "\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128, \"dynamic\": {\".*\\\\.(?:gate|up)_proj$\": {\"bits\": 8},"
           " \"-:model\\\\.layers\\\\.[0-3]\\\\.mlp\\\\..*\": {}}}}",
           llama(g128, 1 + 3.0 / 128, g128, half, 0, 0) + 4.0 * HIDDEN * INNER * (half - g128) },
+        /* AWQ finds names anywhere: layer 31, and "layers.3" is 3, 30 and 31; not so fp8 */
+        { "\"quant_method\": \"awq\", \"bits\": 4, \"modules_to_not_convert\": [\"layers.31.\"]}}", llama(g128, g128, g128, half, 1, 0) },
+        { "\"quant_method\": \"awq\", \"bits\": 4, \"modules_to_not_convert\": [\"layers.3\"]}}", llama(g128, g128, g128, half, 3, 0) },
+        { "\"quant_method\": \"fp8\", \"modules_to_not_convert\": [\"layers.3\"]}}", llama(fp8, fp8, fp8, half, 1, 0) },
         { "\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"bnb_4bit_use_double_quant\": true,"
           " \"llm_int8_skip_modules\": [\"lm_head\", \"model.layers.0.mlp\"]}}", llama(nf4, nf4, nf4, half, 0, 1) },
         { "\"quant_method\": \"quark\", \"global_quant_config\": {\"weight\": {\"dtype\": \"fp8_e4m3\"}}, \"exclude\": [\"lm_head\","
@@ -424,6 +428,11 @@ static void what_is_not_understood_is_named(void **state)
     (void)state;
     static const struct { const char *section, *says; } notes[] = {
         { "\"quant_method\": \"gptq\", \"bits\": 4, \"wholly_new\": 3", "quantization_config.wholly_new is not understood" },
+        { "\"quant_method\": \"awq\", \"modules_to_not_convert\": [\"self_attn.o_prj\"]", "leaves 'self_attn.o_prj' alone, and no module" },
+        { "\"quant_method\": \"fp8\", \"modules_to_not_convert\": [\"visual.blocks\", \"model.layers.32.mlp\"]",
+          "leaves 'model.layers.32.mlp' alone, and no module" },
+        { "\"quant_method\": \"fp8\", \"ignored_layers\": [\"mlp.aa\", \"mlp.bb\", \"mlp.cc\", \"mlp.dd\", \"re:.*vision_tower.*\"]",
+          "leaves 1 more names alone, and no module" },
         { "\"quant_method\": \"fp8\", \"sparsity_config\": {\"format\": \"sparse-24\"}",
           "quantization_config.sparsity_config is not understood" },
         { "\"quant_method\": \"gptq\", \"dynamic\": {\"-:(?<=x).*\": {}}", "the pattern re:(?<=x).* of quantization_config" } };
