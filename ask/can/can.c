@@ -249,6 +249,12 @@ static const char load_hint[] = "can answers for one conversation; `chalkline st
 static const struct instead instead[] = {
     { NAME_batch, load_hint }, { NAME_users, load_hint }, { NAME_concurrency, load_hint }, { NULL, NULL } };
 
+bool can_asks_here(const struct command *command)
+{
+    return command->verb == &verb_can && !command_given(command, "on") &&
+           command->word_count + command_given(command, "model") == 1;
+}
+
 const struct verb verb_can = {
     "can", "[MODEL]", "Say whether a model runs on one's own card, in which file type, and how fast.",
     { "chalkline can qwen3-14b --on rtx-4090",

@@ -305,6 +305,54 @@ static void look_up(struct arena *arena, struct timed *timed)
         add_fact(timed, NAME_laptop_part, known, "1", 1, timed->known->name);
 }
 
+/* Programs that list cards, each a line: a name, with its memory in MiB where they say it. The last lists the bus. */
+static const char *const listers[] = {
+    "nvidia-smi --query-gpu=name,memory.total --format=csv,noheader,nounits 2>/dev/null",
+    "rocm-smi --showproductname --csv 2>/dev/null | sed '1d;/^$/d' | cut -d, -f2",
+    "lspci 2>/dev/null | sed -n 's/.*\\(VGA compatible\\|3D\\|Display\\) controller: .*\\[\\([^]]*\\)\\].*/\\2/p'",
+    "[ \"$(uname -s)\" != Darwin ] || sysctl -n machdep.cpu.brand_string hw.memsize 2>/dev/null | paste -sd, -" };
+
+/* The cards of one kind that are most here, by a name that the catalog knows: "2x NVIDIA GeForce RTX 3090 24GB"; NULL: none.
+ * `note` says what else is listed. */
+static const char *cards_here(struct arena *arena, const char **note)
+{
+    enum { KINDS = 16 };
+    for (size_t l = 0; l < sizeof listers / sizeof *listers; l++) {
+        const char *kinds[KINDS], *best = NULL;
+        size_t counts[KINDS] = { 0 }, kind_count = 0, most = 0;
+        struct buffer all = { .arena = arena };
+        char line[200];
+        FILE *pipe = popen(listers[l], "r");
+        while (pipe && fgets(line, sizeof line, pipe)) {
+            const double memory = strchr(line, ',') ? strtod(strchr(line, ',') + 1, NULL) : 0;
+            line[strcspn(line, ",\r\n")] = 0;
+            const double gb = memory > 1e6 ? memory / 1073741824 : memory / 1024;   /* bytes, or MiB */
+            const char *name = gb > 0 ? arena_print(arena, "%s %.0fGB", line, ceil(gb)) : arena_print(arena, "%s", line);
+            size_t k = 0;
+            while (k < kind_count && strcmp(kinds[k], name))
+                k++;
+            if (k == KINDS || !in_catalog(arena, name))
+                continue;
+            kinds[k] = name;
+            kind_count += k == kind_count;
+            counts[k]++;
+        }
+        if (pipe)
+            pclose(pipe);
+        for (size_t k = 0; k < kind_count; k++) {
+            buffer_print(&all, "%s%zu x %s", k ? ", " : "", counts[k], kinds[k]);
+            if (counts[k] > most)
+                most = counts[k], best = kinds[k];
+        }
+        if (!best)
+            continue;
+        *note = arena_print(arena, "this machine has %s%s; --on NAME asks for another", all.data,
+                            kind_count > 1 ? arena_print(arena, ": taken are the %zu of %s", most, best) : "");
+        return most > 1 ? arena_print(arena, "%zux %s", most, best) : best;
+    }
+    return NULL;
+}
+
 static bool time_machine(struct arena *arena, const struct command *command, struct timed *timed,
                          struct error *error)
 {
@@ -348,9 +396,8 @@ static bool time_machine(struct arena *arena, const struct command *command, str
     add_fact(timed, NAME_peak_int8, best_of(&team, JOB_INT8, threads), "GFLOP/s", 1e9,
              "widened to fp32, in the first cache");
     timed->barrier = (double)threads / best_of(&team, JOB_BARRIER, threads);
-    timed->cards = of_command(arena, "nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null");
-    if (!*timed->cards)
-        timed->cards = of_command(arena, "rocm-smi --showproductname --csv 2>/dev/null | sed -n 2p");
+    const char *note, *cards = cards_here(arena, &note);
+    timed->cards = cards ? cards : "";
     look_up(arena, timed);
     return true;
 }
@@ -480,12 +527,18 @@ bool measure_this(struct arena *arena, struct command *command, const char **not
     struct text text;
     struct csv csv;
     *note = NULL;
+    if (can_asks_here(command))
+        command_set(arena, command, "on", "this");
     for (size_t i = 0; i < command->value_count; i++)
         if (!strcmp(command->values[i].option->name, "on") && !strcmp(command->values[i].text, "this"))
             on = &command->values[i];
     if (!on)
         return true;
-    const char *path = state_path(arena);
+    const char *cards = cards_here(arena, note), *path = state_path(arena);
+    if (cards) {
+        on->text = cards;
+        return true;
+    }
     if (!path) {
         error_set(error, "--on this: no folder to remember it in");
         return error_expected(error, "HOME or XDG_STATE_HOME; or `chalkline measure -o FILE.csv` and --on FILE.csv");
