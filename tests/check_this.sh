@@ -26,6 +26,8 @@ lists 'NVIDIA GeForce RTX 4090, 24564'
 says 'Qwen3-14B on RTX 4090: yes' can qwen3-14b
 says 'this machine has 1 x NVIDIA GeForce RTX 4090 24GB' eval hbm_bandwidth --on this
 says 'Qwen3-14B on RTX 3060' can qwen3-14b --on 'RTX 3060 12GB'
+lists 'NVIDIA H100 80GB HBM3, 81559'
+says 'Qwen3-32B on H100 SXM x 1,' step qwen3-32b --on this
 lists 'NVIDIA H100 80GB HBM3, 81559' 'NVIDIA H100 80GB HBM3, 81559' 'NVIDIA H100 80GB HBM3, 81559' 'NVIDIA H100 80GB HBM3, 81559' \
     'NVIDIA L4, 23034' 'NVIDIA L4, 23034' 'NVIDIA L4, 23034' 'NVIDIA L4, 23034'
 says 'Llama-3.3-70B on 4 x H100 SXM' can llama-3.3-70b

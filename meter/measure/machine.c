@@ -348,7 +348,7 @@ static const char *cards_here(struct arena *arena, const char **note)
             continue;
         *note = arena_print(arena, "this machine has %s%s; --on NAME asks for another", all.data,
                             kind_count > 1 ? arena_print(arena, ": taken are the %zu of %s", most, best) : "");
-        return most > 1 ? arena_print(arena, "%zux %s", most, best) : best;
+        return arena_print(arena, "%zux %s", most, best);
     }
     return NULL;
 }
@@ -537,6 +537,8 @@ bool measure_this(struct arena *arena, struct command *command, const char **not
     const char *cards = cards_here(arena, note), *path = state_path(arena);
     if (cards) {
         on->text = cards;
+        if (starts_with(cards, "1x ") && verb_option(command->verb, "gpus") && !command_given(command, "gpus"))
+            command_set(arena, command, "gpus", "1");
         return true;
     }
     if (!path) {
