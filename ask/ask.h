@@ -12,7 +12,5 @@
 #undef VERB
 
 extern const struct verb *const verbs[];        /* all of them, then NULL */
-/* Does `can` ask of the machine that it runs on, as where it names a model and no machine? */
-bool can_asks_here(const struct command *command);
 
 #endif

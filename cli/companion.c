@@ -38,7 +38,7 @@ static bool is_net(const struct command *command)
     for (size_t i = 0; i < command->value_count; i++)
         if (!strcmp(command->values[i].option->name, "on") && !strcmp(command->values[i].text, "this"))
             return true;
-    return can_asks_here(command) || command->verb == &verb_serve || command->verb == &verb_measure || command->verb == &verb_watch;
+    return command_asks_here(command) || command->verb == &verb_serve || command->verb == &verb_measure || command->verb == &verb_watch;
 }
 
 bool net_begins(struct arena *arena, struct command *command, bool *ended, struct error *error)

@@ -376,6 +376,11 @@ bool command_given(const struct command *command, const char *name)
     return command_value(command, name) != NULL;
 }
 
+bool command_asks_here(const struct command *command)
+{
+    return command->verb->here && !command_given(command, "on") && command->word_count + command_given(command, "model") == 1;
+}
+
 const char *command_text(const struct command *command, const char *name)
 {
     const struct value *value = command_value(command, name);

@@ -82,6 +82,7 @@ struct verb {
     const char *also;               /* another name, or NULL */
     const char *key_title;          /* of help: what the keys describe */
     const struct instead *instead;  /* options of other verbs, and what to give here; NULL: none */
+    bool here;                      /* asks of the machine that it runs on, where it names a model and no machine */
     const char *words_are;          /* the option whose values its words are: `check FILE`; NULL: words are words */
     /* The at-th key of its word, such as rate of poisson:rate=5; false after the last. NULL: it has none. */
     bool (*key)(size_t at, struct option *key);
@@ -166,6 +167,8 @@ struct command *command_only(struct arena *arena, const struct command *command,
 bool command_complete(const struct command *command, struct error *error);
 const struct value *command_value(const struct command *command, const char *name);    /* the last; NULL: not given */
 bool command_given(const struct command *command, const char *name);
+/* Is it about the machine that it runs on? */
+bool command_asks_here(const struct command *command);
 const char *command_text(const struct command *command, const char *name);  /* as given, or NULL */
 /* COUNT, QUANTITY: as given, or the default, or NAN. */
 double command_number(const struct command *command, const char *name);

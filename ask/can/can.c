@@ -249,12 +249,6 @@ static const char load_hint[] = "can answers for one conversation; `chalkline st
 static const struct instead instead[] = {
     { NAME_batch, load_hint }, { NAME_users, load_hint }, { NAME_concurrency, load_hint }, { NULL, NULL } };
 
-bool can_asks_here(const struct command *command)
-{
-    return command->verb == &verb_can && !command_given(command, "on") &&
-           command->word_count + command_given(command, "model") == 1;
-}
-
 const struct verb verb_can = {
     "can", "[MODEL]", "Say whether a model runs on one's own card, in which file type, and how fast.",
     { "chalkline can qwen3-14b --on rtx-4090",
@@ -263,5 +257,5 @@ const struct verb verb_can = {
     { &model_options, &machine_options, &chip_options, &weight_options, &cache_options, &engine_options,
       &calibration_options, &assume_options, &conversation_options, &image_options, &limit_options,
       &row_options, &emit_options, &output_options },
-    .instead = instead,
+    .instead = instead, .here = true,
     ANSWERS(answer_can), .ask = ask_can };

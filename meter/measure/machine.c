@@ -527,7 +527,7 @@ bool measure_this(struct arena *arena, struct command *command, const char **not
     struct text text;
     struct csv csv;
     *note = NULL;
-    if (can_asks_here(command))
+    if (command_asks_here(command))
         command_set(arena, command, "on", "this");
     for (size_t i = 0; i < command->value_count; i++)
         if (!strcmp(command->values[i].option->name, "on") && !strcmp(command->values[i].text, "this"))
