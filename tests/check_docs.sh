@@ -102,6 +102,13 @@ for doc in README.md CHANGELOG.md CONTRIBUTING.md docs/*.md; do
         else
             sh "$here/$i.cmd" >"$here/$i.got" 2>&1 || true
         fi
+        # An example that begins to fail is no new text.
+        if [ "${1:-}" = --write ] && [ -s "$here/$i.want" ] && head -n 1 "$here/$i.got" | grep -q '^chalkline: ' &&
+            ! head -n 1 "$here/$i.want" | grep -q '^chalkline: '; then
+            echo "$doc: fails: $(cat "$here/$i.cmd")"
+            cp "$here/$i.want" "$here/$i.got"
+            bad=$((bad + 1))
+        fi
         if grep -qx '\.\.\.' "$here/$i.want"; then
             sed '/^\.\.\.$/,$d' "$here/$i.want" >"$here/want"
             head -n "$(wc -l <"$here/want")" "$here/$i.got" >"$here/got"
