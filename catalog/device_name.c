@@ -366,7 +366,7 @@ bool catalog_stands_alone(const struct catalog_entry *machine)
 /* Takes off the end what is said of most or not: "cpu" of processors, how a card is linked. */
 static int without_end(char *key)
 {
-    static const char *const endings[] = { "cpu", "pcie", "nvlink" };
+    static const char *const endings[] = { "cpu", "pcie", "nvlink", "oam" };
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (ends_with(key, endings[i]) && strcmp(key, endings[i])) {
             key[strlen(key) - strlen(endings[i])] = 0;

@@ -42,7 +42,10 @@ static const char *plain(struct arena *arena, const char *name)
             *out++ = gap ? '-' : *at == '*' ? 'x' : (char)tolower((unsigned char)*at);
     }
     *out = 0;
-    return text + (starts_with(text, "standard-") ? 9 : starts_with(text, "ml.") ? 3 : 0);
+    static const char *const heads[] = { "standard-", "ml.", "aws-", "azure-", "gcp-" };
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        text += starts_with(text, heads[i]) ? strlen(heads[i]) : 0;
+    return text;
 }
 
 bool instance_called(struct arena *arena, const struct csv *csv, const char *name, size_t from, struct instance *found)
