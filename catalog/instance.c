@@ -51,7 +51,7 @@ static const char *plain(struct arena *arena, const char *name)
 bool instance_called(struct arena *arena, const struct csv *csv, const char *name, size_t from, struct instance *found)
 {
     enum { NAMES, MACHINE, CHIPS, CLOUD, PRICE, SOURCE, DATE, COLUMNS };
-    const char *text = plain(arena, name), *cell[COLUMNS];
+    const char *text = strlen(name) < 100 ? plain(arena, name) : "", *cell[COLUMNS];
     for (size_t r = from; r < csv->rows; r++) {
         for (int i = 0; i < COLUMNS; i++)
             cell[i] = csv_cell(csv, r, i);

@@ -15,7 +15,7 @@
 enum { TEXT_MOST = 200, WORDS_MOST = 32, WORD_MOST = 48 };
 
 struct name_words {
-    char at[WORDS_MOST][WORD_MOST];
+    char at[WORDS_MOST + 1][WORD_MOST];     /* one may be looked at behind the last */
     size_t count;
 };
 
@@ -260,7 +260,7 @@ static void split(char *text, struct name_words *words)
     size_t kept = 0;
     for (size_t i = 0; i < words->count; i++, kept++) {
         char *word = words->at[i], *next = words->at[i + 1];
-        const bool more = i + 1 < words->count, unit = more && !strcmp(next, "b") && !word[strspn(word, "0123456789.")];
+        const bool more = i + 1 < words->count, unit = more && strlen(word) < 8 && !strcmp(next, "b") && !word[strspn(word, "0123456789.")];
         const bool pair = more && kept && sized(words) && is("family", words->at[kept - 1]) && !word[1] && !next[1] &&
                           isdigit((unsigned char)*word) && isdigit((unsigned char)*next);
         char joined[WORD_MOST];
@@ -718,7 +718,7 @@ bool model_tag(const char *name)
 {
     const char *colon = strchr(name, ':');
     char size[WORD_MOST] = "";
-    if (!colon || strchr(name, '/'))
+    if (!colon || strchr(name, '/') || strcspn(colon + 1, "-") >= sizeof size)
         return false;
     strncat(size, colon + 1, strcspn(colon + 1, "-."));
     if (colon[1 + strlen(size)] == '.')

@@ -45,6 +45,27 @@ static void names_as_people_type_them(void **state)
     arena_free(&arena);
 }
 
+/* Words of names in any order and number end in an answer or an error; the sanitizers look on. */
+static void any_words(void **state)
+{
+    static const char *const words[] = {
+        "qwen", "3", "-", "_", ":", "/", " ", "8b", "llama", "3.1", "gguf", "q4_k_m", "UD-", "111111111111111111111111111111111111111111111111",
+        "b", "(", "a3b", "v0.3", "-00001-of-00002", ".gguf", "2p5", "deepseek", "v3", "gpt", "oss", "mlx-community/", "-4bit",
+        "ollama run ", "4.0bpw", "h6", "-g64", "...", "\303\251", "r+", "command", "|", "[", "8x7b", "-of-", "x" };
+    (void)state;
+    unsigned seed = 7;
+    for (int t = 0; t < 300; t++) {
+        struct arena arena = { 0 };
+        struct error error;
+        char name[800] = "";
+        double params, bits;
+        for (unsigned n = 1 + (seed = seed * 1103515245 + 12345) / 65536 % 14; n; n--)
+            strcat(name, words[(seed = seed * 1103515245 + 12345) / 65536 % (sizeof words / sizeof *words)]);
+        asked(&arena, name, &params, &bits, &error);
+        arena_free(&arena);
+    }
+}
+
 static const char *cell(const struct csv *csv, size_t row, const char *column)
 {
     return csv_cell(csv, row, csv_column(csv, column));
@@ -130,6 +151,6 @@ static void tags_have_the_bits_of_their_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(tags_have_the_bits_of_their_files), cmocka_unit_test(names_as_people_type_them), cmocka_unit_test(names_of_the_list) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(tags_have_the_bits_of_their_files), cmocka_unit_test(names_as_people_type_them), cmocka_unit_test(any_words), cmocka_unit_test(names_of_the_list) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
