@@ -250,8 +250,10 @@ static void published_mixed_files_are_read(void **state)
     struct error error;
     struct read read;
     const char *path = shared_file(&arena, "../families/configs/nvidia--Qwen3.6-27B-NVFP4.json");
-    if (!path)
+    if (!path) {
+        arena_free(&arena);
         return;
+    }
     assert_true(file_read(&arena, path, 1 << 24, &text, &error));
     assert_true(open_config(&read, arena_copy(&arena, text.data, text.size)));
     assert_true(stored_in(&read, 1, true) == 208 && stored_in(&read, 0.5625, true) == 193);
@@ -522,8 +524,10 @@ static void reported_files_are_read(void **state)
         struct error error;
         struct read read;
         const char *path = shared_file(&arena, arena_print(&arena, "../field/%s.json", rows[i].file));
-        if (!path)
+        if (!path) {
+            arena_free(&arena);
             continue;
+        }
         assert_true(file_read(&arena, path, 1 << 20, &text, &error));
         assert_true(open_config(&read, arena_copy(&arena, text.data, text.size)));
         if (fabs(all_bytes(&read) / rows[i].bytes - 1) > 1e-4 || facts_find(&read.facts, NAME_kv_bytes)->value != rows[i].kv)
