@@ -23,12 +23,12 @@ struct ignore {
     size_t loose_count, loose_room;
     bool within;                /* an entry is found anywhere in a name, as in AWQ: "layers.31." */
     struct listed *entries;     /* all, as they stand */
-    size_t entry_count, entry_room;
+    size_t entry_count, entry_room, unseen;
 };
 
 struct listed {
     const char *name;
-    bool seen;                  /* a module has it */
+    bool seen;                  /* a module has it, or none need have */
 };
 
 /* The name from "layers." on, if only names of a language model stand before. */
@@ -47,6 +47,29 @@ const char *ignore_from_layers(const char *name)
 static int compare(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Words that a name or a pattern has, apart by dots: "re:.*visual\\..*" is "....visual....". */
+static enum tensor_class class_of(const char *entry)
+{
+    char name[256];
+    size_t size = 0;
+    for (const char *at = starts_with(entry, "re:") ? entry + 3 : entry; *at && size + 1 < sizeof name; at++)
+        name[size++] = isalnum((unsigned char)*at) || *at == '_' ? *at : '.';
+    name[size] = 0;
+    return tensor_class_of(name);
+}
+
+/* Of parts that may have no module of their own here: towers, heads, routers, layers that predict. */
+static bool apart(const char *entry)
+{
+    static const enum tensor_class left[] = { TENSOR_tower, TENSOR_projector, TENSOR_prediction, TENSOR_joined, TENSOR_expert,
+                                              TENSOR_head, TENSOR_embedding, TENSOR_router, TENSOR_recurrent };
+    const enum tensor_class own = class_of(entry);
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (own == left[i])
+            return true;
+    return false;
 }
 
 bool ignore_known(struct config *config, const char *entry)
@@ -73,7 +96,8 @@ static void add_list(struct config *config, struct ignore *ignore, const struct 
         if (!ignore_known(config, item->string))
             continue;
         struct listed *listed = arena_push(config->arena, &ignore->entries, &ignore->entry_count, &ignore->entry_room, sizeof *listed);
-        *listed = (struct listed){ .name = name };
+        *listed = (struct listed){ .name = name, .seen = apart(name) };
+        ignore->unseen += !listed->seen;
         const bool plain = strncmp(name, "re:", 3) && !strchr(name, '*') && !ignore->within;
         const char *full = plain ? ignore_from_layers(name) : NULL;
         const char **place = full
@@ -208,37 +232,30 @@ bool ignore_match(const struct ignore *ignore, const char *module)
 void ignore_seen(struct ignore *ignore, const char *module)
 {
     const char *from = ignore_from_layers(module);
-    for (size_t i = 0; ignore && i < ignore->entry_count; i++) {
+    for (size_t i = 0; i < ignore->entry_count; i++) {
         struct listed *entry = &ignore->entries[i];
-        const char *full = ignore_from_layers(entry->name);
-        entry->seen = entry->seen || found(ignore, full && from ? full : entry->name, full && from ? from : module);
+        const char *full = entry->seen ? NULL : ignore_from_layers(entry->name);
+        if (entry->seen || !found(ignore, full && from ? full : entry->name, full && from ? from : module))
+            continue;
+        entry->seen = true;
+        ignore->unseen--;
     }
 }
 
-/* Words that a name or a pattern has, apart by dots: "re:.*visual\\..*" is "....visual....". */
-static enum tensor_class class_of(const char *entry)
+bool ignore_waits(const struct ignore *ignore)
 {
-    char name[256];
-    size_t size = 0;
-    for (const char *at = starts_with(entry, "re:") ? entry + 3 : entry; *at && size + 1 < sizeof name; at++)
-        name[size++] = isalnum((unsigned char)*at) || *at == '_' ? *at : '.';
-    name[size] = 0;
-    return tensor_class_of(name);
+    return ignore && ignore->unseen > 0;
 }
 
 void ignore_unseen(struct config *config, const struct ignore *ignore, double layers, double predicted)
 {
-    static const enum tensor_class left[] = { TENSOR_tower, TENSOR_projector, TENSOR_prediction, TENSOR_joined, TENSOR_expert,
-                                              TENSOR_head, TENSOR_embedding, TENSOR_router, TENSOR_recurrent };
     const size_t most = 3;
     size_t count = 0;
     for (size_t i = 0; ignore && i < ignore->entry_count; i++) {
         const char *full = ignore_from_layers(ignore->entries[i].name);
         const double layer = full ? strtod(full + strlen("layers."), NULL) : -1;
-        bool apart = ignore->entries[i].seen || (layer >= layers && layer < layers + predicted);
-        for (size_t j = 0; j < sizeof left / sizeof *left; j++)
-            apart |= class_of(ignore->entries[i].name) == left[j];
-        if (!apart && ++count <= most)
+        const bool known = ignore->entries[i].seen || (layer >= layers && layer < layers + predicted);
+        if (!known && ++count <= most)
             facts_note(config->facts, "quantization_config leaves '%.100s' alone, and no module has that name", ignore->entries[i].name);
     }
     if (count > most)

@@ -162,6 +162,7 @@ const struct format *precision_of(const struct precision *precision, enum role r
 /* `within`: entries are found anywhere in a name. */
 struct ignore *ignore_new(struct config *config, const struct doc *const *lists, size_t count, bool within);
 void ignore_seen(struct ignore *ignore, const char *module);            /* the model has this module */
+bool ignore_waits(const struct ignore *ignore);                         /* is a name listed that no module had yet? NULL: no */
 /* Adds a note for entries that no module has; those of towers, of prediction layers and of tables are no part of it. */
 void ignore_unseen(struct config *config, const struct ignore *ignore, double layers, double predicted);
 bool ignore_match(const struct ignore *ignore, const char *module);

@@ -77,7 +77,8 @@ void weight_add(struct model *model, struct weight weight)
     if (!weight.format)
         weight.format = with_books(model->config->arena, weight_format(model, &weight), &weight);
     weight.layers = 1;
-    ignore_seen(model->precision.ignore, weight_module(model, weight.name));
+    if (ignore_waits(model->precision.ignore))
+        ignore_seen(model->precision.ignore, weight_module(model, weight.name));
     for (size_t i = 0; i < model->weight_count; i++)
         if (weight_same(&model->weights[i], &weight)) {
             model->weights[i].layers++;
