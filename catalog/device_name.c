@@ -363,7 +363,7 @@ bool catalog_stands_alone(const struct catalog_entry *machine)
 
 /* ---- looking up --------------------------------------------------------------------------------- */
 
-/* Takes off the end what is said of most or not: "cpu" of processors, how a card is linked. */
+/* Takes a word off the end that tells no two machines apart: "cpu" of a processor, the link of a card. */
 static int without_end(char *key)
 {
     static const char *const endings[] = { "cpu", "pcie", "nvlink", "oam" };

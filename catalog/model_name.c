@@ -224,8 +224,6 @@ const struct catalog_entry *catalog_model_called(struct arena *arena, const stru
         found = by_words(&said, catalog, name);
     if (!found && tag)
         found = called(&said, catalog, name);
-    if (found && !said.precision && strstr(found->name, "gemma") && name_within(name, "qat"))
-        said.precision = "Q4_0";                /* Google's files of Gemma 3 and 4 */
     *precision = said.precision;
     if (cache)
         *cache = said.cache;

@@ -225,7 +225,7 @@ enum { LAW_KEYS = sizeof law_keys / sizeof *law_keys };
 
 /* What each law says; a key that a law says nothing of is left out. "unserved" are tokens for each
  * parameter if nothing is served, "equal cost" the compute that this rule wastes. A law without a loss
- * says nothing of what is served, and has sizes and tokens only where nothing is. */
+ * says nothing of served tokens, and has a size and tokens only where none are served. */
 static void add_laws(struct life *life, struct buffer *csv)
 {
     struct section *list = section_add(life->section, "laws", SECTION_LIST);
