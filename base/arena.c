@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 /* Chunks double from the first size, so that a small arena costs little. What is large has one of
  * its own behind the last, in which small things go on. */
@@ -215,6 +219,19 @@ void *arena_array(struct arena *arena, size_t count, size_t size)
     if (size && count > SIZE_MAX / size)
         arena_exhausted(arena);
     return arena_alloc(arena, count * size);
+}
+
+void arena_forget(void *memory, size_t from, size_t end)
+{
+#ifdef __linux__
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = ((uintptr_t)memory + page - 1) / page * page;
+    const uintptr_t before = ((uintptr_t)memory + from) / page * page, first = before > start ? before : start;
+    const uintptr_t last = ((uintptr_t)memory + end) / page * page;
+    if (last > first)
+        madvise((void *)first, last - first, MADV_DONTNEED);
+#else
+    (void)memory, (void)from, (void)end;
+#endif
 }
 
 char *arena_copy(struct arena *arena, const char *data, size_t size)

@@ -52,6 +52,9 @@ void *arena_alloc(struct arena *arena, size_t size);                    /* zeroe
 void *arena_array(struct arena *arena, size_t count, size_t size);      /* zeroed, checked */
 void *arena_room(struct arena *arena, size_t size);     /* for much that is filled before it is read: not zeroed */
 void *arena_align(struct arena *arena, size_t size, size_t alignment);  /* zeroed */
+/* Give bytes from <= i < end of memory of an arena back to the system, in whole pages. Neither they nor those before
+ * them are read again. */
+void  arena_forget(void *memory, size_t from, size_t end);
 char *arena_print(struct arena *arena, const char *format, ...) BASE_PRINTF(2, 3);
 char *arena_copy(struct arena *arena, const char *data, size_t size);   /* adds a 0 */
 
@@ -243,6 +246,8 @@ void doc_add_string(struct arena *arena, struct doc *object, const char *key, co
 void doc_add_bool(struct arena *arena, struct doc *object, const char *key, bool boolean);
 /* "error" of an answer that failed: what, hint, expected, and the names that it suggests. */
 void error_document(struct arena *arena, const struct error *error, struct doc *object);
+/* The same in another arena. */
+struct doc *doc_copy(struct arena *arena, const struct doc *doc);
 void doc_put(struct doc *parent, const char *key, struct doc *kid);    /* `kid` must not have a parent */
 const struct doc *doc_get(const struct doc *object, const char *key);  /* NULL: absent */
 /* A member that is a string, that is a number; `absent` where it is not. */

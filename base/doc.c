@@ -39,6 +39,17 @@ struct doc *doc_add(struct arena *arena, struct doc *parent, const char *key, en
     return doc;
 }
 
+struct doc *doc_copy(struct arena *arena, const struct doc *doc)
+{
+    struct doc *copy = doc_new(arena, doc->kind);
+    copy->boolean = doc->boolean;
+    copy->number = doc->number;
+    copy->string = doc->string ? arena_copy(arena, doc->string, strlen(doc->string)) : NULL;
+    for (const struct doc *one = doc->first; one; one = one->next)
+        doc_put(copy, one->key ? arena_copy(arena, one->key, strlen(one->key)) : NULL, doc_copy(arena, one));
+    return copy;
+}
+
 void doc_add_number(struct arena *arena, struct doc *object, const char *key, double number)
 {
     if (object)

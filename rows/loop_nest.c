@@ -1,16 +1,32 @@
 /* Loop nests: the nodes of a graph by the innermost axis that they move with, numbers apart from
  * what moves with the column. Numbers are computed one by one and then stand as one vector
- * where blocks read them; a block that only its own stage reads is used again. */
+ * where blocks read them; a block that only its own group reads is used again.
+ *
+ * The steps of a stage that depend on the same of its numbers are a group, which does not run where all
+ * of these have the bits that they had when it ran last: a number may depend on an input of an axis and
+ * yet hardly ever change, as the link between two servers does with their number. A group stands behind
+ * those that depend on fewer numbers, so that it reads none that runs later. */
 #include "rows/run.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Steps that depend on the same numbers of their stage. */
+struct group {
+    uint64_t numbers;               /* bits of stage->shown; the last bit stands for all beyond */
+    size_t first, count;            /* of stage->blocks */
+};
 
 struct stage {
     struct run_step *numbers, *blocks;
-    size_t number_count, block_count;
+    size_t number_count;
     int *shown;                     /* nodes whose number blocks read */
     size_t shown_count;
+    struct group *groups;
+    size_t group_count;
+    uint64_t changed;               /* numbers that differ from those of the last run */
+    bool stale;                     /* what other stages compute differs, or the column */
 };
 
 struct loop_nest {
@@ -18,6 +34,7 @@ struct loop_nest {
     const struct instruction_set *set;
     struct stage stage[LOOP_NEST_AXES];
     int *axis;                      /* [count] */
+    uint64_t *numbers;              /* [count] as in struct group */
     int *input;                     /* [input_count] nodes */
     double *value;                  /* [count] numbers */
     double **block;                 /* [count] */
@@ -67,7 +84,7 @@ static double *block_new(struct point_blocks *blocks, size_t size)
     return arena_align(blocks->arena, size * sizeof(double), VECTOR * sizeof(double));
 }
 
-/* The last node that reads a block, if all who do are of its own stage; else none. */
+/* The last node that reads a block, if all who do are of its own group; else none. */
 static void last_readers(const struct loop_nest *nest, int *last)
 {
     const struct graph *graph = nest->graph;
@@ -77,7 +94,8 @@ static void last_readers(const struct loop_nest *nest, int *last)
         const int kids[] = { graph->nodes[i].a, graph->nodes[i].b, graph->nodes[i].c };
         for (int k = 0; k < 3; k++)
             if (kids[k] >= 0 && last[kids[k]] >= 0)
-                last[kids[k]] = nest->axis[i] == nest->axis[kids[k]] ? (int)i : -1;
+                last[kids[k]] = nest->axis[i] == nest->axis[kids[k]] && nest->numbers[i] == nest->numbers[kids[k]] ? (int)i
+                                                                                                                 : -1;
     }
     for (size_t i = 0; i < graph->output_count; i++)
         last[graph->outputs[i]] = -1;
@@ -141,28 +159,70 @@ static struct run_step block_step(const struct loop_nest *nest, size_t i)
                           .c = node->c < 0 ? NULL : block[node->c] };
 }
 
+static uint64_t number_bit(size_t shown)
+{
+    return (uint64_t)1 << (shown < 63 ? shown : 63);
+}
+
+/* The numbers of each stage that blocks read, and those that each block depends on. */
+static void find_numbers(struct loop_nest *nest, struct arena *arena)
+{
+    const struct graph *graph = nest->graph;
+    for (int at = 0; at < LOOP_NEST_AXES; at++)
+        nest->stage[at].shown = arena_array(arena, graph->count + 1, sizeof(int));
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct node *node = &graph->nodes[i];
+        const int kids[] = { node->a, node->b, node->c };
+        struct stage *stage = &nest->stage[nest->axis[i]];
+        if (nest->single[i] && nest->size[i] && node->op != OP_NUMBER) {
+            nest->numbers[i] = number_bit(stage->shown_count);
+            stage->shown[stage->shown_count++] = (int)i;
+        }
+        for (int k = 0; k < 3 && !nest->single[i]; k++)
+            if (kids[k] >= 0 && nest->axis[kids[k]] == nest->axis[i])
+                nest->numbers[i] |= nest->numbers[kids[k]];
+    }
+}
+
+struct placed {
+    uint64_t numbers;
+    size_t node;
+};
+
+static int by_numbers(const void *x, const void *y)
+{
+    const struct placed *a = x, *b = y;
+    const int few = __builtin_popcountll(a->numbers) - __builtin_popcountll(b->numbers);
+    return few ? few : a->numbers != b->numbers ? (a->numbers > b->numbers ? 1 : -1) : (a->node > b->node) - (a->node < b->node);
+}
+
 static void make_stage(struct loop_nest *nest, struct point_blocks *blocks, const int *last, int at)
 {
     const struct graph *graph = nest->graph;
     struct stage *stage = &nest->stage[at];
+    struct placed *placed = arena_array(blocks->arena, graph->count + 1, sizeof *placed);
+    size_t count = 0, room = 0;
     stage->numbers = arena_array(blocks->arena, graph->count + 1, sizeof *stage->numbers);
     stage->blocks = arena_array(blocks->arena, graph->count + 1, sizeof *stage->blocks);
-    stage->shown = arena_array(blocks->arena, graph->count + 1, sizeof *stage->shown);
-    for (size_t i = 0; i < graph->count; i++) {
-        const struct node *node = &graph->nodes[i];
-        if (nest->axis[i] != at || node->op == OP_NUMBER)
-            continue;
-        if (nest->single[i]) {
-            if (computed(node))
+    stage->stale = true;
+    for (size_t i = 0; i < graph->count; i++)
+        if (nest->axis[i] == at && computed(&graph->nodes[i])) {
+            if (nest->single[i])
                 stage->numbers[stage->number_count++] = number_step(nest, i);
-            if (nest->size[i])
-                stage->shown[stage->shown_count++] = (int)i;
-        } else if (computed(node)) {
-            nest->block[i] = blocks->unused_count ? blocks->unused[--blocks->unused_count]
-                                                  : block_new(blocks, BLOCK);
-            stage->blocks[stage->block_count++] = block_step(nest, i);
-            give_back(blocks, nest, last, (int)i);
+            else
+                placed[count++] = (struct placed){ nest->numbers[i], i };
         }
+    qsort(placed, count, sizeof *placed, by_numbers);
+    for (size_t k = 0; k < count; k++) {
+        const size_t i = placed[k].node;
+        const bool again = last[i] >= 0 && blocks->unused_count;        /* what other groups read stays */
+        if (!k || placed[k].numbers != placed[k - 1].numbers)
+            *(struct group *)arena_push(blocks->arena, &stage->groups, &stage->group_count, &room,
+                                        sizeof *stage->groups) = (struct group){ placed[k].numbers, k, 0 };
+        stage->groups[stage->group_count - 1].count++;
+        nest->block[i] = again ? blocks->unused[--blocks->unused_count] : block_new(blocks, BLOCK);
+        stage->blocks[k] = block_step(nest, i);
+        give_back(blocks, nest, last, (int)i);
     }
 }
 
@@ -186,6 +246,7 @@ static void loop_nest_arrays(struct arena *arena, struct loop_nest *nest)
 {
     const size_t count = nest->graph->count + 1, inputs = nest->graph->input_count + 1;
     nest->axis = arena_array(arena, count, sizeof *nest->axis);
+    nest->numbers = arena_array(arena, count, sizeof *nest->numbers);
     nest->input = arena_array(arena, inputs, sizeof *nest->input);
     nest->column = arena_array(arena, inputs, sizeof *nest->column);
     nest->value = arena_array(arena, count, sizeof *nest->value);
@@ -220,9 +281,10 @@ struct loop_nest *loop_nest_make(struct arena *arena, const char *set, const str
         axis[i] = node_axis(&graph->nodes[i], axis, at);
         nest->single[i] = node_single(&graph->nodes[i], nest->single, at);
     }
-    last_readers(nest, last);
     place_numbers(nest, &blocks);
     place_inputs(nest, &blocks);
+    find_numbers(nest, arena);
+    last_readers(nest, last);
     for (int i = 0; i <= deepest(at, graph->input_count); i++)
         make_stage(nest, &blocks, last, i);
     return nest;
@@ -235,13 +297,24 @@ void loop_nest_number(struct loop_nest *nest, size_t input, double value)
     nest->value[nest->input[input]] = value;
 }
 
+/* What the stages from this one on read of others differs. */
+static void set_stale(struct loop_nest *nest, int from)
+{
+    for (int at = from; at < LOOP_NEST_AXES; at++)
+        nest->stage[at].stale = true;
+}
+
 void loop_nest_enter(struct loop_nest *nest, int axis)
 {
-    const struct stage *stage = &nest->stage[axis];
+    struct stage *stage = &nest->stage[axis];
     run_steps_scalar(stage->numbers, stage->number_count, 1);
     for (size_t i = 0; i < stage->shown_count; i++) {
-        int node = stage->shown[i];
+        const int node = stage->shown[i];
+        if (!memcmp(&nest->block[node][0], &nest->value[node], sizeof(double)))
+            continue;
         fill(nest->block[node], nest->value[node], nest->size[node]);
+        stage->changed |= number_bit(i);
+        set_stale(nest, axis + 1);
     }
 }
 
@@ -251,11 +324,21 @@ void loop_nest_column(struct loop_nest *nest, const double *column, size_t count
     nest->points = count;
     for (size_t i = 0; i < nest->columns; i++)
         memcpy(nest->column[i], column, count * sizeof *column);
+    set_stale(nest, 0);
 }
 
 void loop_nest_block(struct loop_nest *nest, int axis)
 {
-    nest->set->run(nest->stage[axis].blocks, nest->stage[axis].block_count, nest->points);
+    struct stage *stage = &nest->stage[axis];
+    for (size_t k = 0; k < stage->group_count; k++) {
+        const struct group *group = &stage->groups[k];
+        if (!stage->stale && !(group->numbers & stage->changed))
+            continue;
+        nest->set->run(stage->blocks + group->first, group->count, nest->points);
+        set_stale(nest, axis + 1);
+    }
+    stage->stale = false;
+    stage->changed = 0;
 }
 
 int loop_nest_axis(const struct loop_nest *nest, size_t output)

@@ -1,5 +1,4 @@
-/* root -- the fixed number of steps by which ROOT finds its value, for the interpreter and for compiled
- * rows alike. Included after rows/lanes.h.
+/* root -- the fixed number of steps by which ROOT finds its value. Included after rows/lanes.h.
  *
  * Steps 0 and 1 evaluate f at the two ends; each further step bisects the bracket, at the geometric mean
  * if both ends are positive, until the ends agree to the last digits. An end where f is 0 is the root, and

@@ -2,7 +2,7 @@
  *
  *   .chalk text -> formulas (rows) -> graph (nodes) -> value | derivative | interval |
  *                     |                            smaller graph, with some inputs fixed
- *                     +-> algebra, units, C for compiled rows
+ *                     +-> algebra, units
  *
  * Formulas are the rows of the formula files, each with its expression as a tree. A graph has the
  * nodes that some expressions need, given the facts of one scenario: each node comes after its
@@ -479,31 +479,5 @@ void algebra_print(struct buffer *out, const struct algebra *how, const struct e
 /* Print it as the content of a MathML <math> element; a row is <mrow data-row="NAME">. */
 void mathml_print(struct buffer *out, const struct algebra *how, const struct expr *expr);
 void mathml_symbol(struct buffer *out, const struct row *row);
-
-/* ---- compiled: rows compiled by the build --------------------------------------------------- */
-
-/* The columns of one table, in the order of the formulas' rows of that table. */
-struct compiled_table {
-    size_t entries;
-    const double *const *columns;
-};
-
-/* A function that computes some rows for many points, with the data that it reads and writes. */
-struct compiled {
-    const char *name;
-    unsigned conditions;                            /* of the formulas it was written from */
-    const char *const *fixed; size_t fixed_count;   /* inputs, one number each */
-    const char *const *vary;  size_t vary_count;    /* inputs, a column each */
-    const char *const *keep;  size_t keep_count;    /* rows, a column each */
-    const char *const *tables; size_t table_count;  /* tables summed over */
-    void (*run)(const double *fixed, const struct compiled_table *tables,
-                const double *const *vary, double *const *keep, size_t points);
-};
-/* The rows compiled for an instruction set ("portable", "avx2", "avx512"). */
-const struct compiled *compiled_list(const char *set, size_t *count);
-const struct compiled *compiled_find(const char *set, const char *name);
-/* Write the C of the compiled rows that `text` names (build time). */
-bool compiled_write(struct arena *arena, const struct formulas *sets[], const char *file,
-                    struct text text, struct buffer *out, struct error *error);
 
 #endif
