@@ -41,7 +41,7 @@ struct draws *draws_new(struct arena *arena, const struct sampler *sampler, uint
     for (int i = 0; i < QUANTITY_COUNT; i++)
         draws->quantity[i] = new_cells(arena, count);
     draws->all = all;
-    for (size_t i = 0; all && i < sampler->sheet->vary_count; i++)
+    for (int i = 0; all && i < UNKNOWN_COUNT; i++)
         draws->unknown[i] = new_cells(arena, count);
     draws->tier = arena_array(arena, blocks_of(count) + 1, BLOCK);
     return draws;
@@ -55,15 +55,14 @@ static void keep_column(uint16_t *cells, const double *values, size_t count)
 
 void draws_keep(struct draws *draws, const struct draw_block *block, size_t at, size_t count)
 {
-    const struct sampler *sampler = &draws->sampler;
     for (int i = 0; i < FIELD_COUNT; i++)
-        keep_column(draws->field[i] + at, block_column(block, sampler->field[i]), count);
+        keep_column(draws->field[i] + at, block->output[FIELDS_AT + i], count);
     for (int i = 0; i < QUANTITY_COUNT; i++)
-        keep_column(draws->quantity[i] + at, block_column(block, sampler->quantity[i]), count);
-    for (size_t i = 0; draws->all && i < sampler->sheet->vary_count; i++)
-        keep_column(draws->unknown[i] + at, block->unknown[i], count);
+        keep_column(draws->quantity[i] + at, block->output[QUANTITIES_AT + i], count);
+    for (int i = 0; draws->all && i < UNKNOWN_COUNT; i++)
+        keep_column(draws->unknown[i] + at, block->output[UNKNOWNS_AT + i], count);
     for (size_t k = 0; k < count; k++) {
-        double tier = block->tier[k];
+        double tier = block->output[TIER_AT][k];
         draws->tier[at + k] = (uint8_t)(tier >= 0 && tier < DEDUCE_TIERS ? tier : DEDUCE_TIERS - 1);
     }
 }
@@ -93,7 +92,7 @@ static void share_blocks(struct arena *arena, struct draws *draws)
         ranks_share(draws->ranks, arena, draws->field[i], blocks, CELLS);
     for (int i = 0; i < QUANTITY_COUNT; i++)
         ranks_share(draws->ranks, arena, draws->quantity[i], blocks, CELLS);
-    for (size_t i = 0; draws->all && i < draws->sampler.sheet->vary_count; i++)
+    for (int i = 0; draws->all && i < UNKNOWN_COUNT; i++)
         ranks_share(draws->ranks, arena, draws->unknown[i], blocks, CELLS);
     ranks_share(draws->ranks, arena, draws->tier, blocks, BLOCK);
 }
@@ -114,7 +113,7 @@ bool draws_make(struct arena *arena, const struct ranks *ranks, const struct for
         if (!ranks_mine(ranks, at / BLOCK))
             continue;
         block_draw(&sampler, &(*draws)->ziggurat, seed, at / BLOCK, &block);
-        block_run(&sampler, &block, size);
+        block_run(&block, size);
         draws_keep(*draws, &block, at, size);
     }
     share_blocks(arena, *draws);
@@ -136,12 +135,11 @@ bool draws_values(struct arena *arena, const struct formulas *formulas, const st
     for (size_t at = 0; at < count; at += BLOCK) {
         size_t size = count - at < BLOCK ? count - at : BLOCK;
         block_draw(&sampler, &ziggurat, seed, at / BLOCK, &block);
-        block_run(&sampler, &block, size);
+        block_run(&block, size);
         for (int i = 0; i < FIELD_COUNT; i++)
-            memcpy(field[i] + at, block_column(&block, sampler.field[i]), size * sizeof(double));
+            memcpy(field[i] + at, block.output[FIELDS_AT + i], size * sizeof(double));
         for (int i = 0; i < QUANTITY_COUNT; i++)
-            memcpy(quantity[i] + at, block_column(&block, sampler.quantity[i]),
-                   size * sizeof(double));
+            memcpy(quantity[i] + at, block.output[QUANTITIES_AT + i], size * sizeof(double));
     }
     return true;
 }
@@ -149,19 +147,4 @@ bool draws_values(struct arena *arena, const struct formulas *formulas, const st
 size_t draws_count(const struct draws *draws)
 {
     return draws->count;
-}
-
-bool draws_compiled(const struct draws *draws)
-{
-    return draws->sampler.compiled;
-}
-
-size_t draws_unknowns(const struct draws *draws)
-{
-    return draws->sampler.sheet->vary_count;
-}
-
-const char *draws_unknown(const struct draws *draws, size_t index)
-{
-    return draws->sampler.sheet->vary[index];
 }

@@ -9,26 +9,27 @@
 #include "infer/infer.h"
 #include "rows/random.h"
 
-enum { BLOCK = 1024, COORDINATES = 64, UNKNOWNS = 64, KEPT = 64 };
+#include "build/row_names.h"
 
-/* How a block of coordinates becomes values: two sets of compiled rows, or one graph of nodes. */
+/* The coordinates are the rows from draw_active to draw_multiple, in their order. */
+enum { BLOCK = 1024, COORDINATES = ROW_draw_multiple - ROW_draw_active + 1 };
+
+/* Where the values of a draw stand among the outputs of the graph. */
+enum { FIELDS_AT = 0, QUANTITIES_AT = FIELD_COUNT, UNKNOWNS_AT = QUANTITIES_AT + QUANTITY_COUNT,
+       TIER_AT = UNKNOWNS_AT + UNKNOWN_COUNT, OUTPUTS };
+
+/* The graph from coordinates to prices. */
 struct sampler {
     struct arena *arena;
-    const struct formulas *formulas;
-    const struct facts *facts;
-    const struct compiled *draw, *sheet;
-    double *draw_fixed, *sheet_fixed;
-    struct compiled_table *draw_tables, *sheet_tables;
-    bool compiled;
-    struct graph graph;             /* not compiled: sheet's rows, unknowns, the tier */
+    struct graph graph;
+    const char *coordinate[COORDINATES];
     bool normal[COORDINATES];       /* or even */
-    bool known[UNKNOWNS];           /* a fact gives it */
-    double value[UNKNOWNS];
-    int field[FIELD_COUNT], quantity[QUANTITY_COUNT];   /* kept, or KEPT + unknown */
 };
 
-struct draw_block {                      /* columns of BLOCK numbers */
-    double *coordinate[COORDINATES], *unknown[UNKNOWNS], *kept[KEPT], *tier;
+struct draw_block {                 /* columns of BLOCK numbers */
+    struct graph_program *program;
+    struct column *inputs;          /* of the graph: coordinates, and what is the same for all draws */
+    double *coordinate[COORDINATES], *output[OUTPUTS];
 };
 
 bool sampler_open(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
@@ -37,9 +38,7 @@ void block_open(struct arena *arena, const struct sampler *sampler, struct draw_
 /* The coordinates of block `number` of the draws of a seed. */
 void block_draw(const struct sampler *sampler, const struct ziggurat *ziggurat, uint64_t seed,
                 size_t number, struct draw_block *block);
-void block_run(const struct sampler *sampler, struct draw_block *block, size_t count);
-/* The column of a field or quantity. */
-const double *block_column(const struct draw_block *block, int index);
+void block_run(const struct draw_block *block, size_t count);
 
 struct draws {
     const struct ranks *ranks;
@@ -47,7 +46,7 @@ struct draws {
     struct ziggurat ziggurat;
     uint64_t seed;
     size_t count;
-    uint16_t *field[FIELD_COUNT], *quantity[QUANTITY_COUNT], *unknown[UNKNOWNS];
+    uint16_t *field[FIELD_COUNT], *quantity[QUANTITY_COUNT], *unknown[UNKNOWN_COUNT];
     uint8_t *tier;
     bool all;                       /* unknowns are kept too */
     const double *logs;             /* of the middle of each cell */

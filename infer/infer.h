@@ -6,7 +6,7 @@
  *                                     +---------- weighted draws --------+--> posterior quantiles
  *
  * Draws are made once from the priors (formulas/prices/priors.chalk) and run through the cost rows of a
- * price list (formulas/prices/price-list.chalk), which are compiled unless a user changed a formula. A
+ * price list (formulas/prices/price-list.chalk). A
  * price list only weights the draws, so that thousands of lists share one set. Each quantity of a draw
  * is stored as a cell of a logarithmic grid with 32 cells per octave: a likelihood is then a table, a
  * weight a product of a few table entries, and a quantile a sum over a histogram.
@@ -36,12 +36,20 @@ enum quantity_key {
     QUANTITY_COUNT
 };
 
+enum unknown {
+#define UNKNOWN(row) UNKNOWN_##row,
+#include "infer/unknown.def"
+#undef UNKNOWN
+    UNKNOWN_COUNT
+};
+
 /* A price of the list: the row of its cost, the row of the published price, its name in text. */
 struct field_row {
     const char *cost, *seen, *label;
 };
 extern const struct field_row fields[FIELD_COUNT];
 extern const char *const quantities[QUANTITY_COUNT];
+extern const char *const unknowns[UNKNOWN_COUNT];       /* "params_active" */
 
 /* The prior of a price given its cost (data/priors.csv). */
 struct belief {
@@ -68,9 +76,6 @@ bool draws_make(struct arena *arena, const struct ranks *ranks, const struct for
                 const struct facts *facts, uint64_t seed, size_t count, bool all, struct draws **draws,
                 struct error *error);
 size_t draws_count(const struct draws *draws);
-bool draws_compiled(const struct draws *draws);         /* false: interpreted, a formula was changed */
-size_t draws_unknowns(const struct draws *draws);
-const char *draws_unknown(const struct draws *draws, size_t index);    /* "params_active" */
 /* The exact values of the draws, for tests that make price lists from them. */
 bool draws_values(struct arena *arena, const struct formulas *formulas, const struct facts *facts,
                   uint64_t seed, size_t count, double *const field[FIELD_COUNT],
@@ -107,6 +112,6 @@ void deduce_spans(const struct draws *draws, const struct belief *beliefs,
 /* For each unknown, the share of the posterior variance of ln(quantity) that it explains alone: the
  * squared correlation of their logarithms. */
 void deduce_shares(const struct posterior *posterior, enum quantity_key quantity,
-                   double *share /* [draws_unknowns] */);
+                   double share[UNKNOWN_COUNT]);
 
 #endif

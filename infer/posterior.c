@@ -76,6 +76,11 @@ static double by_factor(const struct posterior_prior *prior, const struct poster
     return sum;
 }
 
+static double noise_of(const struct posterior_prior *prior, const struct posterior_value *value)
+{
+    return value->noise > 0 ? value->noise : prior->noise[value->kind];
+}
+
 /* ---- the posterior ----------------------------------------------------------------------------- */
 
 static void fill_root(const struct factor_posterior *posterior)
@@ -84,7 +89,7 @@ static void fill_root(const struct factor_posterior *posterior)
     const size_t n = posterior->count;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++) {
-            const double noise = prior->noise[posterior->values[i].kind];
+            const double noise = noise_of(prior, &posterior->values[i]);
             posterior->root[i * n + j] = posterior_between(prior, &posterior->values[i], &posterior->values[j]) +
                                          (i == j ? noise * noise : 0);
         }

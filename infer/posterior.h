@@ -32,6 +32,7 @@ struct posterior_value {
     double expected;                            /* l at the estimate */
     double slope[POSTERIOR_FACTORS];            /* of l, by x */
     double reach[POSTERIOR_FIELDS];             /* of l, by r: 1 and 0 where it is a time between tokens */
+    double noise;                               /* standard deviation of its own; 0: that of its kind */
 };
 
 struct factor_posterior {

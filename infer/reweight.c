@@ -83,7 +83,6 @@ static double log_gamma_half(int half)
 /* ---- where the weight lies ---------------------------------------------------------------- */
 
 struct heavy_region {
-    size_t size;                                /* coordinates */
     double mean[COORDINATES], root[COORDINATES][COORDINATES];   /* lower triangle */
     double points;                              /* that it was made from */
     double log_scale;                           /* of the t density */
@@ -111,7 +110,7 @@ static double flatten(const double *logs, double *weight, size_t count)
 /* The coordinates of one draw, normal ones. */
 static void point_of(const struct draws *draws, const struct draw_block *block, size_t at, double *z)
 {
-    for (size_t i = 0; i < draws->sampler.draw->vary_count; i++) {
+    for (size_t i = 0; i < COORDINATES; i++) {
         double x = block->coordinate[i][at];
         z[i] = draws->sampler.normal[i] ? x : normal_quantile(x);
     }
@@ -123,14 +122,14 @@ static void load_block(const struct draws *draws, size_t number, struct draw_blo
         block_draw(&draws->sampler, &draws->ziggurat, draws->seed, number, block);
         return;
     }
-    for (size_t i = 0; i < draws->sampler.draw->vary_count; i++)
+    for (size_t i = 0; i < COORDINATES; i++)
         memcpy(block->coordinate[i], draws->coordinate[i] + number * BLOCK,
                BLOCK * sizeof(double));
 }
 
 static void add_point(struct heavy_region *place, const double *z, double weight)
 {
-    for (size_t i = 0; i < place->size; i++) {
+    for (size_t i = 0; i < COORDINATES; i++) {
         place->mean[i] += weight * z[i];
         for (size_t j = 0; j <= i; j++)
             place->root[i][j] += weight * z[i] * z[j];
@@ -166,7 +165,7 @@ static void add_blocks(struct heavy_region *place, const struct draws *draws, st
 static void close_place(struct heavy_region *place)
 {
     double total = place->points;
-    size_t n = place->size;
+    const size_t n = COORDINATES;
     double logs = 0;
     for (size_t i = 0; i < n; i++)
         place->mean[i] /= total;
@@ -194,7 +193,7 @@ static void find_place(struct arena *arena, const struct posterior *posterior,
     const struct draws *draws = posterior->draws;
     double *weight = arena_array(arena, draws->count + 1, sizeof *weight);
     double *logs = arena_array(arena, draws->count + 1, sizeof *logs);
-    *place = (struct heavy_region){ .size = draws->sampler.draw->vary_count };
+    *place = (struct heavy_region){ 0 };
     for (size_t k = 0; k < draws->count; k++)
         logs[k] = posterior->weight[k] > 0 ? scalar_log(posterior->weight[k] / posterior->largest)
                                            : -INFINITY;
@@ -210,11 +209,11 @@ static void draw_point(const struct heavy_region *place, struct random *random, 
                        double *z)
 {
     if (random_uniform(random) < FROM_PRIOR) {
-        memcpy(z, free, place->size * sizeof *z);
+        memcpy(z, free, COORDINATES * sizeof *z);
         return;
     }
     double scale = sqrt(DEGREES / (2 * random_gamma(random, DEGREES / 2.0)));
-    for (size_t i = 0; i < place->size; i++) {
+    for (size_t i = 0; i < COORDINATES; i++) {
         double sum = 0;
         for (size_t j = 0; j <= i; j++)
             sum += place->root[i][j] * free[j];
@@ -226,7 +225,7 @@ static void draw_point(const struct heavy_region *place, struct random *random, 
 static double share_of(const struct heavy_region *place, const double *z)
 {
     double solved[COORDINATES], square = 0, prior = 0;
-    for (size_t i = 0; i < place->size; i++) {
+    for (size_t i = 0; i < COORDINATES; i++) {
         double sum = z[i] - place->mean[i];
         for (size_t j = 0; j < i; j++)
             sum -= place->root[i][j] * solved[j];
@@ -235,7 +234,7 @@ static double share_of(const struct heavy_region *place, const double *z)
         prior += z[i] * z[i];
     }
     double log_t = place->log_scale -
-                   (DEGREES + (double)place->size) / 2 * scalar_log(1 + square / DEGREES);
+                   (DEGREES + COORDINATES) / 2 * scalar_log(1 + square / DEGREES);
     return 1 / (FROM_PRIOR + (1 - FROM_PRIOR) * scalar_exp(fmin(log_t + prior / 2, 700)));
 }
 
@@ -246,10 +245,10 @@ static void draw_block(const struct draws *draws, const struct heavy_region *pla
     struct random random;
     random_stream(&random, draws->seed, "draws again", round << 32 | at / BLOCK);
     for (size_t k = 0; k < BLOCK; k++) {
-        random_normals(&random, &draws->ziggurat, free, place->size);
+        random_normals(&random, &draws->ziggurat, free, COORDINATES);
         draw_point(place, &random, free, z);
         draws->share[at + k] = share_of(place, z);
-        for (size_t i = 0; i < place->size; i++) {
+        for (size_t i = 0; i < COORDINATES; i++) {
             double even = draws->sampler.normal[i] ? 0 : normal_below(z[i]);
             block->coordinate[i][k] = draws->sampler.normal[i] ? z[i]
                                       : fmin(fmax(even, 0x1p-33), 1 - 0x1p-33);
@@ -268,13 +267,13 @@ const struct draws *draws_reweight(struct arena *arena, const struct posterior *
     block_open(arena, &from->sampler, &block);
     draws->share = arena_array(arena, AGAIN, sizeof(double));
     find_place(arena, posterior, &block, place);
-    for (size_t i = 0; i < place->size; i++)
+    for (size_t i = 0; i < COORDINATES; i++)
         draws->coordinate[i] = arena_array(arena, AGAIN, sizeof(double));
     for (size_t at = 0; at < AGAIN; at += BLOCK) {
         draw_block(draws, place, at, round, &block);
-        for (size_t i = 0; i < place->size; i++)
+        for (size_t i = 0; i < COORDINATES; i++)
             memcpy(draws->coordinate[i] + at, block.coordinate[i], BLOCK * sizeof(double));
-        block_run(&from->sampler, &block, BLOCK);
+        block_run(&block, BLOCK);
         draws_keep(draws, &block, at, BLOCK);
     }
     return draws;

@@ -241,7 +241,7 @@ struct moments {
     double x, xx, xy;
 };
 
-void deduce_shares(const struct posterior *posterior, enum quantity_key quantity, double *share)
+void deduce_shares(const struct posterior *posterior, enum quantity_key quantity, double share[UNKNOWN_COUNT])
 {
     const struct draws *draws = posterior->draws;
     const uint16_t *cells = draws->quantity[quantity];
@@ -251,7 +251,7 @@ void deduce_shares(const struct posterior *posterior, enum quantity_key quantity
         y += posterior->weight[k] * logs[cells[k]];
         yy += posterior->weight[k] * logs[cells[k]] * logs[cells[k]];
     }
-    for (size_t i = 0; i < draws->sampler.sheet->vary_count; i++) {
+    for (size_t i = 0; i < UNKNOWN_COUNT; i++) {
         struct moments m = { 0, 0, 0 };
         if (!ranks_mine(draws->ranks, i))
             continue;
@@ -262,5 +262,5 @@ void deduce_shares(const struct posterior *posterior, enum quantity_key quantity
         double both = m.xy - m.x * y, spread = (m.xx - m.x * m.x) * (yy - y * y);
         share[i] = spread > 1e-12 ? both * both / spread : 0;
     }
-    ranks_share(draws->ranks, draws->sampler.arena, share, draws->sampler.sheet->vary_count, sizeof *share);
+    ranks_share(draws->ranks, draws->sampler.arena, share, UNKNOWN_COUNT, sizeof *share);
 }
