@@ -1,9 +1,10 @@
-/* bench -- points a second of one core: rows compiled, rows interpreted, and the same
+/* bench -- points a second of one core: rows, and the same
  * columns by hand, for each instruction set; then serving points of models. Ratios are the answer; absolute figures move
  * with the machine. Each figure is the best of several turns taken in rotation, so that
  * all see the same machine. */
 #include "ask/ask.h"
 #include "bench/hand.h"
+#include "build/row_names.h"
 #include "scenario/values.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ struct bench {
     struct command command;
     struct hand hand;
     struct graph graph;
-    double *batch, *context, *out[KEEP], fixed[64];
+    double *batch, *context, *out[KEEP];
     struct column *inputs;
 };
 
@@ -66,7 +67,8 @@ static double *column(struct bench *bench)
 static void prepare(struct bench *bench)
 {
     struct error error;
-    const struct compiled *compiled = compiled_find("portable", "roofline");
+    static const char *const keep[KEEP] = { NAME_bound_compute, NAME_bound_memory, NAME_bound_step, NAME_bound_throughput,
+                                            NAME_bound_cost_per_token };
     const struct expr *exprs[KEEP];
     need(scenario_open(&bench->scenario, &bench->arena, &bench->command,
                        (struct subject){ 0 }, &error),
@@ -81,11 +83,9 @@ static void prepare(struct bench *bench)
         value(bench, "flop_per_mac"), value(bench, "params_active"), value(bench, "params_total"),
         value(bench, "weight_bytes"), value(bench, "kv_per_token"), value(bench, "chips"),
         value(bench, "peak_flops"), value(bench, "hbm_bandwidth"), value(bench, "chip_price") };
-    for (size_t i = 0; i < compiled->fixed_count; i++)
-        bench->fixed[i] = value(bench, compiled->fixed[i]);
     for (int i = 0; i < KEEP; i++) {
         bench->out[i] = column(bench);
-        need(expr_parse(&bench->scenario.formulas, "bench", 1, text_of(compiled->keep[i]), &exprs[i],
+        need(expr_parse(&bench->scenario.formulas, "bench", 1, text_of(keep[i]), &exprs[i],
                         &error), &error);
     }
     need(graph_build(&bench->arena, &bench->scenario.formulas, &bench->scenario.facts, exprs, KEEP,
@@ -97,23 +97,19 @@ static void prepare(struct bench *bench)
     bench->inputs[graph_input(&bench->graph, "context")] = (struct column){ bench->context, 1 };
 }
 
-enum way { HAND_LANES, HAND_PLAIN, COMPILED, INTERPRETED, WAYS };
+enum way { HAND_LANES, HAND_PLAIN, ROWS, WAYS };
 
-static void once(struct bench *bench, const struct loop_set *set, const struct compiled *compiled,
-                 const struct graph_program *program, enum way way)
+static void once(struct bench *bench, const struct loop_set *set, const struct graph_program *program, enum way way)
 {
-    const double *vary[] = { bench->batch, bench->context };
     switch (way) {
     case HAND_LANES: set->lanes(&bench->hand, bench->batch, bench->context, bench->out, POINTS); break;
     case HAND_PLAIN: set->plain(&bench->hand, bench->batch, bench->context, bench->out, POINTS); break;
-    case COMPILED: compiled->run(bench->fixed, NULL, vary, bench->out, POINTS); break;
     default: graph_program_run(program, bench->inputs, bench->out, POINTS); break;
     }
 }
 
 static void measure(struct bench *bench, const struct loop_set *set)
 {
-    const struct compiled *compiled = compiled_find(set->name, "roofline");
     struct graph_program *program = graph_program_make(&bench->arena, set->name, &bench->graph,
                                                        bench->inputs);
     double best[WAYS] = { 0 };
@@ -121,13 +117,12 @@ static void measure(struct bench *bench, const struct loop_set *set)
         for (int way = 0; way < WAYS; way++) {
             double start = seconds();
             for (int i = 0; i < REPEATS; i++)
-                once(bench, set, compiled, program, (enum way)way);
+                once(bench, set, program, (enum way)way);
             double rate = REPEATS * (double)POINTS / (seconds() - start) / 1e6;
             best[way] = rate > best[way] ? rate : best[way];
         }
-    printf("%-9s %8.0f %8.0f %9.0f %12.0f   %8.2f %11.2f\n", set->name, best[HAND_LANES],
-           best[HAND_PLAIN], best[COMPILED], best[INTERPRETED], best[COMPILED] / best[HAND_LANES],
-           best[INTERPRETED] / best[HAND_LANES]);
+    printf("%-9s %8.0f %8.0f %8.0f   %10.2f\n", set->name, best[HAND_LANES], best[HAND_PLAIN], best[ROWS],
+           best[ROWS] / best[HAND_LANES]);
 }
 
 /* ---- serving points: model, machine and layout fixed ------------------------------------- */
@@ -219,7 +214,7 @@ static void measure_points(struct points *points, size_t which)
 
 static void bench_points(void)
 {
-    printf("\nserving points, interpreted, million a second: time between tokens, tokens/s a GPU,\n"
+    printf("\nserving points, million a second: time between tokens, tokens/s a GPU,\n"
            "cost of a token, share of the seats taken\n%-14s %-24s", "model", "what varies");
     for (size_t s = 0; s < SETS; s++)
         printf(" %8s", sets[s].name);
@@ -237,9 +232,8 @@ int main(void)
     static struct bench bench;
     prepare(&bench);
     printf("roofline rows, million points a second, one core\n"
-           "%-9s %8s %8s %9s %12s   %8s %11s\n", "set", "by hand", "plain C", "compiled",
-           "interpreted", "compiled", "interpreted");
-    printf("%-9s %8s %8s %9s %12s   %20s\n", "", "(lanes)", "", "", "", "of by hand");
+           "%-9s %8s %8s %8s   %10s\n", "set", "by hand", "plain C", "rows", "of by hand");
+    printf("%-9s %8s\n", "", "(lanes)");
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         if (graph_run_has(sets[i].name))
             measure(&bench, &sets[i]);

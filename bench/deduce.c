@@ -43,7 +43,7 @@ int main(void)
             double start = cpu();
             block_draw(&sampler, &ziggurat, 1, at / BLOCK, &block);
             double made = cpu();
-            block_run(&sampler, &block, BLOCK);
+            block_run(&block, BLOCK);
             double done = cpu();
             draws_keep(draws, &block, at, BLOCK);
             drawn[turn] += made - start;
@@ -53,7 +53,7 @@ int main(void)
         whole[turn] = drawn[turn] + run[turn] + kept[turn];
     }
     printf("\ndeduce, %d draws, CPU of one thread\n", DRAWS);
-    line("rows: unknowns and prices, compiled", run, "bar: 10 M/s");
+    line("rows: unknowns and prices", run, "bar: 10 M/s");
     line("random numbers, 32 a draw", drawn, "");
     line("cells kept", kept, "");
     line("all of it", whole, "");

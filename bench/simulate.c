@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { TURNS = 7 };
 
@@ -104,6 +106,38 @@ static void sweep(const struct trace *trace, const struct sim_options *options)
            "R1 with 1,000 sizes of a chunk, all cores", wall() - before, cpu() - cpu_before);
 }
 
+/* A fleet of 10,000 in a process of its own, so that its memory can be told: a tenth of the requests, or with
+ * CHALKLINE_LONG all of them. */
+static void fleet(void)
+{
+    const size_t count = getenv("CHALKLINE_LONG") ? 100000000 : 10000000;
+    struct rusage use;
+    const pid_t child = fork();
+    if (!child) {
+        struct arena arena = { 0 };
+        struct generate_change change = { .forget = true };
+        struct trace drawn, trace;
+        struct sim_result result;
+        struct error error;
+        struct sim_options options = options_of(&scheduler_sarathi, &chat, 28000);
+        options.replicas = 10000;
+        const char *words = arena_print(&arena, "poisson:rate=80000,count=%zu,input=1000,output=200", count);
+        if (!generate_changed(&arena, words, &change, &drawn, &error))
+            _exit(1);
+        generate_again(&arena, &drawn, 1, false, &trace);
+        _exit(!sim_run(&arena, &trace, &options, &result, &error));
+    }
+    int status;
+    if (child < 0 || wait4(child, &status, 0, &use) != child || status) {
+        fprintf(stderr, "the fleet of 10,000 replicas did not run\n");
+        exit(1);
+    }
+    const double seconds = (double)use.ru_utime.tv_sec + 1e-6 * (double)use.ru_utime.tv_usec +
+                           (double)use.ru_stime.tv_sec + 1e-6 * (double)use.ru_stime.tv_usec;
+    printf("  %3zu M chats, 10,000 replicas, sarathi            %8.1f s  %9.0f requests/s %6.1f MB  bar: 2,000 MB for 100 M\n",
+           count / 1000000, seconds, (double)count / seconds, 1e-3 * (double)use.ru_maxrss);
+}
+
 int main(void)
 {
     struct arena arena = { 0 };
@@ -124,6 +158,8 @@ int main(void)
         return 1;
     struct sim_options sarathi = options_of(&scheduler_sarathi, &reference, 28000);
     printf("\nsimulator, CPU of one thread, memory beyond the trace\n");
+    fflush(stdout);
+    fleet();
     double r1 = line("R1: Azure conversation, sarathi", &conversation, &sarathi, drawn, "bar: 20 ms");
     line("R3: Azure code, sarathi", &code, &sarathi, code_drawn, "bar: 6 ms");
     struct sim_options stepping = sarathi;

@@ -14,8 +14,6 @@
 const char *const router_names[ROUTER_COUNT + 1] = {
     "round-robin", "least-pending", "least-tokens", "prefix" };
 
-enum { NOWHERE = UINT16_MAX };
-
 /* ---- events --------------------------------------------------------------------------------- */
 
 static bool sooner(const struct event *a, const struct event *b)
@@ -131,16 +129,82 @@ bool fleet_expects(const struct fleet_run *run)
 
 /* ---- the router ----------------------------------------------------------------------------- */
 
+static struct replica_pool *pool_with(struct fleet_run *run, size_t replica)
+{
+    return replica < run->prompts.count ? &run->prompts : &run->decodes;
+}
+
+static void touch_loads(struct fleet_run *run, size_t replica)
+{
+    struct replica_pool *pool = pool_with(run, replica);
+    loads_touch(&pool->loads, replica - pool->first, run->state[replica] == REPLICA_UP);
+}
+
+/* A replica that has ended its step is started before its next end counts. */
+void fleet_touch(struct fleet_run *run, const struct replica *replica)
+{
+    calendar_touch(&run->calendar, replica, run->stirred[replica->index] ? INFINITY : replica->next);
+    touch_loads(run, replica->index);
+}
+
+static void settle(struct fleet_run *run, struct replica *replica, double now)
+{
+    if (!replica->scheduler->settle)
+        return;
+    replica->scheduler->settle(replica, now);
+    fleet_touch(run, replica);
+}
+
 /* The load by which the router compares replicas; the smallest is chosen. */
-static uint64_t load_of(struct replica *replica, enum router router, double now)
+static uint64_t load_of(struct fleet_run *run, struct replica *replica, enum router router, double now)
 {
     if (router == ROUTER_LEAST_PENDING)
         return replica->waiting;
-    if (replica->scheduler->left && (router == ROUTER_LEAST_TOKENS || !replica->scheduler->cached))
-        return replica->scheduler->left(replica, now);
-    if (replica->scheduler->settle)
-        replica->scheduler->settle(replica, now);
+    if (replica->scheduler->course && (router == ROUTER_LEAST_TOKENS || !replica->scheduler->cached)) {
+        const struct course course = replica->scheduler->course(replica);
+        return course_left(&course, now);
+    }
+    settle(run, replica, now);
     return replica->tokens_left;
+}
+
+/* The router sees at once whether a replica is up. One that comes up has nothing to do: the router looks at all
+ * others too, whose loads would else hold all that was sent since the last look. */
+static void set_state(struct fleet_run *run, size_t replica, enum replica_state state, double now)
+{
+    struct replica_pool *pool = pool_with(run, replica);
+    run->state[replica] = state;
+    touch_loads(run, replica);
+    if (state == REPLICA_UP)
+        pool->seen.due = now;
+    else if (run->simulation.options->refresh > 0)
+        snapshot_set(&pool->seen, replica - pool->first, UINT64_MAX);
+}
+
+/* Look at all replicas, unless the last look is young enough. */
+static void look_around(struct fleet_run *run, struct replica_pool *pool, double now)
+{
+    if (now < pool->seen.due)
+        return;
+    for (size_t i = 0; i < pool->count; i++)
+        if (run->state[pool->first + i] == REPLICA_UP)
+            snapshot_set(&pool->seen, i,
+                         load_of(run, run->replicas[pool->first + i], run->simulation.options->router, now));
+    pool->seen.due = now + run->simulation.options->refresh;
+}
+
+/* The router knows what it sends: tokens without the last, as iteration.c counts them; vllm.c counts that too. */
+static struct replica *by_snapshot(struct fleet_run *run, struct replica_pool *pool, uint32_t id, double now)
+{
+    const struct simulation *simulation = &run->simulation;
+    look_around(run, pool, now);
+    const size_t chosen = snapshot_least(&pool->seen);
+    if (chosen == pool->count)
+        return NULL;
+    const uint64_t tokens = simulation_total(simulation, id) - simulation->ready[id] - 1;
+    snapshot_set(&pool->seen, chosen, snapshot_load(&pool->seen, chosen) +
+                 (simulation->options->router == ROUTER_LEAST_TOKENS ? tokens : 1));
+    return run->replicas[pool->first + chosen];
 }
 
 static struct replica *round_robin(struct fleet_run *run, struct replica_pool *pool)
@@ -164,7 +228,7 @@ static struct replica *by_prefix(struct fleet_run *run, struct replica_pool *poo
     size_t most = 0;
     for (size_t i = pool->first; i < pool->first + pool->count; i++)
         if (run->state[i] == REPLICA_UP) {
-            mean += (double)load_of(run->replicas[i], ROUTER_PREFIX, now);
+            mean += (double)load_of(run, run->replicas[i], ROUTER_PREFIX, now);
             up++;
         }
     mean = (mean + (double)simulation_total(&run->simulation, id)) / up;
@@ -172,7 +236,7 @@ static struct replica *by_prefix(struct fleet_run *run, struct replica_pool *poo
         struct replica *replica = run->replicas[i];
         if (run->state[i] != REPLICA_UP)
             continue;
-        uint64_t load = load_of(replica, ROUTER_PREFIX, now);
+        uint64_t load = load_of(run, replica, ROUTER_PREFIX, now);
         if ((double)load > most_load * mean)
             continue;
         size_t cached = replica->scheduler->cached ? replica->scheduler->cached(replica, id, now) : 0;
@@ -196,12 +260,16 @@ static struct replica *choose_replica(struct fleet_run *run, struct replica_pool
         return round_robin(run, pool);
     if (router == ROUTER_PREFIX)
         return by_prefix(run, pool, id, now);
+    if (run->simulation.options->refresh > 0)
+        return by_snapshot(run, pool, id, now);
+    if (loads_known(&pool->loads))
+        return loads_least(&pool->loads, now);
     for (size_t i = pool->first; i < pool->first + pool->count; i++) {
         if (run->state[i] != REPLICA_UP)
             continue;
         if (pool->count == 1)
             return run->replicas[i];
-        uint64_t load = load_of(run->replicas[i], router, now);
+        uint64_t load = load_of(run, run->replicas[i], router, now);
         if (load < least) {
             least = load;
             chosen = run->replicas[i];
@@ -213,13 +281,18 @@ static struct replica *choose_replica(struct fleet_run *run, struct replica_pool
 static void send(struct fleet_run *run, struct replica_pool *pool, uint32_t id, double now)
 {
     struct replica *replica = choose_replica(run, pool, id, now);
-    run->where[id] = NOWHERE;
+    run->where[id] = FLEET_NOWHERE;
     if (!replica) {
         queue_last(&run->simulation, &run->homeless, id);
         return;
     }
     run->where[id] = (uint16_t)replica->index;
     replica->scheduler->take(replica, id, now);
+    fleet_touch(run, replica);
+    const struct sim_watch *watch = &run->simulation.options->watch;
+    if (watch->sent)
+        watch->sent(watch->context, id, replica->index, now, &(struct sim_sample){
+            .waiting = replica->waiting - 1, .running = replica->running, .replicas = 1, .blocks_used = replica->blocks_used });
 }
 
 /* ---- the next questions --------------------------------------------------------------------- */
@@ -255,6 +328,7 @@ static void session_ends(struct fleet_run *run, uint32_t id)
 void run_leave(struct fleet_run *run, uint32_t id, bool answered, double now)
 {
     run->left--;
+    window_left(&run->simulation.window, id);
     if (answered) {
         run->done++;
         run->tokens += run->simulation.trace->output[id];
@@ -298,23 +372,26 @@ void fleet_route(struct fleet_run *run, uint32_t id, double now)
 
 /* Take a request back from the queue of a replica; a fast-forward ends, since the one behind may
  * enter. */
-static bool take_back(struct replica *replica, uint32_t id, double now)
+static bool take_back(struct fleet_run *run, struct replica *replica, uint32_t id, double now)
 {
     const struct scheduler *scheduler = replica->scheduler;
-    if (scheduler->settle)
-        scheduler->settle(replica, now);
-    return scheduler->drop && scheduler->drop(replica, id);
+    settle(run, replica, now);
+    if (!scheduler->drop)
+        return false;
+    const bool waited = scheduler->drop(replica, id);
+    fleet_touch(run, replica);
+    return waited;
 }
 
 bool fleet_take_back(struct fleet_run *run, uint32_t id, double now)
 {
     struct simulation *simulation = &run->simulation;
     uint16_t at = run->where[id];
-    if (simulation->result->first_token[id] >= 0 ||
-        (at == NOWHERE ? !queue_remove(simulation, &run->homeless, id)
-                       : !take_back(run->replicas[at], id, now)))
+    if (window_gone(&simulation->window, id) || simulation->result->first_token[id] >= 0 ||
+        (at == FLEET_NOWHERE ? !queue_remove(simulation, &run->homeless, id)
+                       : !take_back(run, run->replicas[at], id, now)))
         return false;
-    run->where[id] = NOWHERE;
+    run->where[id] = FLEET_NOWHERE;
     simulation->result->gave_up++;
     run_leave(run, id, false, now);
     return true;
@@ -337,7 +414,7 @@ void fleet_move(struct fleet_run *run, uint32_t id, double now)
     struct simulation *simulation = &run->simulation;
     double bytes = simulation->trace->prompt[id] * simulation->options->split.token_bytes;
     const size_t from = run->where[id], ranks = run->link_count / run->prompts.count;
-    run->where[id] = NOWHERE;
+    run->where[id] = FLEET_NOWHERE;
     simulation->result->completed[id] = -1;         /* only its prompt is */
     link_add(run->links[from * ranks + run->moves[from]++ % ranks], now, bytes, id);
     find_next_moved(run);
@@ -361,8 +438,9 @@ static void arrive_moved(struct fleet_run *run, uint32_t id, double now)
 
 static void fetched(struct fleet_run *run, uint32_t id, double now)
 {
-    struct replica *replica = run->replicas[run->where[id] == NOWHERE ? 0 : run->where[id]];
+    struct replica *replica = run->replicas[run->where[id] == FLEET_NOWHERE ? 0 : run->where[id]];
     replica->scheduler->fetched(replica, id, now);
+    fleet_touch(run, replica);
 }
 
 static void open_tiers(struct arena *arena, struct fleet_run *run)
@@ -417,7 +495,7 @@ static void plan_failure(struct fleet_run *run, uint32_t replica, double now)
 
 static void comes_up(struct fleet_run *run, uint32_t replica, double now)
 {
-    run->state[replica] = REPLICA_UP;
+    set_state(run, replica, REPLICA_UP, now);
     plan_failure(run, replica, now);
     house_homeless(run, now);
 }
@@ -438,14 +516,15 @@ static void fail(struct fleet_run *run, uint32_t at, double now)
     run->doomed[at] = false;
     if (run->state[at] != REPLICA_UP)
         return;
-    run->state[at] = REPLICA_FAILED;
+    set_state(run, at, REPLICA_FAILED, now);
     simulation->result->failures++;
     simulation->restarts++;                         /* a fleet that only fails is a loop too */
     replica->scheduler->clear(replica, now);
+    fleet_touch(run, replica);
     if (simulation->tiers)
         tiers_clear(simulation->tiers, at, now);
     fleet_plan(run, now + simulation->options->restart, EVENT_RETURN, at);
-    for (uint32_t id = 0; id < simulation->trace->count; id++)
+    for (uint32_t id = (uint32_t)simulation->window.oldest; id < simulation->window.drawn; id++)
         if (run->where[id] == at && !(simulation->result->completed[id] >= 0)) {
             simulation->result->lost++;
             simulation->ready[id] = 0;
@@ -457,7 +536,7 @@ static void fail(struct fleet_run *run, uint32_t at, double now)
 
 static void stop(struct fleet_run *run, size_t replica, double now)
 {
-    run->state[replica] = REPLICA_DOWN;
+    set_state(run, replica, REPLICA_DOWN, now);
     run->simulation.result->pool_there[replica < run->prompts.count] += now - run->since[replica];
     run->since[replica] = NAN;
 }
@@ -468,13 +547,13 @@ static void start_one(struct fleet_run *run, double now)
     struct replica_pool *pool = &run->decodes;
     for (size_t i = pool->first; i < pool->first + pool->count; i++)
         if (run->state[i] == REPLICA_LEAVING) {
-            run->state[i] = REPLICA_UP;
+            set_state(run, i, REPLICA_UP, now);
             plan_failure(run, (uint32_t)i, now);
             return;
         }
     for (size_t i = pool->first; i < pool->first + pool->count; i++)
         if (run->state[i] == REPLICA_DOWN) {
-            run->state[i] = REPLICA_STARTING;
+            set_state(run, i, REPLICA_STARTING, now);
             run->since[i] = now;
             fleet_plan(run, now + scaling->start_up, EVENT_READY, (uint32_t)i);
             return;
@@ -492,7 +571,7 @@ static void send_one_away(struct fleet_run *run, double now)
         }
     for (size_t i = pool->first + pool->count; i-- > pool->first;)
         if (run->state[i] == REPLICA_UP) {
-            run->state[i] = REPLICA_LEAVING;
+            set_state(run, i, REPLICA_LEAVING, now);
             return;
         }
 }
@@ -585,16 +664,21 @@ static void open_links(struct arena *arena, struct fleet_run *run)
 void fleet_open(struct arena *arena, struct fleet_run *run)
 {
     const struct sim_options *options = run->simulation.options;
-    const size_t prompts = options->split.replicas, count = run->simulation.trace->count;
+    const size_t prompts = options->split.replicas;
     run->arena = arena;
     run->prompts = (struct replica_pool){ .first = 0, .count = prompts };
     run->decodes = (struct replica_pool){ .first = prompts, .count = decode_replicas(options) };
     run->state = arena_array(arena, run->replica_count, sizeof *run->state);
+    for (size_t i = 0; i < 2; i++) {
+        struct replica_pool *pool = i ? &run->decodes : &run->prompts;
+        if (options->refresh > 0)
+            snapshot_open(&pool->seen, arena, pool->count);
+        else
+            loads_open(&pool->loads, arena, run->replicas + pool->first, pool->count, options->router);
+    }
     run->doomed = arena_array(arena, run->replica_count, sizeof *run->doomed);
     run->since = arena_array(arena, run->replica_count, sizeof *run->since);
-    run->where = arena_array(arena, count, sizeof *run->where);
-    for (size_t i = 0; i < count; i++)
-        run->where[i] = NOWHERE;
+    run->where = window_array(&run->simulation.window, arena, sizeof *run->where);
     run->homeless = QUEUE_EMPTY;
     random_stream(&run->random, options->seed, "failures", 0);
     open_tiers(arena, run);

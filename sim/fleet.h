@@ -7,6 +7,9 @@
 #define SIM_FLEET_H
 
 #include "sim/replica.h"
+#include "sim/calendar.h"
+#include "sim/loads.h"
+#include "sim/snapshot.h"
 #include "sim/cache/link.h"
 #include "rows/random.h"
 
@@ -27,7 +30,7 @@ struct event {
     uint32_t id;
 };
 
-enum { FLEET_MOST = 60000 };        /* replicas; their indices are 16 bits (run->where) */
+enum { FLEET_MOST = 60000, FLEET_NOWHERE = UINT16_MAX };   /* replicas; run->where of a request that is at none */
 
 enum replica_state {
     REPLICA_DOWN, REPLICA_STARTING, REPLICA_UP, REPLICA_LEAVING, REPLICA_FAILED
@@ -36,6 +39,8 @@ enum replica_state {
 struct replica_pool {               /* the replicas among which the router chooses */
     size_t first, count;
     uint64_t turn;          /* requests routed so far, for round-robin */
+    struct loads loads;
+    struct snapshot seen;   /* with options->refresh, in the place of `loads` */
 };
 
 /* The state of one run of the simulator. */
@@ -44,6 +49,7 @@ struct fleet_run {
     struct arena *arena;
     struct replica **replicas;
     size_t replica_count;
+    struct calendar calendar;
     bool *stirred;          /* replicas whose batch ended in this moment */
     size_t arrived;         /* requests of the trace that have arrived, or that users have sent */
     size_t left;            /* requests that are neither completed nor lost */
@@ -76,6 +82,8 @@ const struct sim_server *fleet_server(const struct sim_options *options, size_t 
 void fleet_open(struct arena *arena, struct fleet_run *run);
 void fleet_close(struct fleet_run *run);
 
+/* A function of a scheduler was called that may have changed the replica: the calendar and the router look at it again. */
+void fleet_touch(struct fleet_run *run, const struct replica *replica);
 /* Route the request to a replica, or refuse it. */
 void fleet_route(struct fleet_run *run, uint32_t id, double now);
 /* Start the KV transfer of a request whose prefill has ended. */

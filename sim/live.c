@@ -114,6 +114,7 @@ static void cut(struct live *live, uint32_t id)
     if (live->options.split.replicas || at >= run->replica_count || !run->replicas[at]->scheduler->cut)
         return;
     live->trace.output[id] = run->replicas[at]->scheduler->cut(run->replicas[at], id);
+    fleet_touch(run, run->replicas[at]);
 }
 
 bool live_take_back(struct live *live, uint32_t id, double now)

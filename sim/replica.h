@@ -13,12 +13,15 @@
 #define SIM_REPLICA_H
 
 #include "sim/sim.h"
+#include "sim/window.h"
 #include "sim/cache/tiers.h"
 
 enum { NOBODY = UINT32_MAX };       /* no request */
 
-/* The state of a run that schedulers see. Arrays have an element per request of the trace. */
+/* The state of a run that schedulers see. Arrays have an element per request of the trace (window_array). */
 struct simulation {
+    struct arena *arena;
+    struct window window;
     const struct trace *trace;
     const struct sim_options *options;
     struct sim_result *result;
@@ -29,7 +32,7 @@ struct simulation {
     struct tiers *tiers;    /* KV tiers below the GPU memory of all replicas; NULL: none */
     void *shared;           /* per-request data of the scheduler; its first replica allocates it */
     uint32_t *ended;        /* requests that completed at the present time */
-    size_t ended_count;
+    size_t ended_count, ended_room;
     uint64_t restarts;      /* restarts since the last request completed */
 };
 
@@ -92,6 +95,26 @@ struct fast_forward fast_forward_of(const struct sim_server *server, double from
 /* Seconds of the first `steps` steps; number of steps that end before `now`. */
 double fast_forward_seconds(const struct fast_forward *forward, double steps);
 uint64_t fast_forward_before(const struct fast_forward *forward, double now);
+
+/* The tokens_left of a replica until it is called again: they fall when a step ends, first the steps in flight, then those
+ * of the fast-forward behind them. In a line of the cache. */
+enum { COURSE_AHEAD = 2 };
+struct course {
+    uint64_t tokens;                /* now */
+    uint32_t each, most;            /* by how many they fall at the end of a step; number of falls, 0: they stay */
+    uint32_t fall[COURSE_AHEAD];    /* the same for the steps in flight */
+    double end[COURSE_AHEAD];       /* their ends, s; NAN: there are fewer */
+    double from, first, growth;     /* the steps of the fast-forward */
+};
+uint64_t course_left(const struct course *course, double now);
+/* When they fall next: until a later moment than this they stay. */
+double course_next(const struct course *course, double now);
+/* Lower limit of what is left at any time from now on: at `at` and before it `left`, and from there on less by `pace`
+ * tokens a second. */
+struct course_limit {
+    double at, left, pace;
+};
+struct course_limit course_limit_of(const struct course *course, double now);
 
 /* ---- what replicas tell the simulation ---------------------------------------------------- */
 

@@ -23,6 +23,7 @@
 
 struct replica;
 struct simulation;
+struct course;
 
 /* ---- what runs ------------------------------------------------------------------------- */
 
@@ -46,6 +47,21 @@ struct sim_step {
                                                rank with the most tokens, and this their ratio to the
                                                mean; else 0 or 1 */
 };
+/* One more sequence: `tokens` of it after `cached` ones, which decode (the last one, and drafts) or are of its prompt. */
+static inline void sim_step_add(struct sim_step *step, double tokens, double cached, bool decodes)
+{
+    step->sequences++;
+    if (decodes) {
+        step->decoding++;
+        step->decode_cached += cached;
+        step->drafts += tokens - 1;
+        return;
+    }
+    step->prompt += tokens;
+    step->prompt_cached += cached;
+    step->prompt_pairs += tokens * (cached + tokens / 2);
+    step->begun += cached == 0;
+}
 /* Returns the time of the step in seconds, above 0. It must be convex in decode_cached while
  * everything else is fixed: fast-forwarding relies on that. */
 typedef double sim_seconds(void *context, const struct sim_step *step);
@@ -131,8 +147,8 @@ struct scheduler {
     /* Count the steps of a fast-forward that ended before now, so that `tokens_left` and `blocks_used`
      * are up to date. NULL: they always are. */
     void (*settle)(struct replica *replica, double now);
-    /* tokens_left as of now, without settling. NULL: call settle first. */
-    uint64_t (*left)(const struct replica *replica, double now);
+    /* How tokens_left falls from now on, without settling. NULL: call settle first. */
+    struct course (*course)(const struct replica *replica);
     /* Remove a request from the queue, after `settle`. A fast-forward ends, since the request behind it
      * may enter. False: it is not waiting. NULL: requests cannot be taken back. */
     bool (*drop)(struct replica *replica, uint32_t id);
@@ -184,15 +200,24 @@ struct sim_scaling {
     void *context;
 };
 
-/* Callbacks that observe a run; either may be NULL. They must not change it. */
+/* Callbacks that observe a run; any may be NULL. They must not change it. */
 struct sim_watch {
     void *context;
     /* Consecutive steps with the same requests; `first` is the first of them. */
     void (*ran)(void *context, size_t replica, double from, double seconds, uint64_t steps,
                 const struct sim_step *first);
+    /* A request was sent to a replica, which had `seen` without it. */
+    void (*sent)(void *context, uint32_t id, size_t replica, double now, const struct sim_sample *seen);
     /* Called every `every` seconds. */
     void (*sample)(void *context, double now, const struct sim_sample *sample);
     double every;
+};
+
+/* Who reads what a run says of each request: the elements first <= id < end of its result, in order. NULL: they are read
+ * after the run, for which the trace must not have a source. */
+struct sim_reader {
+    void *context;
+    void (*left)(void *context, size_t first, size_t end);
 };
 
 /* Everything that a run depends on besides the trace. */
@@ -200,6 +225,8 @@ struct sim_options {
     struct sim_server server;
     size_t replicas;
     enum router router;
+    double refresh;                 /* s for which least-pending and least-tokens rely on one look (snapshot.h); 0: they
+                                       see every queue at every moment */
     bool stepping;                  /* run every step by itself, without fast-forwards */
     size_t users;                   /* above 0: a closed loop of users, which ignores `arrival` */
     double stagger;                 /* s over which the users start, evenly; 0: all at once */
@@ -220,6 +247,7 @@ struct sim_options {
                                                an endless loop; 0: a million */
     struct sim_scaling scaling;
     struct sim_watch watch;
+    struct sim_reader reader;               /* of a trace with a source, which has no users */
 };
 
 /* The time of a request of this many prompt tokens before it arrives at the server, s. */
@@ -246,7 +274,8 @@ double sketch_mean(const struct sketch *sketch);
 
 /* ---- what comes out -------------------------------------------------------------------- */
 
-/* What a run measured. Arrays have an element per request of the trace; times are in s. */
+/* What a run measured. Arrays have an element per request of the trace, which is forgotten once options->reader has read
+ * it: after the run of a trace with a source they are NULL. Times are in s. */
 struct sim_result {
     double *arrival;                        /* when each request arrived: from the trace, or its user */
     double *first_token, *completed;        /* when; below 0: never */

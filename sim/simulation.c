@@ -31,6 +31,8 @@ void simulation_fast_forwarded(struct replica *replica, const struct fast_forwar
     struct sim_result *result = replica->simulation->result;
     const struct sim_options *options = replica->simulation->options;
     const double seconds = fast_forward_seconds(forward, (double)steps);
+    struct window *window = &replica->simulation->window;
+    window->steps_end = moment_later(window->steps_end, forward->from + seconds);
     result->busy += seconds;
     result->pool_busy[replica->index < options->split.replicas] += seconds;
     result->sequence_seconds += seconds * forward->step.sequences;
@@ -67,7 +69,8 @@ void simulation_first_token(struct simulation *simulation, uint32_t id, double n
 void simulation_done(struct simulation *simulation, uint32_t id, double now)
 {
     simulation->result->completed[id] = now;
-    simulation->ended[simulation->ended_count++] = id;
+    *(uint32_t *)arena_push(simulation->arena, &simulation->ended, &simulation->ended_count, &simulation->ended_room,
+                            sizeof id) = id;
     simulation->restarts = 0;
 }
 
@@ -95,10 +98,8 @@ static double trace_next(const struct fleet_run *run)
 
 static double trace_or_engines_next(const struct fleet_run *run)
 {
-    double next = trace_next(run);
-    for (size_t i = 0; i < run->replica_count; i++)
-        next = run->replicas[i]->next < next ? run->replicas[i]->next : next;
-    return next;
+    const double next = trace_next(run), ends = calendar_next(&run->calendar);
+    return ends < next ? ends : next;
 }
 
 static void skip_later_turns(struct fleet_run *run)
@@ -109,6 +110,19 @@ static void skip_later_turns(struct fleet_run *run)
         run->arrived++;
 }
 
+/* The next requests, which nobody has. */
+static void draw_requests(struct fleet_run *run)
+{
+    struct simulation *simulation = &run->simulation;
+    const struct trace *trace = simulation->trace;
+    for (size_t i = window_draw(&simulation->window, trace); i < simulation->window.drawn; i++) {
+        simulation->want[i] = trace->output[i];
+        simulation->result->arrival[i] = trace->arrival[i];
+        simulation->result->first_token[i] = simulation->result->completed[i] = -1;
+        run->where[i] = FLEET_NOWHERE;
+    }
+}
+
 static void come(struct fleet_run *run, double until)
 {
     const struct trace *trace = run->simulation.trace;
@@ -117,6 +131,8 @@ static void come(struct fleet_run *run, double until)
         run->now = moment_later(run->now, trace->arrival[run->arrived]);
         ask(run, (uint32_t)run->arrived++, run->now);
         skip_later_turns(run);
+        if (run->arrived == run->simulation.window.drawn)
+            draw_requests(run);
         run->last_came = run->arrived == trace->count;
     }
     for (struct event event; fleet_due(run, until, &event);)
@@ -134,6 +150,30 @@ static inline void end_one(struct fleet_run *run, size_t i, double until)
     run->stirred[i] = true;
     run->now = moment_later(run->now, replica->next);
     replica->scheduler->end(replica, run->now);
+    fleet_touch(run, replica);
+}
+
+static void end_due(struct fleet_run *run, double until)
+{
+    size_t count;
+    const uint32_t *due = calendar_due(&run->calendar, until, &count);
+    for (size_t k = 0; k < count; k++)
+        end_one(run, due[k], until);
+}
+
+static void start_touched(struct fleet_run *run)
+{
+    size_t count;
+    const uint32_t *touched = calendar_touched(&run->calendar, &count);
+    for (size_t k = 0; k < count; k++) {
+        struct replica *replica = run->replicas[touched[k]];
+        if (!run->stirred[touched[k]] && !calendar_wants(replica))
+            continue;
+        run->stirred[touched[k]] = false;
+        replica->scheduler->start(replica, run->now);
+        fleet_touch(run, replica);
+    }
+    calendar_looked(&run->calendar);
 }
 
 static void settle_ended(struct fleet_run *run)
@@ -159,9 +199,12 @@ static void end_amid_stretches(struct fleet_run *run, double until)
     for (size_t i = 0; i < run->replica_count; i++) {
         struct replica *replica = run->replicas[i];
         const struct scheduler *scheduler = replica->scheduler;
-        if (!run->stirred[i] && scheduler->left &&
-            scheduler->left(replica, run->now) != scheduler->left(replica, moment_end(until))) {
+        if (run->stirred[i] || !scheduler->course)
+            continue;
+        const struct course course = scheduler->course(replica);
+        if (course_left(&course, run->now) != course_left(&course, moment_end(until))) {
             scheduler->settle(replica, run->now);
+            fleet_touch(run, replica);
             end_one(run, i, until);
         }
     }
@@ -172,19 +215,13 @@ static void moment(struct fleet_run *run, double until)
 {
     for (;;) {
         come(run, until);
-        for (size_t i = 0; i < run->replica_count; i++)
-            end_one(run, i, until);
+        end_due(run, until);
         settle_ended(run);
         if (fleet_next(run) > until || !run->left)
             break;
         end_amid_stretches(run, until);                     /* who asks again without thinking */
     }
-    for (size_t i = 0; i < run->replica_count; i++) {
-        struct replica *replica = run->replicas[i];
-        if (run->stirred[i] || replica->asks || (replica->next == INFINITY && replica->waiting))
-            replica->scheduler->start(replica, run->now);
-        run->stirred[i] = false;
-    }
+    start_touched(run);
 }
 
 /* ---- the run -------------------------------------------------------------------------------- */
@@ -217,37 +254,25 @@ bool run_fits(const struct sim_server *server, size_t id, uint64_t tokens, struc
 static bool all_fit(const struct trace *trace, const struct sim_options *options,
                     struct error *error)
 {
-    size_t longest = 0, prompt = 0;
-    for (size_t i = 1; i < trace->count; i++) {
-        if ((uint64_t)trace->prompt[i] + trace->output[i] >
-            (uint64_t)trace->prompt[longest] + trace->output[longest])
-            longest = i;
-        prompt = trace->prompt[i] > trace->prompt[prompt] ? i : prompt;
-    }
-    return run_fits(&options->server, longest,
-                       (uint64_t)trace->prompt[longest] + trace->output[longest], error) &&
+    const struct trace_sums sums = trace_sums_of(trace);
+    return run_fits(&options->server, sums.longest, sums.most, error) &&
            (!options->split.replicas ||
-            run_fits(&options->split.server, prompt, (uint64_t)trace->prompt[prompt] + 1, error));
+            run_fits(&options->split.server, sums.longest_prompt, (uint64_t)sums.most_prompt + 1, error));
 }
 
 static void open_world(struct arena *arena, struct simulation *simulation)
 {
-    size_t count = simulation->trace->count;
-    *simulation->result = (struct sim_result){ .arrival = arena_array(arena, count, sizeof(double)),
-                                               .first_token = arena_array(arena, count, sizeof(double)),
-                                               .completed = arena_array(arena, count, sizeof(double)),
-                                               .restarts = arena_array(arena, count, sizeof(uint32_t)),
+    struct window *window = &simulation->window;
+    window_open(window, arena, simulation->trace);
+    *simulation->result = (struct sim_result){ .arrival = window_array(window, arena, sizeof(double)),
+                                               .first_token = window_array(window, arena, sizeof(double)),
+                                               .completed = window_array(window, arena, sizeof(double)),
+                                               .restarts = window_array(window, arena, sizeof(uint32_t)),
                                                .gaps = arena_alloc(arena, sizeof(struct sketch)) };
-    simulation->want = arena_array(arena, count, sizeof *simulation->want);
-    simulation->got = arena_array(arena, count, sizeof *simulation->got);
-    simulation->ready = arena_array(arena, count, sizeof *simulation->ready);
-    simulation->next = arena_array(arena, count, sizeof *simulation->next);
-    simulation->ended = arena_array(arena, count, sizeof *simulation->ended);
-    for (size_t i = 0; i < count; i++) {
-        simulation->want[i] = simulation->trace->output[i];
-        simulation->result->arrival[i] = simulation->trace->arrival[i];
-        simulation->result->first_token[i] = simulation->result->completed[i] = -1;
-    }
+    simulation->want = window_array(window, arena, sizeof *simulation->want);
+    simulation->got = window_array(window, arena, sizeof *simulation->got);
+    simulation->ready = window_array(window, arena, sizeof *simulation->ready);
+    simulation->next = window_array(window, arena, sizeof *simulation->next);
 }
 
 static void open_sessions(struct arena *arena, struct fleet_run *run)
@@ -283,6 +308,7 @@ static void open_engines(struct arena *arena, struct fleet_run *run)
         replica->index = i;
         replica->next = INFINITY;
     }
+    calendar_open(&run->calendar, arena, run->replicas, run->replica_count);
 }
 
 /* No event is left, or the same requests throw each other out for ever. */
@@ -317,10 +343,10 @@ static const struct sim_options *with_seats(struct arena *arena, const struct si
 bool run_open(struct arena *arena, const struct trace *trace, const struct sim_options *options,
               struct sim_result *result, struct fleet_run *run, struct error *error)
 {
-    run->simulation = (struct simulation){ .trace = trace, .result = result,
+    run->simulation = (struct simulation){ .arena = arena, .trace = trace, .result = result,
                                            .options = with_seats(arena, options, trace->count) };
     run->left = trace->count;
-    assert(options->server.scheduler);
+    assert(options->server.scheduler && (!trace->source || !options->users));
     assert(!options->split.replicas ||              /* they share what they keep of requests */
            options->split.server.scheduler == options->server.scheduler);
     if (fleet_size(options) > FLEET_MOST) {
@@ -331,6 +357,7 @@ bool run_open(struct arena *arena, const struct trace *trace, const struct sim_o
     open_sessions(arena, run);
     open_engines(arena, run);
     fleet_open(arena, run);
+    draw_requests(run);
     return true;
 }
 
@@ -369,6 +396,7 @@ bool run_go_on(struct fleet_run *run, struct error *error)
             result->waiting_at_last += (double)run->replicas[i]->waiting;
     run->last_came = false;
     result->makespan = run->now;
+    window_move(&run->simulation.window, run->simulation.options, run->now);
     return true;
 }
 
@@ -381,6 +409,11 @@ bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_op
     while (run->left)
         if (!run_go_on(run, error))
             return false;
+    window_close(&run->simulation.window, options);
+    if (trace->source) {                            /* their pages are gone, and would read as zeros */
+        result->arrival = result->first_token = result->completed = NULL;
+        result->restarts = result->cached = NULL;
+    }
     fleet_close(run);
     return true;
 }

@@ -23,8 +23,8 @@ static double size_at(double place)
 
 static size_t class_of(double size)
 {
-    return (size_t)fmin(floor((place_of(size) - place_of(least)) * classes_per_octave),
-                        SKETCH_CLASSES - 1);
+    const double at = (place_of(size) - place_of(least)) * classes_per_octave;
+    return at < SKETCH_CLASSES - 1 ? (size_t)at : SKETCH_CLASSES - 1;
 }
 
 /* Where a class begins. */
@@ -52,7 +52,7 @@ void sketch_add_line(struct sketch *sketch, double first, double growth, uint64_
         return;
     sketch->count += count * weight;
     sketch->sum += (double)weight * (first + last) / 2 * (double)count;
-    sketch->most = fmax(sketch->most, last);
+    sketch->most = last > sketch->most ? last : sketch->most;
     for (uint64_t done = 0; done < count;) {
         double size = first + growth * (double)done;
         uint64_t same = count - done;

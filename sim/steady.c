@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <math.h>
 
-enum { BATCHES = 20, BATCH_LEAST = 200, FIRST_RUN = 1000, ALONE = 64 };
+enum { BATCHES = STEADY_BATCHES, BATCH_LEAST = 200, FIRST_RUN = 1000, ALONE = 64 };
 
 static const double narrow[STEADY_TIMES] = { 0.05, 0.02 };      /* half-widths of TTFT and TPOT, of the value */
 
@@ -92,10 +92,14 @@ static double mean_e2e(const struct sim_result *result, size_t first, size_t end
     return sum / (double)(end - first);
 }
 
+static double rate_between(double first, double last, size_t count)
+{
+    return last - first > 0 ? (double)(count - 1) / (last - first) : INFINITY;
+}
+
 static double rate_of(const struct sim_result *result, size_t first, size_t end)
 {
-    const double span = result->arrival[end - 1] - result->arrival[first];
-    return span > 0 ? (double)(end - 1 - first) / span : INFINITY;
+    return rate_between(result->arrival[first], result->arrival[end - 1], end - first);
 }
 
 /* Half of the 95 % interval of the mean of `count` values. */
@@ -138,22 +142,38 @@ static bool measure(struct steady_run *run)
 
 /* ---- the queue ---------------------------------------------------------------------------------- */
 
+struct steady_queue steady_queue_of(size_t first, size_t end)
+{
+    return (struct steady_queue){ .first = first, .end = end, .size = end > first ? (end - first) / BATCHES : 0 };
+}
+
+/* Those that were refused or lost wait no more. */
+void steady_queue_add(struct steady_queue *queue, const struct sim_result *result, size_t first, size_t end)
+{
+    first = first > queue->first ? first : queue->first;
+    end = end < queue->end ? end : queue->end;
+    for (size_t i = first; i < end && queue->size; i++) {
+        const size_t batch = (i - queue->first) / queue->size;
+        queue->came = i == queue->first ? result->arrival[i] : queue->came;
+        queue->last = result->arrival[i];
+        if (batch < BATCHES)
+            queue->waits[batch] += result->first_token[i] >= 0 ? result->first_token[i] - result->arrival[i] : 0;
+    }
+}
+
 /* Requests that wait for their first token, in each of some spans of time, by Little's law; the line through them.
  * It rises if its slope is above its 95 % interval and it rises by more than half of its mean; it is overloaded if
  * more than a twentieth of all that arrive stay in the queue. */
-const char *steady_verdict(const struct sim_result *result, size_t first, size_t end)
+const char *steady_queue_verdict(const struct steady_queue *queue)
 {
     const double too_many = 0.05, much = 0.5;
-    const size_t size = end > first ? (end - first) / BATCHES : 0;
+    const size_t size = queue->size;
     double waiting[BATCHES], mean = 0, slope = 0, rest = 0, squares = 0;
-    if (size < 2 || !isfinite(rate_of(result, first, end)))
+    const double rate = rate_between(queue->came, queue->last, queue->end - queue->first);
+    if (size < 2 || !isfinite(rate))
         return NULL;
     for (size_t b = 0; b < BATCHES; b++) {
-        const size_t from = first + b * size;
-        double sum = 0;
-        for (size_t i = from; i < from + size; i++)     /* those that were refused or lost wait no more */
-            sum += result->first_token[i] >= 0 ? result->first_token[i] - result->arrival[i] : 0;
-        waiting[b] = sum / (double)size * rate_of(result, first, end);
+        waiting[b] = queue->waits[b] / (double)size * rate;
         mean += waiting[b] / BATCHES;
     }
     for (size_t b = 0; b < BATCHES; b++) {
@@ -170,6 +190,13 @@ const char *steady_verdict(const struct sim_result *result, size_t first, size_t
     if (!(slope > half) || !(slope * BATCHES > much * mean))
         return "stable";
     return slope > too_many * (double)size ? "overloaded" : "backlogged";
+}
+
+const char *steady_verdict(const struct sim_result *result, size_t first, size_t end)
+{
+    struct steady_queue queue = steady_queue_of(first, end);
+    steady_queue_add(&queue, result, first, end);
+    return steady_queue_verdict(&queue);
 }
 
 /* ---- the run ------------------------------------------------------------------------------------ */

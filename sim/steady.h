@@ -54,6 +54,17 @@ bool sim_steady(struct arena *arena, const struct trace *trace, const struct sim
  * the first request takes alone: over as long the users of a closed loop start, as they would be in the steady state. */
 bool sim_round(const struct trace *trace, const struct sim_options *options, double *round, struct error *error);
 
+/* The queue during a run, by the requests first <= id < end, read in order, some at a time. */
+enum { STEADY_BATCHES = 20 };
+struct steady_queue {
+    size_t first, end, size;                    /* size: requests of a batch */
+    double waits[STEADY_BATCHES];               /* sum of s to the first token */
+    double came, last;                          /* when the first and the last request arrived, s */
+};
+struct steady_queue steady_queue_of(size_t first, size_t end);
+void steady_queue_add(struct steady_queue *queue, const struct sim_result *result, size_t first, size_t end);
+const char *steady_queue_verdict(const struct steady_queue *queue);
+
 /* Of a run of sim_run: "overloaded", "backlogged" or "stable", by the requests between `first` and `end`; NULL where
  * these are too few to tell. */
 const char *steady_verdict(const struct sim_result *result, size_t first, size_t end);

@@ -3,8 +3,10 @@
  *
  * Free blocks are a doubly linked list in the order of their release, so that taking from its
  * front evicts the least recently used. Names are in a chained hash. Blocks of the same name stay
- * in the order in which they were named. Memory is allocated when a block is first taken, so that
- * a large pool costs nothing until it is used; blocks never taken come first in the queue. */
+ * in the order in which they were named. Memory is allocated when a block is first taken. Blocks
+ * never taken come first in the queue, but of the free blocks before the first one with a name all
+ * are alike, so that those taken before are taken again: memory goes by the blocks in use. As long as no
+ * block has a number, it has no name and one user: counts are enough. tests/plain/blocks.c is a plain queue. */
 #include "sim/cache/blocks.h"
 
 #include <assert.h>
@@ -18,13 +20,13 @@ struct cache_block {
     bool named;
 };
 
-/* Memory is allocated for a block when it is first taken. Blocks that were never taken have no names
- * and come first in the queue of free blocks. */
 struct blocks {
     struct arena *arena;
     struct cache_block *all;
     uint32_t *slots, first, last;   /* hash by name; ends of the queue of free blocks */
     size_t free, slot_count;
+    bool alike;                     /* no block has a number: only the counts are kept */
+    size_t untaken;                 /* blocks that would never have been taken if those had gone first */
     size_t made, room, count;       /* blocks taken once; room for them; blocks in all */
 };
 
@@ -92,10 +94,9 @@ static void make_room(struct blocks *blocks)
     size_t room = blocks->room ? 2 * blocks->room : FIRST;
     struct cache_block *all = arena_array(blocks->arena, room, sizeof *all);
     if (blocks->all)
-        memcpy(all, blocks->all, blocks->made * sizeof *all);
+        memcpy(all, blocks->all, blocks->room * sizeof *all);
     blocks->all = all;
     blocks->room = room;
-    make_slots(blocks);
 }
 
 struct blocks *blocks_open(struct arena *arena, size_t count)
@@ -103,9 +104,40 @@ struct blocks *blocks_open(struct arena *arena, size_t count)
     struct blocks *blocks = arena_alloc(arena, sizeof *blocks);
     *blocks = (struct blocks){ .arena = arena, .first = BLOCKS_NONE, .last = BLOCKS_NONE,
                                .count = count, .made = 1,       /* block 0 is never given out */
-                               .free = count - 1 };
-    make_room(blocks);
+                               .free = count - 1, .untaken = count - 1, .alike = true };
     return blocks;
+}
+
+/* The free ones count as never taken: without names they are taken first, as those are. */
+size_t blocks_number(struct blocks *blocks)
+{
+    if (!blocks->alike)
+        return 0;
+    blocks->alike = false;
+    blocks->made = blocks->count - blocks->free;
+    do
+        make_room(blocks);
+    while (blocks->room < blocks->made);
+    make_slots(blocks);
+    for (size_t i = 1; i < blocks->made; i++)
+        blocks->all[i].users = 1;
+    return blocks->made - 1;
+}
+
+bool blocks_take_alike(struct blocks *blocks, size_t count)
+{
+    if (!blocks->alike)
+        return false;
+    assert(count <= blocks->free);
+    blocks->free -= count;
+    blocks->untaken -= count < blocks->untaken ? count : blocks->untaken;
+    return true;
+}
+
+bool blocks_release_alike(struct blocks *blocks, size_t count)
+{
+    blocks->free += blocks->alike ? count : 0;
+    return blocks->alike;
 }
 
 size_t blocks_free(const struct blocks *blocks)
@@ -126,11 +158,15 @@ static void forget(struct blocks *blocks, uint32_t at)
 
 uint32_t blocks_take(struct blocks *blocks)
 {
+    blocks->untaken -= blocks->untaken > 0;
+    blocks_number(blocks);
     uint32_t at = blocks->first;
-    if (blocks->made < blocks->count) {
+    if (blocks->made < blocks->count && (at == BLOCKS_NONE || blocks->all[at].named)) {
         at = (uint32_t)blocks->made;
-        if (blocks->made == blocks->room)
+        if (blocks->made == blocks->room) {
             make_room(blocks);
+            make_slots(blocks);
+        }
         blocks->made++;
         blocks->free--;
     } else {
@@ -144,7 +180,7 @@ uint32_t blocks_take(struct blocks *blocks)
 
 bool blocks_next_name(const struct blocks *blocks, uint64_t *name)
 {
-    if (blocks->made < blocks->count || blocks->first == BLOCKS_NONE ||
+    if (blocks->alike || blocks->made < blocks->count || blocks->first == BLOCKS_NONE ||
         !blocks->all[blocks->first].named)
         return false;
     *name = blocks->all[blocks->first].name;
@@ -153,8 +189,12 @@ bool blocks_next_name(const struct blocks *blocks, uint64_t *name)
 
 size_t blocks_nameless(const struct blocks *blocks)
 {
+    if (blocks->untaken)                            /* of vLLM's queue, where those never taken come first */
+        return blocks->untaken;
+    if (blocks->alike)
+        return blocks->free;
     size_t count = blocks->count - blocks->made;
-    uint32_t at = count ? BLOCKS_NONE : blocks->first;
+    uint32_t at = blocks->first;
     for (; at != BLOCKS_NONE && !blocks->all[at].named; at = blocks->all[at].next)
         count++;
     return count;
@@ -171,7 +211,7 @@ void blocks_name(struct blocks *blocks, uint32_t at, uint64_t name)
 
 uint32_t blocks_find(const struct blocks *blocks, uint64_t name)
 {
-    uint32_t at = *slot_of(blocks, name);
+    uint32_t at = blocks->alike ? BLOCKS_NONE : *slot_of(blocks, name);
     while (at != BLOCKS_NONE && blocks->all[at].name != name)
         at = blocks->all[at].chain;
     return at;
@@ -179,7 +219,7 @@ uint32_t blocks_find(const struct blocks *blocks, uint64_t name)
 
 bool blocks_idle(const struct blocks *blocks, uint32_t at)
 {
-    return !blocks->all[at].users;
+    return !blocks->alike && !blocks->all[at].users;
 }
 
 void blocks_share(struct blocks *blocks, uint32_t at)

@@ -12,6 +12,11 @@ struct blocks;
 
 struct blocks *blocks_open(struct arena *arena, size_t count);
 size_t blocks_free(const struct blocks *blocks);
+/* Blocks are alike as long as none has a number: take or release `count` of them. False: they have numbers. */
+bool blocks_take_alike(struct blocks *blocks, size_t count);
+bool blocks_release_alike(struct blocks *blocks, size_t count);
+/* Give the blocks in use the numbers 1, 2, ..., as the first blocks_take does: how many there are, or 0 if they had numbers. */
+size_t blocks_number(struct blocks *blocks);
 /* Take the block at the front of the free queue; it loses its name. There must be a free block. */
 uint32_t blocks_take(struct blocks *blocks);
 /* The name that would be lost if a block were taken now; false: the next block has none. */

@@ -175,12 +175,13 @@ static void iteration_end(struct replica *replica, double now)
     counts(iteration);
 }
 
-static uint64_t iteration_left(const struct replica *replica, double now)
+static struct course iteration_course(const struct replica *replica)
 {
     const struct iteration *iteration = (const struct iteration *)replica;
     const struct fast_forward *forward = &iteration->forward;
-    uint64_t turns = forward->steps ? fast_forward_before(forward, now) : 0;
-    return replica->tokens_left - turns * iteration->decoding;
+    return (struct course){ .tokens = replica->tokens_left, .each = (uint32_t)iteration->decoding,
+                            .most = (uint32_t)forward->steps, .end = { NAN, NAN },
+                            .from = forward->from, .first = forward->first, .growth = forward->growth };
 }
 
 /* The turn that runs goes on by itself: after it somebody else may enter. */
@@ -270,13 +271,14 @@ static void iteration_clear(struct replica *replica, double now)
 static struct replica *iteration_open(struct arena *arena, struct simulation *simulation,
                                       const struct sim_server *server)
 {
-    size_t most = server->max_num_seqs + 1, count = simulation->trace->count;
+    struct window *window = &simulation->window;
+    size_t most = server->max_num_seqs + 1;
     struct iteration *iteration = arena_alloc(arena, sizeof *iteration);
     if (!simulation->shared) {
         struct request_progress *requests = simulation->shared = arena_alloc(arena, sizeof *requests);
-        *requests = (struct request_progress){ arena_array(arena, count, sizeof(uint32_t)),
-                                       arena_array(arena, count, sizeof(uint32_t)),
-                                       arena_array(arena, count, sizeof(int64_t)) };
+        *requests = (struct request_progress){ window_array(window, arena, sizeof(uint32_t)),
+                                       window_array(window, arena, sizeof(uint32_t)),
+                                       window_array(window, arena, sizeof(int64_t)) };
     }
     *iteration = (struct iteration){
         .requests = simulation->shared, .queue = QUEUE_EMPTY, .free_blocks = server->blocks,
@@ -291,7 +293,7 @@ static struct replica *iteration_open(struct arena *arena, struct simulation *si
 }
 
 #define TURNS .open = iteration_open, .take = iteration_take, .end = iteration_end, .start = iteration_start, \
-    .clear = iteration_clear, .settle = iteration_settle, .left = iteration_left, .drop = iteration_drop, \
+    .clear = iteration_clear, .settle = iteration_settle, .course = iteration_course, .drop = iteration_drop, \
     .received = iteration_received, .spare = iteration_spare_blocks
 
 const struct scheduler scheduler_sarathi = {

@@ -290,16 +290,19 @@ void radix_batch_settle(struct replica *replica, double now)
     }
 }
 
-uint64_t radix_batch_left(const struct replica *replica, double now)
+struct course radix_batch_course(const struct replica *replica)
 {
     const struct radix_batch *batch = (const struct radix_batch *)replica;
-    const uint64_t turns = batch->ahead.forward.steps ? ahead_before(&batch->ahead, now) : 0;
-    uint64_t ended = 0;
-    for (uint64_t turn = 0; turn < turns && turn < batch->ahead.count; turn++)
-        ended += tokens_of_turn(batch, turn);
-    if (turns > batch->ahead.count)
-        ended += (turns - batch->ahead.count) * batch->decodes.count;
-    return replica->tokens_left > ended ? replica->tokens_left - ended : 0;
+    const struct ahead *ahead = &batch->ahead;
+    const struct fast_forward *forward = &ahead->forward;
+    struct course course = { .tokens = replica->tokens_left, .each = (uint32_t)batch->decodes.count,
+                             .most = (uint32_t)forward->steps, .end = { NAN, NAN },
+                             .from = forward->from, .first = forward->first, .growth = forward->growth };
+    for (size_t i = 0; course.most && i < ahead->count; i++) {
+        course.end[i] = ahead->end[i];
+        course.fall[i] = (uint32_t)tokens_of_turn(batch, i);
+    }
+    return course;
 }
 
 bool radix_batch_drop(struct replica *replica, uint32_t id)
@@ -367,7 +370,7 @@ void radix_batch_open(struct radix_batch *batch, struct arena *arena, struct sim
 {
     const size_t most = server->max_num_seqs + 1;
     if (!simulation->shared)
-        simulation->shared = arena_array(arena, simulation->trace->count, sizeof *batch->requests);
+        simulation->shared = window_array(&simulation->window, arena, sizeof *batch->requests);
     batch->replica = (struct replica){ .server = server, .simulation = simulation };
     batch->requests = simulation->shared;
     batch->unit = unit;

@@ -132,7 +132,7 @@ bool radix_batch_read(struct radix_batch *batch, uint32_t id, double now);
 
 void radix_batch_take(struct replica *replica, uint32_t id, double now);
 void radix_batch_settle(struct replica *replica, double now);
-uint64_t radix_batch_left(const struct replica *replica, double now);
+struct course radix_batch_course(const struct replica *replica);
 bool radix_batch_drop(struct replica *replica, uint32_t id);
 size_t radix_batch_cached(struct replica *replica, uint32_t id, double now);
 uint32_t radix_batch_had(const struct replica *replica, uint32_t id);

@@ -369,6 +369,6 @@ const struct scheduler scheduler_trtllm = {
            SCHEDULER_POOLS,
     .setting = { [MAX_UTILIZATION] = { .name = "max-utilization" } },
     .open = trtllm_open, .take = trtllm_take, .end = trtllm_end, .start = trtllm_start,
-    .clear = trtllm_clear, .settle = radix_batch_settle, .left = radix_batch_left, .drop = radix_batch_drop,
+    .clear = trtllm_clear, .settle = radix_batch_settle, .course = radix_batch_course, .drop = radix_batch_drop,
     .received = radix_batch_had,
     .cached = radix_batch_cached };

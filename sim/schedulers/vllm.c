@@ -70,10 +70,12 @@ static void receive_part(struct vllm *vllm, struct rank *rank, const struct vllm
     request->in_flight--;
     request->known += 1 + extra;
     simulation_first_token(vllm->replica.simulation, part->id, now);
-    if (vllm->told) {
-        if (part->decode)
-            simulation_gap(vllm->replica.simulation, now - vllm->told[part->id]);
-        vllm->told[part->id] = now;
+    if (vllm->stages > 1) {
+        double *told = &vllm->shared->told[part->id];
+        if (part->decode)                           /* the first token may be from the other pool */
+            simulation_gap(vllm->replica.simulation,
+                           now - moment_later(*told, vllm->replica.simulation->result->first_token[part->id]));
+        *told = now;
     }
     if (request->blocks && request->computed)
         vllm_name_blocks(vllm, rank, part->id);
@@ -98,6 +100,7 @@ static void receive(struct vllm *vllm, double now)
         const size_t last = vllm_room(vllm) - 1;
         memmove(&rank->flights[0], &rank->flights[1], last * sizeof done);
         rank->flights[last].parts = done.parts;
+        vllm->replica.tokens_left -= done.grouped;
         for (size_t i = 0; i < done.count; i++) {
             if (done.parts[i].prompt)
                 read_prompt(vllm, &done.parts[i]);
@@ -106,6 +109,8 @@ static void receive(struct vllm *vllm, double now)
         }
     }
     vllm->flight_count--;
+    for (size_t r = 0; r < vllm->rank_count; r++)
+        vllm_group_name(vllm, &vllm->ranks[r]);
     vllm_count_requests(vllm);
 }
 
@@ -118,11 +123,15 @@ static void vllm_settle(struct replica *replica, double now)
         vllm_leave_fast_forward(vllm, vllm_received_before(vllm, now));
 }
 
-static uint64_t vllm_left(const struct replica *replica, double now)
+static struct course vllm_course(const struct replica *replica)
 {
     const struct vllm *vllm = (const struct vllm *)replica;
-    uint64_t received = vllm->forward.steps ? vllm_received_before(vllm, now) : 0;
-    return replica->tokens_left - received * replica->running;
+    const struct fast_forward *forward = &vllm->forward;
+    const uint32_t each = (uint32_t)replica->running;
+    return (struct course){ .tokens = replica->tokens_left, .each = each, .fall = { each },
+                            .most = forward->steps ? (uint32_t)forward->steps - 1 : 0,
+                            .end = { forward->steps && vllm->flight_count ? vllm->ranks[0].flights[0].end : NAN, NAN },
+                            .from = forward->from, .first = forward->first, .growth = forward->growth };
 }
 
 /* A step is formed when one ends, and at once when there is nothing to do. */
@@ -231,15 +240,18 @@ static void open_rank(struct arena *arena, struct vllm *vllm, struct rank *rank)
 {
     const struct sim_server *server = vllm->replica.server;
     *rank = (struct rank){ .fetching = QUEUE_EMPTY, .fetched = QUEUE_EMPTY,
-                           .turns = arena_array(arena, server->max_num_seqs + 1,
-                                                sizeof *rank->turns),
-                           .due = arena_array(arena, server->block + 2, sizeof *rank->due),
+                           .flights = arena_array(arena, vllm_room(vllm), sizeof *rank->flights),
                            .blocks = blocks_open(arena, server->blocks),
                            .running = arena_array(arena, server->max_num_seqs + 1,
                                                   sizeof *rank->running) };
     for (size_t priority_class = 0; priority_class < TRACE_CLASSES; priority_class++)
         rank->queue[priority_class] = QUEUE_EMPTY;
-    rank->flights = arena_array(arena, vllm_room(vllm), sizeof *rank->flights);
+    if (vllm->groups) {
+        vllm_group_open(arena, vllm, rank);
+    } else {
+        rank->turns = arena_array(arena, server->max_num_seqs + 1, sizeof *rank->turns);
+        rank->due = arena_array(arena, server->block + 2, sizeof *rank->due);
+    }
     for (size_t i = 0; i < vllm_room(vllm); i++)
         rank->flights[i].parts = arena_array(arena, server->max_num_seqs + 1,
                                              sizeof(struct vllm_part));
@@ -285,6 +297,8 @@ static void vllm_clear(struct replica *replica, double now)
     vllm_settle(replica, now);
     for (size_t r = 0; r < vllm->rank_count; r++) {
         struct rank *rank = &vllm->ranks[r];
+        while (rank->group.count)
+            vllm_group_leave(vllm, rank, rank->group.heap[0].id);
         while (rank->running_count) {
             forget(vllm, rank->running[rank->running_count - 1]);
             vllm_stop_running(vllm, rank, rank->running_count - 1);
@@ -312,12 +326,12 @@ static void vllm_clear(struct replica *replica, double now)
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
-static struct shared *open_shared(struct arena *arena, const struct simulation *simulation)
+static struct shared *open_shared(struct arena *arena, struct simulation *simulation)
 {
     const struct trace *trace = simulation->trace;
     struct shared *shared = arena_alloc(arena, sizeof *shared);
     shared->arena = arena;
-    shared->requests = arena_array(arena, trace->count, sizeof *shared->requests);
+    shared->requests = window_array(&simulation->window, arena, sizeof *shared->requests);
     shared->own_names = !trace->block && !trace->before && !simulation->options->tiers;
     return shared;
 }
@@ -336,8 +350,9 @@ static struct replica *vllm_open(struct arena *arena, struct simulation *simulat
                            .stages = server->stages ? server->stages : 1 };
     vllm->stage_free = arena_array(arena, vllm->stages, sizeof *vllm->stage_free);
     vllm->replica.tells_gaps = vllm->stages > 1;
-    if (vllm->stages > 1)
-        vllm->told = arena_array(arena, simulation->trace->count, sizeof *vllm->told);
+    if (vllm->stages > 1 && !vllm->shared->told)
+        vllm->shared->told = window_array(&simulation->window, arena, sizeof *vllm->shared->told);
+    vllm->groups = vllm_groups(vllm);
     vllm->ranks = arena_array(arena, vllm->rank_count, sizeof *vllm->ranks);
     for (size_t r = 0; r < vllm->rank_count; r++)
         open_rank(arena, vllm, &vllm->ranks[r]);
@@ -358,5 +373,5 @@ const struct scheduler scheduler_vllm_v1 = {
            SCHEDULER_CLASSES | SCHEDULER_STAGES,
     .setting = { [VLLM_EVEN_STAGES] = { .name = "even-stages" } },
     .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
-    .clear = vllm_clear, .settle = vllm_settle, .left = vllm_left, .drop = vllm_drop,
+    .clear = vllm_clear, .settle = vllm_settle, .course = vllm_course, .drop = vllm_drop,
     .cached = vllm_cached, .fetched = vllm_fetched, .received = vllm_received, .cut = vllm_cut, .spare = vllm_spare };

@@ -3,6 +3,8 @@
  *     vllm.c        requests come, steps end, tokens are received
  *     vllm_form.c   a step is formed: who goes on, who has to go, who enters
  *     vllm_cache.c  blocks of the cache: their names, who shares them, what tiers bring back
+ *     vllm_request.c        what a request is in a step
+ *     vllm_group.c          the decoding requests of a rank as one group
  *     vllm_fast_forward.c   steps in which the same requests decode, many at once
  *
  * One budget of tokens for decodes and prompts, the last admitted starts again when blocks end,
@@ -14,7 +16,7 @@
 #define SIM_SCHEDULERS_VLLM_H
 
 #include "sim/cache/blocks.h"
-#include "sim/replica.h"
+#include "sim/schedulers/decodes.h"
 
 enum { FLIGHT = 2, CLASSES = 32 };      /* FLIGHT: steps in flight of one stage */
 
@@ -35,12 +37,17 @@ struct vllm_request {
     uint32_t block_count, named;    /* the first `named` blocks have names (hashes) */
     uint8_t room;                   /* room of `blocks`, as the exponent of a power of two */
     uint8_t stale;                  /* fetches in flight that were started before its replica failed */
-    uint32_t *blocks;               /* [block_count] */
+    bool grouped;                   /* its rank's group has it since step `joined`, of which nothing above tells */
+    uint32_t order;                 /* of admission, in its rank */
+    uint32_t take;                  /* class of the steps in which the group takes a block for it */
+    uint64_t joined;
+    uint32_t *blocks;               /* [block_count]; NULL where blocks are only counted */
 };
 
 /* What all replicas of a run share. */
 struct shared {
     struct vllm_request *requests;
+    double *told;                   /* with pipeline stages: when each request got its last token, s */
     bool own_names;                 /* no two requests share a prefix, and there are no tiers */
     void *rooms[CLASSES];           /* by exponent: linked lists of unused arrays for request.blocks */
     struct arena *arena;
@@ -57,20 +64,34 @@ struct vllm_part {
 
 struct vllm_flight {                     /* a step that was launched */
     struct vllm_part *parts;
-    size_t count;
+    size_t count, grouped;          /* parts; requests of the group beside them */
     double end;                     /* s of the clock */
     bool decode;                    /* every running request decodes one token */
 };
 
-/* An attention rank. */
+static inline size_t vllm_sequences(const struct vllm_flight *flight)
+{
+    return flight->count + flight->grouped;
+}
+
+/* An attention rank. Among thousands of replicas all of it is read from memory: what each step reads is together. */
 struct rank {
+    struct vllm_flight *flights;         /* [as many as can be in flight] */
     struct blocks *blocks;
-    struct queue queue[TRACE_CLASSES];      /* waiting requests, by priority class */
     uint32_t *running;
     size_t running_count, waiting;
-    struct queue fetching, fetched; /* requests whose cache comes from a tier, or has come */
-    struct vllm_flight *flights;         /* [as many as can be in flight] */
     uint64_t preempted;             /* requests preempted while this step is formed */
+    uint32_t admitted;              /* requests, so far */
+    struct decodes group;           /* those that decode together */
+    struct queue *takes;            /* [tokens per block] by the class of a step, its number modulo this: those of them that take
+                                       a block; a count where nobody shares a prefix */
+    size_t class;                   /* of the next step */
+    uint32_t *taken;                /* blocks that they took and that no list of a request has yet */
+    size_t taken_count, taken_room;
+    uint32_t *loose;                /* the other running ones, in order of admission */
+    size_t loose_count;
+    struct queue queue[TRACE_CLASSES];      /* waiting requests, by priority class */
+    struct queue fetching, fetched; /* requests whose cache comes from a tier, or has come */
     uint32_t *turns;                /* for a fast-forward: running requests by the turn of their next block */
     size_t *due;                    /* [tokens per block + 1]: where those of a turn begin in `turns` */
 };
@@ -80,15 +101,24 @@ struct vllm {
     struct shared *shared;
     struct rank *ranks;
     size_t rank_count, priority_classes, flight_count;
+    bool groups;                    /* requests decode as a group where they can */
     double free_at;                 /* when the GPUs finish the launched steps, s */
     size_t stages;
     double *stage_free;             /* [stages] the same for each pipeline stage */
-    double *told;                   /* with pipeline stages: when each request got its last token */
     struct fast_forward forward;    /* decode steps to come; steps 0: none */
     double now;                     /* when a step is formed */
     uint64_t *names;                /* of the prefix that is looked for in the tiers */
     size_t name_room;
 };
+
+/* ---- vllm_request.c ------------------------------------------------------------------------- */
+
+size_t vllm_class_of(const struct vllm *vllm, uint32_t id);
+/* Most sequences of a step that contains a request of a class. */
+size_t vllm_class_most(const struct vllm *vllm, size_t priority_class);
+/* Tokens that a request lacks, of its prompt or its next output; whether so many are a decode. */
+uint32_t vllm_tokens_left(const struct vllm *vllm, uint32_t id);
+bool vllm_decodes(const struct vllm *vllm, uint32_t id, uint32_t tokens);
 
 /* ---- vllm_cache.c --------------------------------------------------------------------------- */
 
@@ -105,6 +135,7 @@ size_t vllm_blocks_for(const struct vllm *vllm, uint64_t tokens);
 /* Take a free block; what it held moves to the tiers. */
 uint32_t vllm_take_block(struct vllm *vllm, struct rank *rank);
 void vllm_add_block(struct shared *shared, struct vllm_request *request, uint32_t block);
+void vllm_add_taken(struct vllm *vllm, struct rank *rank, uint32_t block);      /* to the group's */
 void vllm_take_blocks(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens);
 void vllm_leave_cache(struct vllm *vllm, struct rank *rank, uint32_t id);
 
@@ -119,10 +150,7 @@ void vllm_share_prefix(struct vllm *vllm, struct rank *rank, uint32_t id, size_t
 
 /* ---- vllm_form.c ---------------------------------------------------------------------------- */
 
-size_t vllm_class_of(const struct vllm *vllm, uint32_t id);
 void vllm_stop_running(struct vllm *vllm, struct rank *rank, size_t at);
-/* Most sequences of a step that contains a request of its class. */
-size_t vllm_class_most(const struct vllm *vllm, uint32_t id);
 /* The place of the request to preempt: the last admitted of the last class. */
 size_t vllm_last_of_all(const struct vllm *vllm, const struct rank *rank);
 /* Add the step of a rank to that of the replica, whose time the fullest rank determines. */
@@ -135,6 +163,30 @@ void vllm_share_seconds(struct vllm *vllm, double seconds, double sequences);
 bool vllm_launch(struct vllm *vllm, double now);
 void vllm_count_requests(struct vllm *vllm);        /* for the simulation */
 size_t vllm_depth(const struct vllm *vllm);         /* steps in flight */
+
+/* ---- vllm_group.c --------------------------------------------------------------------------- */
+
+/* Whether requests of this run can ever decode as a group. */
+bool vllm_groups(const struct vllm *vllm);
+void vllm_group_open(struct arena *arena, const struct vllm *vllm, struct rank *rank);
+/* Put among those outside the group; take from them. */
+void vllm_loosen(const struct vllm *vllm, struct rank *rank, uint32_t id);
+void vllm_fasten(struct rank *rank, uint32_t id);
+/* All that decode join; true: nobody else runs. */
+bool vllm_group_join(struct vllm *vllm, struct rank *rank);
+void vllm_group_leave(struct vllm *vllm, struct rank *rank, uint32_t id);
+/* Whoever was launched for the last time leaves. */
+void vllm_group_shed(struct vllm *vllm, struct rank *rank);
+/* All that decode join, for the step that is formed; false: they have to be looked at one by one, and nobody is in the group. */
+bool vllm_group_form(struct vllm *vllm, struct rank *rank);
+/* Blocks that the group takes in a step, `turn` after the next; take those of the next `turns` steps. */
+size_t vllm_group_takes(const struct vllm *vllm, const struct rank *rank, size_t turn);
+/* name: a full block gets its name when the next is taken. */
+void vllm_group_take(struct vllm *vllm, struct rank *rank, uint64_t turns, bool name);
+/* A step ended: blocks that its tokens filled get their names. */
+void vllm_group_name(struct vllm *vllm, struct rank *rank);
+/* So many steps were launched, with a group or without one. */
+void vllm_group_launched(const struct vllm *vllm, struct rank *rank, uint64_t steps);
 
 /* ---- vllm_fast_forward.c -------------------------------------------------------------------- */
 

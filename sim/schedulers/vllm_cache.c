@@ -3,7 +3,8 @@
  *
  * A full block is named by the trace's prefix block if there is one, otherwise by a hash of its
  * turn and position, so that only the same prefix has the same name. Evicted blocks go to the
- * tiers below. Lists of blocks are allocated in classes of size and reused. */
+ * tiers below. Lists of blocks are allocated in classes of size and reused; where nobody shares a prefix there are none, but
+ * counts, until a preempted request names its blocks. */
 #include "sim/schedulers/vllm.h"
 
 #include <math.h>
@@ -36,10 +37,27 @@ static uint64_t name_of(const struct vllm *vllm, uint32_t id, size_t index)
     return vllm_mixed(2 * (uint64_t)id + 1, index);
 }
 
+/* Blocks that were counts become lists: in whose list a number stands makes no difference. */
+static void number_blocks(struct vllm *vllm, struct rank *rank)
+{
+    const uint32_t end = (uint32_t)blocks_number(rank->blocks) + 1;
+    uint32_t block = 1;
+    for (size_t i = 0; i < rank->running_count && end > 1; i++) {
+        struct vllm_request *request = &vllm->shared->requests[rank->running[i]];
+        const uint32_t last = block + request->block_count;
+        for (request->block_count = 0; block < last; block++)
+            vllm_add_block(vllm->shared, request, block);
+    }
+    for (; block < end; block++)
+        vllm_add_taken(vllm, rank, block);
+}
+
 void vllm_name_first(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens)
 {
     struct vllm_request *request = &vllm->shared->requests[id];
     const uint64_t full = tokens / vllm->replica.server->block;
+    if (request->named < full)
+        number_blocks(vllm, rank);
     for (; request->named < full; request->named++)
         blocks_name(rank->blocks, request->blocks[request->named],
                     name_of(vllm, id, request->named));
@@ -92,9 +110,17 @@ void vllm_add_block(struct shared *shared, struct vllm_request *request, uint32_
     request->blocks[request->block_count++] = block;
 }
 
+void vllm_add_taken(struct vllm *vllm, struct rank *rank, uint32_t block)
+{
+    *(uint32_t *)arena_push(vllm->shared->arena, &rank->taken, &rank->taken_count, &rank->taken_room,
+                            sizeof *rank->taken) = block;
+}
+
 void vllm_leave_cache(struct vllm *vllm, struct rank *rank, uint32_t id)
 {
     struct vllm_request *request = &vllm->shared->requests[id];
+    if (blocks_release_alike(rank->blocks, request->block_count))
+        request->block_count = 0;
     while (request->block_count)                    /* the tail first: roots are found longest */
         blocks_release(rank->blocks, request->blocks[--request->block_count]);
     return_room(vllm->shared, request->blocks, request->room);
@@ -121,7 +147,11 @@ uint32_t vllm_take_block(struct vllm *vllm, struct rank *rank)
 void vllm_take_blocks(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens)
 {
     struct vllm_request *request = &vllm->shared->requests[id];
-    while (request->block_count < vllm_blocks_for(vllm, tokens))
+    const size_t needed = vllm_blocks_for(vllm, tokens);
+    if (vllm->shared->own_names && needed > request->block_count &&
+        blocks_take_alike(rank->blocks, needed - request->block_count))
+        request->block_count = (uint32_t)needed;
+    while (request->block_count < needed)
         vllm_add_block(vllm->shared, request, vllm_take_block(vllm, rank));
 }
 

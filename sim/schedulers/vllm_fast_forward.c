@@ -3,7 +3,16 @@
  * ended before are counted and the scheduler goes on step by step. */
 #include "sim/schedulers/vllm.h"
 
+#include <assert.h>
 #include <string.h>
+
+static size_t running_of(const struct vllm *vllm, const struct rank *rank, size_t priority_class)
+{
+    size_t count = vllm->priority_classes > 1 ? 0 : rank->running_count;
+    for (size_t i = 0; vllm->priority_classes > 1 && i < rank->running_count; i++)
+        count += vllm_class_of(vllm, rank->running[i]) == priority_class;
+    return count;
+}
 
 /* What a step that is formed now would be, of a rank: all that run decode, class by class, and the first
  * of no class enters, nor pushes anybody out. As long as that is so nothing of it changes: blocks only
@@ -14,16 +23,15 @@ static bool nobody_enters(const struct vllm *vllm, const struct rank *rank)
     size_t count = 0, most = server->max_num_seqs, run;
     for (size_t priority_class = 0; priority_class < vllm->priority_classes; priority_class++) {
         const struct queue *queue = &rank->queue[priority_class];
-        for (size_t i = 0; i < rank->running_count; i++) {
-            if (vllm_class_of(vllm, rank->running[i]) != priority_class)
-                continue;
-            if (count >= most)
-                return false;
-            const size_t own = vllm_class_most(vllm, rank->running[i]);
-            most = own < most ? own : most;
-            count++;
-        }
-        if (!queue->count || count >= most || count >= vllm_class_most(vllm, queue->head))
+        const size_t running = running_of(vllm, rank, priority_class);
+        if (running && count >= most)
+            return false;
+        if (running && vllm_class_most(vllm, priority_class) < most)
+            most = vllm_class_most(vllm, priority_class);
+        count += running;
+        if (running > 1 && count > most)
+            return false;
+        if (!queue->count || count >= most || count >= vllm_class_most(vllm, priority_class))
             continue;
         if (rank->running_count && vllm->priority_classes > 1 &&
             vllm_class_of(vllm, rank->running[vllm_last_of_all(vllm, rank)]) > priority_class)
@@ -49,7 +57,7 @@ static bool only_decodes(const struct vllm *vllm)
         const struct rank *rank = &vllm->ranks[r];
         if (rank->fetched.count || rank->running_count > vllm->replica.server->chunk ||
             (vllm->flight_count && (!rank->flights[0].decode ||
-                                    rank->flights[0].count != rank->running_count)) ||
+                                    vllm_sequences(&rank->flights[0]) != rank->running_count)) ||
             !nobody_enters(vllm, rank))
             return false;
     }
@@ -57,9 +65,14 @@ static bool only_decodes(const struct vllm *vllm)
 }
 
 /* Steps that each of the running ones of a rank can take, before one of them ends. */
-static uint64_t steps_left(const struct vllm *vllm, const struct rank *rank, struct sim_step *step)
+static uint64_t steps_left(struct vllm *vllm, struct rank *rank, struct sim_step *step)
 {
     uint64_t most = UINT64_MAX;
+    if (vllm->groups) {
+        const bool all = vllm_group_join(vllm, rank);
+        *step = decodes_step(&rank->group);
+        return !all ? 0 : rank->group.count ? rank->group.heap[0].turn - rank->group.launched + 1 : most;
+    }
     for (size_t i = 0; i < rank->running_count; i++) {
         uint32_t id = rank->running[i];
         const struct vllm_request *request = &vllm->shared->requests[id];
@@ -108,7 +121,7 @@ static uint64_t steps_with_blocks(const struct vllm *vllm, const struct rank *ra
     uint64_t steps = (uint64_t)rounds * block;
     free -= rounds * rank->running_count;
     for (size_t turn = 0; steps < most && turn < block; turn++, steps++) {
-        size_t takes = rank->due[turn + 1] - rank->due[turn];
+        size_t takes = vllm->groups ? vllm_group_takes(vllm, rank, turn) : rank->due[turn + 1] - rank->due[turn];
         if (takes > free)
             break;
         free -= takes;
@@ -131,7 +144,8 @@ bool vllm_try_fast_forward(struct vllm *vllm, double now)
     }
     for (size_t r = 0; r < vllm->rank_count && most >= 2; r++) {
         struct rank *rank = &vllm->ranks[r];
-        sort_by_need(vllm, rank);
+        if (!vllm->groups)
+            sort_by_need(vllm, rank);
         if (rank->running_count)
             most = steps_with_blocks(vllm, rank, most);
     }
@@ -157,7 +171,7 @@ static void take_due_blocks(struct vllm *vllm, struct rank *rank, uint64_t steps
             struct vllm_request *request = &vllm->shared->requests[rank->turns[i]];
             if (!vllm->shared->own_names)
                 vllm_name_first(vllm, rank, rank->turns[i], request->computed + turn);
-            vllm_add_block(vllm->shared, request, vllm_take_block(vllm, rank));
+            vllm_take_blocks(vllm, rank, rank->turns[i], request->computed + turn + 1);
         }
 }
 
@@ -165,8 +179,11 @@ static void fly(const struct vllm *vllm, struct rank *rank, size_t at, double en
 {
     struct vllm_flight *flight = &rank->flights[at];
     flight->count = 0;
+    flight->grouped = rank->group.count;
     flight->decode = true;
     flight->end = end;
+    if (flight->grouped)
+        return;
     for (size_t priority_class = 0; priority_class < vllm->priority_classes; priority_class++)
         for (size_t i = 0; i < rank->running_count; i++)
             if (vllm_class_of(vllm, rank->running[i]) == priority_class)
@@ -174,9 +191,26 @@ static void fly(const struct vllm *vllm, struct rank *rank, size_t at, double en
                     .id = rank->running[i], .decode = true, .yields = true };
 }
 
+/* Requests that joined the group while a step with parts of their own flew, which has ended. */
+static void receive_flown(const struct vllm *vllm, const struct vllm_flight *flown)
+{
+    for (size_t i = 0; i < flown->count; i++) {
+        struct vllm_request *request = &vllm->shared->requests[flown->parts[i].id];
+        assert(vllm->replica.simulation->result->first_token[flown->parts[i].id] >= 0);
+        request->known++;
+        request->pending--;
+        request->in_flight--;
+    }
+}
+
 /* A rank's requests after as many steps. */
 static void advance(struct vllm *vllm, struct rank *rank, uint64_t launched, uint64_t received)
 {
+    if (vllm->groups) {
+        vllm_group_take(vllm, rank, launched, true);
+        vllm_group_launched(vllm, rank, launched);
+        return;
+    }
     take_due_blocks(vllm, rank, launched);
     for (size_t i = 0; i < rank->running_count; i++) {
         struct vllm_request *request = &vllm->shared->requests[rank->running[i]];
@@ -195,17 +229,20 @@ void vllm_leave_fast_forward(struct vllm *vllm, uint64_t received)
     const uint64_t launched = received + 1;
     const double seconds = fast_forward_seconds(&forward, (double)launched);
     vllm->forward.steps = 0;
+    vllm->flight_count = 1 + two;
     simulation_fast_forwarded(&vllm->replica, &forward, launched);
     vllm->free_at = forward.from + seconds;
     vllm->replica.tokens_left -= received * vllm->replica.running;
     for (size_t r = 0; r < vllm->rank_count; r++) {
         struct rank *rank = &vllm->ranks[r];
+        if (vllm->groups && two && received)
+            receive_flown(vllm, &rank->flights[0]);
         advance(vllm, rank, launched, received);
         if (two && received)
             fly(vllm, rank, 0, forward.from + fast_forward_seconds(&forward, (double)received));
         fly(vllm, rank, two, vllm->free_at);
+        vllm_group_shed(vllm, rank);
     }
-    vllm->flight_count = 1 + two;
     vllm_share_seconds(vllm, seconds, forward.step.sequences);
     vllm->replica.next = vllm->ranks[0].flights[0].end;
     vllm_count_requests(vllm);

@@ -13,15 +13,11 @@
  * ones before it through all stages and overtakes none. */
 #include "sim/schedulers/vllm.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 /* ---- queues ------------------------------------------------------------------------------- */
-
-size_t vllm_class_of(const struct vllm *vllm, uint32_t id)
-{
-    return vllm->priority_classes > 1 ? vllm->replica.simulation->trace->priority_class[id] : 0;
-}
 
 static void wait_first(struct vllm *vllm, struct rank *rank, uint32_t id)
 {
@@ -31,6 +27,8 @@ static void wait_first(struct vllm *vllm, struct rank *rank, uint32_t id)
 
 void vllm_stop_running(struct vllm *vllm, struct rank *rank, size_t at)
 {
+    if (vllm->groups)
+        vllm_fasten(rank, rank->running[at]);
     vllm_leave_cache(vllm, rank, rank->running[at]);
     memmove(&rank->running[at], &rank->running[at + 1],
             (--rank->running_count - at) * sizeof *rank->running);
@@ -48,6 +46,8 @@ static void preempt(struct vllm *vllm, struct rank *rank, size_t at)
 {
     uint32_t id = rank->running[at];
     struct vllm_request *request = &vllm->shared->requests[id];
+    if (request->grouped)
+        vllm_group_leave(vllm, rank, id);
     vllm_name_now(vllm, rank, id);
     vllm_stop_running(vllm, rank, at);
     request->computed = 0;
@@ -77,37 +77,11 @@ struct vllm_forming {                    /* of a rank */
     double decodes_most;            /* of those that run already */
 };
 
-size_t vllm_class_most(const struct vllm *vllm, uint32_t id)
-{
-    const struct sim_server *server = vllm->replica.server;
-    size_t most = server->class_most[vllm_class_of(vllm, id)];
-    return most ? most : server->max_num_seqs;
-}
-
 /* Largest number of sequences of a step in which the request takes part. */
 static size_t most_with(const struct vllm *vllm, const struct vllm_forming *forming, uint32_t id)
 {
-    const size_t most = vllm_class_most(vllm, id);
+    const size_t most = vllm_class_most(vllm, vllm_class_of(vllm, id));
     return most < forming->most ? most : forming->most;
-}
-
-static uint32_t tokens_left(const struct vllm *vllm, uint32_t id)
-{
-    const struct vllm_request *request = &vllm->shared->requests[id];
-    if (request->known + request->in_flight >= simulation_total(vllm->replica.simulation, id) ||
-        (vllm->stages > 1 && request->in_flight))
-        return 0;                                   /* what is in flight ends it, or goes first */
-    uint32_t left = request->known + request->pending - request->computed;
-    return left == 1 && request->guesses ? left + (uint32_t)vllm->replica.server->draft : left;
-}
-
-/* Is this a decode: one token and its draft tokens after all known ones, and no part of a prompt? */
-static bool decodes(const struct vllm *vllm, uint32_t id, uint32_t tokens)
-{
-    const struct vllm_request *request = &vllm->shared->requests[id];
-    return request->computed >= vllm->replica.simulation->trace->prompt[id] &&
-           request->computed + 1 == request->known + request->pending &&
-           tokens <= 1 + vllm->replica.server->draft;
 }
 
 static void add_part(struct vllm *vllm, struct rank *rank, struct vllm_forming *forming, uint32_t id,
@@ -116,7 +90,7 @@ static void add_part(struct vllm *vllm, struct rank *rank, struct vllm_forming *
     struct vllm_request *request = &vllm->shared->requests[id];
     struct sim_step *step = &forming->step;
     double before = (double)request->computed, now = (double)tokens;
-    const bool decode = decodes(vllm, id, tokens);
+    const bool decode = vllm_decodes(vllm, id, tokens);
     const uint32_t draft = decode ? tokens - 1 : 0;
     if (decode) {
         step->decoding++;
@@ -161,25 +135,57 @@ static bool make_room(struct vllm *vllm, struct rank *rank, size_t at, uint64_t 
     }
 }
 
+/* A running request continues; false: it had to go. */
+static bool go_on_with(struct vllm *vllm, struct rank *rank, struct vllm_forming *forming, size_t at, uint32_t tokens)
+{
+    const uint32_t id = rank->running[at];
+    if (!make_room(vllm, rank, at, tokens))
+        return false;
+    vllm_take_blocks(vllm, rank, id, vllm->shared->requests[id].computed + tokens);
+    add_part(vllm, rank, forming, id, tokens);
+    return true;
+}
+
+/* The same of those that decode as a group, and then of the prompts. As one by one, the last admitted have to go until the
+ * blocks are enough for those before them. */
+static void go_on_together(struct vllm *vllm, struct rank *rank, struct vllm_forming *forming)
+{
+    while (vllm_group_takes(vllm, rank, 0) > blocks_free(rank->blocks))
+        preempt(vllm, rank, rank->running_count - 1);
+    vllm_group_take(vllm, rank, 1, false);
+    forming->step = decodes_step(&rank->group);
+    forming->budget -= rank->group.count;
+    forming->flight->grouped = rank->group.count;
+    if (rank->group.count)
+        forming->most = most_with(vllm, forming, rank->running[0]);
+    for (size_t i = 0; i < rank->loose_count && forming->budget; i++) {
+        const uint32_t left = vllm_tokens_left(vllm, rank->loose[i]);
+        size_t at = rank->running_count - 1;
+        while (left && rank->running[at] != rank->loose[i])
+            at--;
+        assert(!left || at + rank->loose_count == rank->running_count + i);    /* nobody behind it decodes */
+        if (left && !go_on_with(vllm, rank, forming, at, left < forming->budget ? left : (uint32_t)forming->budget))
+            break;
+    }
+}
+
 /* Continue the running requests of a priority class, in order of admission. */
 static void go_on(struct vllm *vllm, struct rank *rank, struct vllm_forming *forming, size_t priority_class)
 {
     for (size_t at = 0; at < rank->running_count && forming->budget; at++) {
         uint32_t id = rank->running[at];
-        if (vllm_class_of(vllm, id) != priority_class || forming->flight->count >= forming->most)
+        if (vllm_class_of(vllm, id) != priority_class || vllm_sequences(forming->flight) >= forming->most)
             continue;
-        uint32_t tokens = tokens_left(vllm, id);
-        if (forming->step.decoding >= forming->decodes_most && decodes(vllm, id, tokens))
+        uint32_t tokens = vllm_tokens_left(vllm, id);
+        if (forming->step.decoding >= forming->decodes_most && vllm_decodes(vllm, id, tokens))
             continue;
         tokens = tokens < forming->budget ? tokens : (uint32_t)forming->budget;
         if (!tokens)
             continue;
-        if (!make_room(vllm, rank, at, tokens))
+        if (!go_on_with(vllm, rank, forming, at, tokens))
             break;
         while (rank->running[at] != id)             /* one before it had to go */
             at--;
-        vllm_take_blocks(vllm, rank, id, vllm->shared->requests[id].computed + tokens);
-        add_part(vllm, rank, forming, id, tokens);
     }
 }
 
@@ -249,8 +255,11 @@ static void enter(struct vllm *vllm, struct rank *rank, struct vllm_forming *for
     tokens = tokens < forming->budget ? tokens : forming->budget;
     request->guesses = false;
     request->entered = request->computed < vllm->replica.simulation->trace->prompt[id];
+    request->order = ++rank->admitted;
     rank->running[rank->running_count++] = id;
-    owes(vllm, id, decodes(vllm, id, (uint32_t)tokens) ? 0 : request->known - request->computed);
+    if (vllm->groups)
+        vllm_loosen(vllm, rank, id);
+    owes(vllm, id, vllm_decodes(vllm, id, (uint32_t)tokens) ? 0 : request->known - request->computed);
     vllm_take_blocks(vllm, rank, id, request->computed + tokens);
     add_part(vllm, rank, forming, id, (uint32_t)tokens);
 }
@@ -260,7 +269,7 @@ static void enter(struct vllm *vllm, struct rank *rank, struct vllm_forming *for
 static bool admit_fetched(struct vllm *vllm, struct rank *rank, struct vllm_forming *forming)
 {
     struct queue *queue = &rank->fetched;
-    if (!queue->count || !forming->budget || forming->flight->count >= forming->most ||
+    if (!queue->count || !forming->budget || vllm_sequences(forming->flight) >= forming->most ||
         rank->running_count >= vllm->replica.server->max_num_seqs)
         return false;
     uint32_t id = queue->head, last = queue->tail;
@@ -290,7 +299,7 @@ static bool admit_one(struct vllm *vllm, struct rank *rank, struct vllm_forming 
         rank->running_count >= vllm->replica.server->max_num_seqs)
         return false;
     uint32_t id = queue->head;
-    if (forming->flight->count >= most_with(vllm, forming, id) ||
+    if (vllm_sequences(forming->flight) >= most_with(vllm, forming, id) ||
         !vllm_has_room(vllm, rank, id, &run))
         return false;
     queue_pop(simulation, queue);
@@ -312,7 +321,7 @@ static bool push_out(struct vllm *vllm, struct rank *rank, const struct vllm_for
                      size_t priority_class)
 {
     if (!rank->queue[priority_class].count || !rank->running_count || !forming->budget ||
-        forming->flight->count >= most_with(vllm, forming, rank->queue[priority_class].head))
+        vllm_sequences(forming->flight) >= most_with(vllm, forming, rank->queue[priority_class].head))
         return false;
     size_t last = vllm_last_of_all(vllm, rank);
     if (vllm_class_of(vllm, rank->running[last]) <= priority_class)
@@ -338,11 +347,14 @@ static void form_rank(struct vllm *vllm, struct rank *rank, struct vllm_forming 
                                  .decodes_most = INFINITY };
     if (vllm->stages > 1 && vllm->replica.server->own[VLLM_EVEN_STAGES] > 0)
         forming->decodes_most = ceil((double)rank->running_count / (double)vllm->stages);
-    flight->count = 0;
+    flight->count = flight->grouped = 0;
     flight->decode = true;
     rank->preempted = 0;
     for (size_t priority_class = 0; priority_class < vllm->priority_classes; priority_class++) {
-        go_on(vllm, rank, forming, priority_class);
+        if (vllm_group_form(vllm, rank))
+            go_on_together(vllm, rank, forming);
+        else
+            go_on(vllm, rank, forming, priority_class);
         if (rank->preempted && vllm->priority_classes == 1)
             break;                                  /* nobody enters where somebody had to go */
         while (!priority_class && admit_fetched(vllm, rank, forming))
@@ -351,7 +363,7 @@ static void form_rank(struct vllm *vllm, struct rank *rank, struct vllm_forming 
                (vllm->priority_classes > 1 && push_out(vllm, rank, forming, priority_class)))
             ;
     }
-    flight->decode &= flight->count == rank->running_count;
+    flight->decode &= vllm_sequences(flight) == rank->running_count;
 }
 
 static double tokens_of(const struct sim_step *step)
@@ -431,9 +443,13 @@ bool vllm_launch(struct vllm *vllm, double now)
     const double seconds = server->seconds(server->context, &fullest);
     const double start = moment_later(now, vllm->stages > 1 ? vllm->stage_free[0] : vllm->free_at);
     vllm->free_at = vllm->stages > 1 ? through_stages(vllm, start, seconds) : start + seconds;
-    for (size_t r = 0; r < vllm->rank_count; r++)
+    for (size_t r = 0; r < vllm->rank_count; r++) {
         vllm->ranks[r].flights[vllm->flight_count].end = vllm->free_at;
+        vllm_group_launched(vllm, &vllm->ranks[r], 1);
+    }
     vllm->flight_count++;
+    for (size_t r = 0; r < vllm->rank_count; r++)
+        vllm_group_shed(vllm, &vllm->ranks[r]);
     simulation_ran(&vllm->replica, start, seconds / (double)vllm->stages, &step);
     vllm_share_seconds(vllm, seconds / (double)vllm->stages, step.sequences);
     return true;

@@ -26,6 +26,16 @@ struct maker {
     size_t priority_classes;
     struct session_turn *turns;
     size_t count, room;
+    struct random arrivals;
+    double now;                     /* when the next session arrives, s */
+    uint32_t session;               /* its number */
+};
+
+/* Requests that are drawn while they are read. */
+struct drawn {
+    struct trace_source source;
+    struct maker maker;             /* before the next of them */
+    double scale;
 };
 
 /* ---- draws ---------------------------------------------------------------------------------- */
@@ -118,11 +128,11 @@ static bool fits(const struct maker *maker, const struct session_turn *turn, con
     return error_expected(maker->error, "at most %.10g: fewer turns, or smaller numbers", most);
 }
 
-static bool too_many(const struct maker *maker)
+static bool too_many(const struct maker *maker, int most)
 {
-    error_set(maker->error, "%s: more than %d requests", generate_kinds[maker->plan.kind],
-              GENERATE_MOST);
-    return error_expected(maker->error, "a lower rate or count, a shorter duration, or fewer turns");
+    error_set(maker->error, "%s: more than %d requests", generate_kinds[maker->plan.kind], most);
+    return error_expected(maker->error, "a lower rate or count, a shorter duration, or fewer turns; more without turns, users and "
+                          "--requests, which keep each");
 }
 
 static void draw_lengths(const struct traffic_plan *plan, struct session_draws *draws, double *input,
@@ -164,7 +174,7 @@ static bool draw_session(struct maker *maker, uint32_t session, double arrival)
                          .priority_class = draw_class(maker, &draws.priority_class) };
     double turns = amount_draw(&maker->plan.turns, &draws.turns), before = 0;
     if (turns > (double)(GENERATE_MOST - maker->count))
-        return too_many(maker);
+        return too_many(maker, GENERATE_MOST);
     for (; turn.turn < (uint32_t)turns; turn.turn++) {
         if (!draw_turn(maker, &draws, &turn, &before))
             return false;
@@ -174,21 +184,72 @@ static bool draw_session(struct maker *maker, uint32_t session, double arrival)
     return true;
 }
 
-static bool draw_all(struct maker *maker)
+static bool more_come(const struct maker *maker)
 {
     const struct traffic_plan *plan = &maker->plan;
-    const bool timed = plan->duration < INFINITY;
-    struct random arrivals;
-    double now = 0;
-    random_stream(&arrivals, plan->seed, "arrivals", 0);
-    for (uint32_t i = 0; timed ? now < plan->duration : i < plan->count; i++) {
-        if (!draw_session(maker, i, now))
-            return false;
-        now += draw_gap(plan, now, &arrivals);
-        if (isinf(now))
-            break;
+    return plan->duration < INFINITY ? maker->now < plan->duration : maker->session < plan->count && maker->now < INFINITY;
+}
+
+static bool draw_next(struct maker *maker)
+{
+    if (!draw_session(maker, maker->session++, maker->now))
+        return false;
+    maker->now += draw_gap(&maker->plan, maker->now, &maker->arrivals);
+    return true;
+}
+
+/* ---- drawn while it is read ------------------------------------------------------------------- */
+
+/* A session of one turn; false with an error. */
+static const struct session_turn *draw_one(struct maker *maker)
+{
+    maker->count = 0;
+    return draw_next(maker) ? maker->turns : NULL;
+}
+
+static void draw_some(struct trace_source *source, const struct trace *trace, size_t first, size_t end)
+{
+    struct drawn *drawn = (struct drawn *)source;
+    for (size_t i = first; i < end; i++) {
+        const struct session_turn *turn = draw_one(&drawn->maker);
+        trace->arrival[i] = turn->time / drawn->scale;
+        trace->prompt[i] = turn->prompt;
+        trace->output[i] = turn->output;
+    }
+}
+
+/* Draw all requests once, to count them. */
+static bool count_drawn(struct arena *arena, const struct maker *start, struct trace *trace)
+{
+    struct drawn *drawn = arena_alloc(arena, sizeof *drawn);
+    struct maker maker = *start;
+    *drawn = (struct drawn){ .source.draw = draw_some, .maker = *start, .scale = 1 };
+    trace->source = &drawn->source;
+    for (; more_come(&maker); trace->count++) {
+        const struct session_turn *turn = draw_one(&maker);
+        if (!turn || trace->count == GENERATE_DRAWN_MOST)
+            return turn && too_many(&maker, GENERATE_DRAWN_MOST);
+        trace_sums_add(&drawn->source.sums, trace->count, turn->time, turn->prompt, turn->output);
     }
     return true;
+}
+
+void generate_again(struct arena *arena, const struct trace *trace, double scale, bool kept, struct trace *again)
+{
+    struct drawn *drawn = arena_alloc(arena, sizeof *drawn);
+    *drawn = *(const struct drawn *)trace->source;
+    drawn->maker.arena = arena;
+    drawn->maker.turns = NULL;
+    drawn->maker.room = 0;
+    drawn->scale = scale;
+    drawn->source.sums.last /= scale;
+    *again = *trace;
+    again->arrival = arena_array(arena, trace->count, sizeof *again->arrival);
+    again->prompt = arena_array(arena, trace->count, sizeof *again->prompt);
+    again->output = arena_array(arena, trace->count, sizeof *again->output);
+    again->source = kept ? NULL : &drawn->source;
+    if (kept)
+        draw_some(&drawn->source, again, 0, trace->count);
 }
 
 /* ---- the trace ------------------------------------------------------------------------------ */
@@ -236,15 +297,34 @@ static void fill_trace(const struct maker *maker, struct trace *trace)
 bool generate_trace(struct arena *arena, const char *words, struct trace *trace,
                     struct error *error)
 {
+    struct generate_change none = { 0 };
+    return generate_changed(arena, words, &none, trace, error);
+}
+
+bool generate_changed(struct arena *arena, const char *words, struct generate_change *change, struct trace *trace,
+                      struct error *error)
+{
     struct maker maker = { .arena = arena, .error = error };
     *trace = (struct trace){ 0 };
-    if (!generate_read(arena, words, &maker.plan, trace, error))
+    if (!generate_read(arena, words, change, &maker.plan, trace, error))
         return false;
     maker.priority_classes = trace->priority_classes;
-    if (!draw_all(&maker))
-        return false;
-    qsort(maker.turns, maker.count, sizeof *maker.turns, in_order);
-    fill_trace(&maker, trace);
+    random_stream(&maker.arrivals, maker.plan.seed, "arrivals", 0);
+    const struct maker start = maker;
+    const bool single = maker.plan.turns.kind == AMOUNT_FIXED && maker.plan.turns.a == 1 && !maker.priority_classes;
+    const bool forget = change->forget && single, counted = maker.plan.duration == INFINITY;
+    if (counted && !forget && maker.plan.count > GENERATE_MOST)
+        return too_many(&maker, GENERATE_MOST);
+    while (more_come(&maker) && !(forget && (counted ? maker.plan.count : maker.count) > GENERATE_KEPT))
+        if (!draw_next(&maker))
+            return false;
+    if (more_come(&maker)) {
+        if (!count_drawn(arena, &start, trace))
+            return false;
+    } else {
+        qsort(maker.turns, maker.count, sizeof *maker.turns, in_order);
+        fill_trace(&maker, trace);
+    }
     trace->arrivals_cv2 = maker.plan.kind == KIND_CONSTANT ? 0 : maker.plan.kind == KIND_GAMMA ? pow(maker.plan.cv, 2) : 1;
     return true;
 }

@@ -23,25 +23,40 @@
 
 #include "sim/traffic/trace.h"
 
-enum { GENERATE_MOST = 10000000 };      /* requests */
+enum { GENERATE_MOST = 10000000 };          /* requests that are kept */
+enum { GENERATE_DRAWN_MOST = 1000000000 };  /* requests that are drawn while they are read */
+enum { GENERATE_KEPT = 100000 };            /* more may be drawn while they are read */
 
-/* What a description may say. `usual`: where it does not; NULL: nothing. */
+/* What a description may say. `usual`: where it does not; NULL: nothing. `also`: other names, NULL after the last. */
 struct generate_key {
-    const char *name, *usual, *accepted, *help;
+    const char *name, *usual, *accepted, *help, *also[2];
 };
 extern const struct generate_key generate_keys[];
 extern const size_t generate_key_count;
 
 bool generate_is(const char *words);    /* a known kind, alone or with ':' after it */
-/* The description with outputs whose deviation is a tenth of their mean. NULL: `words` are no good, are of kind constant,
- * or say how outputs are distributed. */
-const char *generate_varied(struct arena *arena, const char *words);
-/* Add a rate to a description without one: `rate` requests per second, turns included. */
-bool generate_at_rate(struct arena *arena, const char **words, double rate, struct error *error);
+/* What options change of a description. All zero: nothing. */
+struct generate_change {
+    double rate;                /* requests per second, turns included; 0: as described */
+    bool arrivals;              /* the squared variation of the gaps is `cv2`: 0 even, 1 random */
+    double cv2;
+    const char *input, *output; /* lengths, as a description writes them; NULL: as described */
+    uint64_t seed;              /* added to the seed of the draws */
+    bool vary;                  /* outputs of one length vary by a tenth, unless arrivals are even */
+    bool varied;                /* set by generate_changed: they do */
+    bool forget;                /* the caller can do without the requests: more than GENERATE_KEPT, of one turn and
+                                   without classes, are drawn while they are read (trace->source) */
+};
 /* Error: a key that is not known, given twice or without meaning here; a value that it cannot
- * be; more than GENERATE_MOST requests, a prompt that grows beyond LENGTH_MOST, a session that
+ * be; more than GENERATE_MOST requests (GENERATE_DRAWN_MOST), a prompt that grows beyond LENGTH_MOST, a session that
  * waits beyond TIME_MOST. */
 bool generate_trace(struct arena *arena, const char *words, struct trace *trace,
                     struct error *error);
+/* The trace of a changed description. Error: as generate_trace; a change of something that the words set. */
+bool generate_changed(struct arena *arena, const char *words, struct generate_change *change, struct trace *trace,
+                      struct error *error);
+/* The same requests once more, if they are drawn while they are read, with times divided by `scale`; `kept`: all of
+ * them at once. Two runs do not share a source. */
+void generate_again(struct arena *arena, const struct trace *trace, double scale, bool kept, struct trace *again);
 
 #endif

@@ -24,7 +24,7 @@ struct traffic_plan {
 };
 
 /* Names the classes of the trace. */
-bool generate_read(struct arena *arena, const char *words, struct traffic_plan *plan, struct trace *trace,
-                   struct error *error);
+bool generate_read(struct arena *arena, const char *words, struct generate_change *change, struct traffic_plan *plan,
+                   struct trace *trace, struct error *error);
 
 #endif

@@ -5,6 +5,7 @@
  * have no effect with others are refused. The result is a plan; generate.c draws the requests. */
 #include "sim/traffic/generate_plan.h"
 
+#include "build/row_names.h"
 #include "rows/rows.h"
 #include "sim/traffic/trace_read.h"
 
@@ -23,28 +24,28 @@ enum key {
                 "1 to 10M"
 const struct generate_key generate_keys[] = {
     [KEY_RATE]     = { "rate", "1/s", "1e-9 to 1e9: 5, 5/s, 300/min",
-                       "sessions that arrive per second" },
+                       "sessions that arrive per second", { NULL } },
     [KEY_PEAK]     = { "peak", NULL, "1e-9 to 1e9, no less than rate: 20, 300/min",
-                       "rate at the peak of a daily curve, which begins at its trough, `rate`" },
-    [KEY_PERIOD]   = { "period", "24h", "above 0, up to 1e9 s: 24h, 90min", "time from trough to trough" },
+                       "rate at the peak of a daily curve, which begins at its trough, `rate`", { NULL } },
+    [KEY_PERIOD]   = { "period", "24h", "above 0, up to 1e9 s: 24h, 90min", "time from trough to trough", { NULL } },
     [KEY_CURVE]    = { "curve", NULL, "a CSV file with the columns time (s) and rate (1/s)",
-                       "rates over time, instead of rate" },
+                       "rates over time, instead of rate", { NULL } },
     [KEY_CV]       = { "cv", "2", "0.01 to 100",
-                       "gamma: deviation of the gaps between arrivals over their mean" },
-    [KEY_COUNT]    = { "count", "1000", "a whole number from 1 to 10M", "number of sessions" },
+                       "gamma: deviation of the gaps between arrivals over their mean; arrivals= is the same", { "arrivals" } },
+    [KEY_COUNT]    = { "count", "1000", "a whole number from 1 to 1e9", "number of sessions", { NULL } },
     [KEY_DURATION] = { "duration", NULL, "up to 1e9 s: 600, 90min, 1h",
-                       "time during which sessions arrive, instead of count" },
-    [KEY_INPUT]    = { "input", "1000", LENGTHS, "new tokens of a prompt" },
-    [KEY_OUTPUT]   = { "output", "200", LENGTHS, "output tokens of a request" },
+                       "time during which sessions arrive, instead of count", { NULL } },
+    [KEY_INPUT]    = { "input", "1000", LENGTHS, "new tokens of a prompt; isl= is the same", { "isl", NAME_prompt_tokens } },
+    [KEY_OUTPUT]   = { "output", "200", LENGTHS, "output tokens of a request; osl= is the same", { "osl", NAME_output_tokens } },
     [KEY_LENGTHS]  = { "lengths", NULL, "a file of lengths, or any trace",
-                       "pairs of lengths drawn from a file, instead of input and output" },
+                       "pairs of lengths drawn from a file, instead of input and output", { NULL } },
     [KEY_TURNS]    = { "turns", "1", "a whole number or geometric(MEAN), from 1 to 10000",
-                       "requests per session" },
+                       "requests per session", { NULL } },
     [KEY_WAIT]     = { "wait", "0s", "a time, LOW..HIGH, exponential(MEAN) or "
-                       "lognormal(MEAN,cv=X), up to 1e6 s", "time from an answer to the next turn" },
+                       "lognormal(MEAN,cv=X), up to 1e6 s", "time from an answer to the next turn; think= is the same", { "think" } },
     [KEY_CLASS]    = { "class", NULL, "NAME(SHARE)|NAME(SHARE), at most 8: words of letters, "
-                       "digits, '-', '_' and '.'", "classes, in proportion to their shares" },
-    [KEY_SEED]     = { "seed", "1", "a whole number below 2^64", "seed of the draws" },
+                       "digits, '-', '_' and '.'", "classes, in proportion to their shares", { NULL } },
+    [KEY_SEED]     = { "seed", "1", "a whole number below 2^64", "seed of the draws", { NULL } },
 };
 const size_t generate_key_count = KEYS;
 
@@ -98,7 +99,7 @@ static bool read_cv(struct description_reader *reader, struct text text)
 static bool read_count(struct description_reader *reader, struct text text)
 {
     double count;
-    if (!amount_number(text, "1", 1, GENERATE_MOST, &count) || !whole(count))
+    if (!amount_number(text, "1", 1, GENERATE_DRAWN_MOST, &count) || !whole(count))
         return false;
     reader->plan->count = (size_t)count;
     return true;
@@ -195,6 +196,13 @@ static bool (*const readers[KEYS])(struct description_reader *reader, struct tex
     [KEY_SEED] = read_seed,   [KEY_LENGTHS] = NULL,       /* a file, with errors of its own */
 };
 
+static bool is_key(struct text name, enum key key)
+{
+    const struct generate_key *known = &generate_keys[key];
+    return text_is(name, known->name) || (known->also[0] && text_is(name, known->also[0])) ||
+           (known->also[1] && text_is(name, known->also[1]));
+}
+
 /* ---- which keys ----------------------------------------------------------------------------- */
 
 enum { SHOWN = 80 };                /* characters of what was read */
@@ -217,8 +225,8 @@ static bool unknown_key(const struct description_reader *reader, struct text pai
         error_set(reader->error, "%s: unknown key '%s'", kind, word);
     if (near)
         return error_suggest(reader->error, "did you mean %s=?", near);
-    return error_expected(reader->error, "key=value, with the keys rate, peak, period, curve, cv, count, duration, input, "
-                                         "output, lengths, turns, wait, class, seed");
+    return error_expected(reader->error, "key=value, with the keys rate, peak, period, curve, cv, count, duration, input or isl, "
+                                         "output or osl, lengths, turns, wait or think, class, seed");
 }
 
 static bool read_pair(struct description_reader *reader, struct text pair)
@@ -226,7 +234,7 @@ static bool read_pair(struct description_reader *reader, struct text pair)
     bool equals;
     struct text value = pair, name = amount_take(&value, '=', &equals);
     int key = 0;
-    while (key < KEYS && !text_is(text_trim(name), generate_keys[key].name))
+    while (key < KEYS && !is_key(text_trim(name), (enum key)key))
         key++;
     if (key == KEYS || !equals)
         return unknown_key(reader, pair, name);
@@ -331,41 +339,45 @@ bool generate_is(const char *words)
     return kind_of(words, &kind, &rest);
 }
 
-const char *generate_varied(struct arena *arena, const char *words)
+/* A change sets keys that the words leave open. */
+static bool set_keys(struct description_reader *reader, const char *words, const struct generate_change *change)
 {
-    struct buffer out = { .arena = arena };
-    struct text rest;
-    enum kind kind;
-    double output;
-    bool said = false;
-    if (!kind_of(words, &kind, &rest) || kind == KIND_CONSTANT)
-        return NULL;
-    buffer_print(&out, "%s:", generate_kinds[kind]);
-    bool more = rest.size > 0;
-    if (more)
-        rest.data++, rest.size--;                   /* the colon */
-    while (more) {
-        bool equals;
-        const struct text pair = amount_take(&rest, ',', &more);
-        struct text value = pair, name = amount_take(&value, '=', &equals);
-        const bool lengths = text_is(text_trim(name), generate_keys[KEY_LENGTHS].name);
-        if (!text_is(text_trim(name), generate_keys[KEY_OUTPUT].name) && !lengths) {
-            buffer_print(&out, "%.*s,", (int)pair.size, pair.data);
-            continue;
+    const struct { enum key key; bool given; const char *option; } sets[] = {
+        { KEY_RATE, change->rate > 0, "rate" }, { KEY_PEAK, change->rate > 0, "rate" }, { KEY_CURVE, change->rate > 0, "rate" },
+        { KEY_CV, change->arrivals, "arrivals" }, { KEY_INPUT, change->input, "isl" }, { KEY_OUTPUT, change->output, "osl" } };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (sets[i].given && reader->given[sets[i].key].data) {
+            error_set(reader->error, "--%s and the %s of %.100s exclude each other", sets[i].option,
+                      generate_keys[sets[i].key].name, words);
+            return error_expected(reader->error, "one of them");
         }
-        if (lengths || !text_number(text_trim(value), &output) || !(output > 1 && output <= 1e7 && whole(output)))
-            return NULL;
-        buffer_print(&out, "%.*s=lognormal(%.0f,cv=0.1),", (int)name.size, name.data, output);
-        said = true;
-    }
-    if (!said)
-        buffer_print(&out, "%s=lognormal(%s,cv=0.1),", generate_keys[KEY_OUTPUT].name, generate_keys[KEY_OUTPUT].usual);
-    out.data[out.size - 1] = 0;                     /* the last comma */
-    return out.data;
+    if (change->arrivals)
+        reader->plan->kind = change->cv2 == 0 ? KIND_CONSTANT : change->cv2 == 1 ? KIND_POISSON : KIND_GAMMA;
+    if (change->input)
+        reader->given[KEY_INPUT] = text_of(change->input);
+    if (change->output)
+        reader->given[KEY_OUTPUT] = text_of(change->output);
+    return true;
+}
+
+/* Change the values that were read. Outputs of one length vary by a tenth. */
+static void set_values(struct description_reader *reader, struct generate_change *change)
+{
+    struct traffic_plan *plan = reader->plan;
+    struct amount *output = &plan->output;
+    plan->seed += change->seed;
+    if (change->rate > 0)
+        plan->rate = change->rate / plan->turns.a;
+    if (change->arrivals && plan->kind == KIND_GAMMA)
+        plan->cv = sqrt(change->cv2);
+    change->varied = change->vary && plan->kind != KIND_CONSTANT && !reader->given[KEY_LENGTHS].data &&
+                     output->kind == AMOUNT_FIXED && output->a > 1;
+    if (change->varied)
+        *output = (struct amount){ AMOUNT_LOGNORMAL, output->a, 0.1 };
 }
 
 /* All keys but those of files. */
-static bool read_words(struct description_reader *reader, const char *words)
+static bool read_words(struct description_reader *reader, const char *words, struct generate_change *change)
 {
     struct text rest;
     *reader->plan = (struct traffic_plan){ .duration = INFINITY };
@@ -379,31 +391,17 @@ static bool read_words(struct description_reader *reader, const char *words)
     while (more)
         if (!read_pair(reader, amount_take(&rest, ',', &more)))
             return false;
-    return agree(reader) && read_values(reader);
-}
-
-bool generate_at_rate(struct arena *arena, const char **words, double rate, struct error *error)
-{
-    static const enum key rates[] = { KEY_RATE, KEY_PEAK, KEY_CURVE };
-    struct traffic_plan plan;
-    struct trace trace = { 0 };
-    struct description_reader reader = { .arena = arena, .error = error, .plan = &plan, .trace = &trace };
-    if (!read_words(&reader, *words))
+    if (!set_keys(reader, words, change) || !agree(reader) || !read_values(reader))
         return false;
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
-        if (reader.given[rates[i]].data) {
-            error_set(error, "--rate and the %s of %.100s exclude each other", generate_keys[rates[i]].name, *words);
-            return error_expected(error, "one of them");
-        }
-    *words = arena_print(arena, "%s%crate=%.17g", *words, strchr(*words, ':') ? ',' : ':', rate / plan.turns.a);
+    set_values(reader, change);
     return true;
 }
 
-bool generate_read(struct arena *arena, const char *words, struct traffic_plan *plan, struct trace *trace,
-                   struct error *error)
+bool generate_read(struct arena *arena, const char *words, struct generate_change *change, struct traffic_plan *plan,
+                   struct trace *trace, struct error *error)
 {
     struct description_reader reader = { .arena = arena, .error = error, .plan = plan, .trace = trace };
-    if (!read_words(&reader, words))
+    if (!read_words(&reader, words, change))
         return false;
     const struct text path = reader.given[KEY_LENGTHS], curve = reader.given[KEY_CURVE];
     if (curve.data && !read_curve(&reader, arena_copy(arena, curve.data, curve.size)))

@@ -79,6 +79,30 @@ bool trace_lengths(struct arena *arena, const char *path, struct trace_lengths *
     return lengths->count || none(path, error);
 }
 
+void trace_sums_add(struct trace_sums *sums, size_t i, double arrival, uint32_t prompt, uint32_t output)
+{
+    const uint64_t all = (uint64_t)prompt + output;
+    sums->prompts += prompt;
+    sums->outputs += output;
+    sums->prompt_squares += (double)prompt * prompt;
+    sums->output_squares += (double)output * output;
+    sums->longest = all > sums->most ? i : sums->longest;
+    sums->most = all > sums->most ? all : sums->most;
+    sums->longest_prompt = prompt > sums->most_prompt ? i : sums->longest_prompt;
+    sums->most_prompt = prompt > sums->most_prompt ? prompt : sums->most_prompt;
+    sums->last = arrival;
+}
+
+struct trace_sums trace_sums_of(const struct trace *trace)
+{
+    struct trace_sums sums = { 0 };
+    if (trace->source)
+        return trace->source->sums;
+    for (size_t i = 0; i < trace->count; i++)
+        trace_sums_add(&sums, i, trace->arrival[i], trace->prompt[i], trace->output[i]);
+    return sums;
+}
+
 bool trace_scale(const struct trace *trace, double rate, double *scale, struct error *error)
 {
     const double span = trace->arrival[trace->count - 1];

@@ -13,6 +13,24 @@
 
 enum { TRACE_CLASSES = 8 };
 
+struct trace;
+
+/* What has to be known of all requests before the first arrives. */
+struct trace_sums {
+    double prompts, outputs, prompt_squares, output_squares;    /* tokens; sums of their squares */
+    size_t longest, longest_prompt;     /* the first request with the most tokens; with the longest prompt */
+    uint64_t most;                      /* tokens of the former, and of the prompt of the latter */
+    uint32_t most_prompt;
+    double last;                        /* when the last one arrives, s */
+};
+
+/* Who draws a long trace while it is read. */
+struct trace_source {
+    struct trace_sums sums;
+    /* Fill the arrays of the trace for the requests first <= i < end, the next in order. */
+    void (*draw)(struct trace_source *source, const struct trace *trace, size_t first, size_t end);
+};
+
 /* In order of arrival; requests that arrive together keep the order of the file. */
 struct trace {
     size_t count;
@@ -34,7 +52,15 @@ struct trace {
     double *wait;                   /* s */
 
     double arrivals_cv2;            /* squared coefficient of variation of the gaps, as described; of a file 1 */
+
+    /* NULL: all requests are there. Otherwise `arrival`, `prompt` and `output` have room for all of them, and a run
+     * draws and forgets them (sim/window.h); such a trace has no blocks, classes or sessions. */
+    struct trace_source *source;
 };
+
+struct trace_sums trace_sums_of(const struct trace *trace);
+/* One more request, number i, which arrives last. */
+void trace_sums_add(struct trace_sums *sums, size_t i, double arrival, uint32_t prompt, uint32_t output);
 
 enum { LENGTH_MOST = 100000000, TIME_MOST = 1000000000 };
 

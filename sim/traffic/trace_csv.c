@@ -7,6 +7,8 @@
  * is skipped silently. */
 #include "sim/traffic/trace_read.h"
 
+#include "build/row_names.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,9 @@ static const struct trace_columns formats[] = {
     { .arrival = "arrived_at", .input = "num_prefill_tokens", .output = "num_decode_tokens" },
     { .arrival = "workload_arrival_s", .input = "input_tokens", .output = "output_tokens" },
     { .arrival = "arrival", .input = "input", .output = "output", .class = "class",
+      .session = "session", .wait = "wait" },
+    { .arrival = "arrival", .input = "isl", .output = "osl", .class = "class", .session = "session", .wait = "wait" },
+    { .arrival = "arrival", .input = NAME_prompt_tokens, .output = NAME_output_tokens, .class = "class",
       .session = "session", .wait = "wait" },
     { .arrival = "arrival", .input = "prompt_len", .output = "output_len" },
 };
