@@ -575,18 +575,31 @@ const struct catalog_entry *catalog_known(const struct catalog *catalog, enum ca
     return found || kind != CATALOG_MACHINE ? found : entry_find(&catalog->devices, name);
 }
 
+struct catalog_met *catalog_met(const struct catalog *catalog, const char *name)
+{
+    struct catalog_met *met = catalog->met;
+    if (met && !met->name)
+        met->name = arena_copy(catalog->arena, name, strlen(name));
+    return met && !strcmp(met->name, name) ? met : NULL;
+}
+
 const struct catalog_entry *catalog_find(const struct catalog *catalog, enum catalog_kind kind,
                                          const char *name, struct error *error)
 {
+    struct catalog_met *met = kind == CATALOG_MACHINE ? catalog_met(catalog, name) : NULL;
+    if (met && met->found)
+        return met->found;
     const struct catalog_entry *found = catalog_known(catalog, kind, name);
     struct catalog_called called;
-    if (found)
-        return found;
-    size_t size = file_part(name);
+    size_t size = found ? 0 : file_part(name);
     if (size)
-        return file_find(catalog, kind, name, size, error);
-    if (kind == CATALOG_MACHINE)
-        return catalog_machine_called(catalog, name, &called, error) ? called.entry : NULL;
+        found = file_find(catalog, kind, name, size, error);
+    else if (!found && kind == CATALOG_MACHINE)
+        found = catalog_machine_called(catalog, name, &called, error) ? called.entry : NULL;
+    if (met)
+        met->found = found;
+    if (found || size || kind == CATALOG_MACHINE)
+        return found;
     name_unknown(catalog->arena, &catalog->sheets[kind], true, name, error);
     return NULL;
 }

@@ -53,6 +53,7 @@ struct catalog {
     struct catalog_sheet devices;       /* more machines: those of data/devices.csv */
     const struct catalog_sheet *named;      /* the sheet of a model of data/shapes.csv (model_shape); NULL: none */
     const struct csv *instances;            /* names of several chips (catalog/instance.h); NULL: none */
+    struct catalog_met *met;                /* the machine's name that was looked up first; NULL: none is kept */
 };
 
 /* "data/hardware.csv" */
@@ -90,6 +91,10 @@ bool catalog_number(const struct catalog_entry *entry, const char *fact, double 
 
 /* A machine by a name as people, drivers and clouds write it: "NVIDIA GeForce RTX 4060 Ti 16GB", "m3 max", "11th Gen
  * Intel Core i7-1185G7 @ 3.00GHz (tigerlake)", "g5.12xlarge", "v5litepod-16", "2x gb10". */
+struct catalog_cards {          /* a kind of "4x h100-sxm + l4" */
+    const struct catalog_entry *entry;
+    double memory, chips;       /* of one, bytes, where the name says it, or 0; how many */
+};
 struct catalog_called {
     const struct catalog_entry *entry;
     double memory;              /* bytes that the name says beside a machine of another size; 0: none */
@@ -98,6 +103,17 @@ struct catalog_called {
     double price;               /* of a chip of that instance, USD/h; NAN: not known */
     const char *price_source;   /* with its date */
     const char *note;           /* what was chosen where the name fits several machines; NULL */
+    const struct catalog_cards *cards;      /* of several kinds, which a + joins; `entry` is the first; NULL: one kind */
+    size_t kinds;
+    const char *title;          /* of these: "RTX 4090 + RTX 4070 Ti" */
+};
+/* A machine's name and what it means: to look one up that is no entry's own name costs 2 ms, and a question does so ten
+ * times. Scenarios of one machine may share it; the arena of the first that looks it up has its texts. */
+struct catalog_met {
+    const char *name;                       /* NULL: no name was looked up */
+    const struct catalog_entry *found;      /* by catalog_find; NULL: not asked yet */
+    struct catalog_called called;           /* by catalog_machine_called, if it has an entry */
+    bool none;                              /* it found none */
 };
 /* Does its GPU share the memory of its host (Apple's chips, GB10, Strix Halo)? */
 bool catalog_shares_memory(const struct catalog_entry *machine);
@@ -105,6 +121,8 @@ bool catalog_shares_memory(const struct catalog_entry *machine);
 bool catalog_is_card(const struct catalog_entry *machine);
 /* Is it no card, with no link to others of its kind that is known? */
 bool catalog_stands_alone(const struct catalog_entry *machine);
+/* What is kept of this name, to be filled in; NULL: nothing. */
+struct catalog_met *catalog_met(const struct catalog *catalog, const char *name);
 /* False: no machine or several of different speed, which `error` names. */
 bool catalog_machine_called(const struct catalog *catalog, const char *name, struct catalog_called *called,
                             struct error *error);
@@ -131,6 +149,9 @@ const char *catalog_engine_base(const struct catalog *catalog, const char *name)
  * is the lowest that is not below 0.11, or vllm's. A version is known from the first to the last that the flags, rules and chips
  * of the engine name. NULL: not known; `error`, which may be NULL, lists what is. */
 const struct catalog_entry *catalog_engine_at(const struct catalog *catalog, const char *name, struct error *error);
+/* The name of the entry of an engine at the version that a sheet states, of whatever range: "vllm-0.13" for vllm and 0.11.1.
+ * The name itself, where it is an entry of a version or unknown, and where the version is NULL or no number ("nightly"). */
+const char *catalog_engine_then(const struct catalog *catalog, const char *name, const char *version);
 /* Below 0, 0, above 0 as the version 0.9.2 is before, the same as or after 0.11. */
 int catalog_version_order(const char *a, const char *b);
 /* 0.11 of "vllm@0.11"; of a name alone the version whose flags and scheduler chalkline follows (data/flags.csv); NULL: none. */
@@ -140,8 +161,8 @@ bool catalog_is_family(const struct catalog_entry *entry);
 /* The model as the document its config.json would be. */
 bool catalog_model(const struct catalog *catalog, const char *name, struct doc **config,
                    struct error *error);
-/* Are figures of this model, or of the one it is the same as, in the fit of the prediction? */
-bool catalog_model_measured(const struct catalog *catalog, const struct catalog_entry *entry);
+/* The model that has the same config.json and no `same_as`: often the entry itself. */
+const struct catalog_entry *catalog_model_network(const struct catalog *catalog, const struct catalog_entry *entry);
 /* The model whose numbers are assumed to be this one's, its context window among them; NULL: it has its own. */
 const struct catalog_entry *catalog_model_base(const struct catalog *catalog, const struct catalog_entry *entry);
 /* A model by a name that people have for it: with a publisher before it, with what was done to its weights behind

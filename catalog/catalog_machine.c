@@ -137,6 +137,9 @@ static const char *fact_row(const struct facts *facts, const struct catalog_row 
 /* Cards without a link of their own reach each other through the host. */
 static void set_link(const struct catalog_entry *machine, struct facts *facts)
 {
+    const char *topology = catalog_text(machine, "scale_up_topology");
+    if (catalog_is_card(machine) && (topology ? !strcmp(topology, "none") : !facts_find(facts, NAME_scale_up_bandwidth)))
+        facts_set(facts, NAME_linked_by_host, 1, ORIGIN_SHEET, "PCI Express: no faster link is known");
     if (catalog_is_card(machine) && !facts_find(facts, NAME_scale_up_bandwidth))
         facts_bind(facts, NAME_scale_up_bandwidth, NAME_host_link, ORIGIN_SHEET, "PCI Express: no faster link is known");
 }
@@ -160,22 +163,90 @@ static void set_instance(const struct catalog_called *called, const char *name, 
                : arena_print(facts->arena, "%.4g USD/h each: %s", called->price, called->price_source));
 }
 
+/* The first of these that the sheet states. */
+static double stated(const struct catalog_entry *entry, const char *fact, const char *other, double absent)
+{
+    double value;
+    return catalog_number(entry, fact, &value) || catalog_number(entry, other, &value) ? value : absent;
+}
+
+/* The build of llama.cpp for one kind of card runs no card of another maker. */
+static bool one_build(const struct catalog *catalog, const struct catalog_called *called, struct error *error)
+{
+    const struct catalog_entry *first = called->cards[0].entry;
+    for (size_t i = 1; i < called->kinds; i++) {
+        const struct catalog_entry *other = called->cards[i].entry;
+        if (catalog_backend(catalog, "llamacpp", catalog_text(first, "family"), first->name) !=
+            catalog_backend(catalog, "llamacpp", catalog_text(other, "family"), other->name)) {
+            error_set(error, "%s and %s need different builds of llama.cpp", first->title, other->title);
+            return error_expected(error, "cards of one maker");
+        }
+    }
+    return true;
+}
+
+/* Cards of several kinds reach each other over PCI Express, whose rate the first states or the host: no bridge joins them. */
+static void set_cards(const struct catalog_called *called, struct facts *facts)
+{
+    struct fact_table *table = facts_table(facts, "card");
+    facts_remove(facts, NAME_hbm_reported);         /* of the first kind: the rows take that of the smallest */
+    facts_set(facts, NAME_cards_unlike, 1, ORIGIN_SHEET, "the cards that were named");
+    facts_set(facts, NAME_scale_up_chips, called->chips, ORIGIN_SHEET, "the cards that were named");
+    const char *topology = catalog_text(called->entry, "scale_up_topology");
+    if (topology && strcmp(topology, "none"))
+        facts_bind(facts, NAME_scale_up_bandwidth, NAME_host_link, ORIGIN_SHEET, "PCI Express: no bridge joins unlike cards");
+    for (size_t i = 0; i < called->kinds; i++) {
+        const struct catalog_cards *card = &called->cards[i];
+        const struct { const char *row; double value; } cells[] = {
+            { NAME_cards_alike, card->chips }, { NAME_card_memory, card->memory > 0 ? card->memory : stated(card->entry, NAME_hbm_reported, NAME_hbm_capacity, NAN) },
+            { NAME_card_bandwidth, stated(card->entry, NAME_hbm_bandwidth, NAME_hbm_bandwidth, NAN) },
+            { NAME_card_peak_fp32, stated(card->entry, NAME_peak_fp32, NAME_peak_bf16, NAN) },
+            { NAME_card_fp32_lanes, stated(card->entry, NAME_fp32_lanes, NAME_fp32_lanes, NAN) } };
+        const size_t at = facts_entry(facts, table, i ? arena_print(facts->arena, "%s-%zu", card->entry->name, i + 1) : card->entry->name);
+        for (size_t c = 0; c < sizeof cells / sizeof *cells; c++)
+            if (!isnan(cells[c].value))
+                facts_cell(facts, table, at, cells[c].row, cells[c].value, ORIGIN_SHEET, card->entry->sheet->csv.file);
+    }
+    facts_note(facts, "layers are split over %s by their memory, as llama.cpp does; memory is that of the smallest", called->title);
+}
+
+/* Cards that stand alone or in a pair have a link for a bridge of two: more of them reach each other through the host. */
+static bool past_bridge(const struct catalog_entry *entry, double chips)
+{
+    double joined = 1;
+    catalog_number(entry, NAME_scale_up_chips, &joined);
+    return catalog_is_card(entry) && catalog_text(entry, NAME_scale_up_bandwidth) && joined <= 2 && chips > 2;
+}
+
+static void set_past_bridge(struct facts *facts)
+{
+    static const char why[] = "PCI Express: a bridge joins two of them";
+    facts_set(facts, NAME_linked_by_host, 1, ORIGIN_SHEET, why);
+    facts_bind(facts, NAME_scale_up_bandwidth, NAME_host_link, ORIGIN_SHEET, why);
+}
+
 /* What the name said beside the machine: its memory, how many are linked, which of several is meant. */
 static void set_called(const struct catalog_called *called, const char *name, struct facts *facts)
 {
     const char *source = arena_print(facts->arena, "'%.100s'", name);
+    if (called->cards)
+        set_cards(called, facts);
     if (called->note)
         facts_note(facts, "%s", called->note);
     if (called->memory > 0)
         facts_set(facts, NAME_hbm_capacity, called->memory, ORIGIN_SHEET, source);
-    if (called->chips > 0)
+    if (called->chips > 0 && !called->cards)
         facts_set(facts, NAME_scale_up_chips, called->chips, ORIGIN_SHEET, source);
+    const bool apart = !called->cards && past_bridge(called->entry, called->chips);
+    if (apart)
+        set_past_bridge(facts);
     if (called->cloud)
         set_instance(called, name, facts);
-    else if (called->chips > 0)
+    else if (called->chips > 0 && !called->cards)
         facts_note(facts, "%.100s is %.0f of %s, linked%s; --gpus says how many are used", name, called->chips,
-                   called->entry->title, catalog_text(called->entry, NAME_scale_up_bandwidth) ||
-                                         !catalog_is_card(called->entry) ? "" : " by PCI Express");
+                   called->entry->title, apart ? " by PCI Express, since a bridge joins two"
+                   : catalog_text(called->entry, NAME_scale_up_bandwidth) || !catalog_is_card(called->entry) ? ""
+                   : " by PCI Express");
 }
 
 bool catalog_machine(const struct catalog *catalog, const char *name, struct facts *facts,
@@ -200,6 +271,8 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
             facts_set(facts, fact_row(facts, &row), value, ORIGIN_SHEET,
                       row_origin(facts->arena, entry, &row));
     }
+    if (ours && called.cards && !one_build(catalog, &called, error))
+        return false;
     bind_peaks(entry, facts);
     set_topology(entry, facts);
     set_link(entry, facts);
@@ -347,9 +420,34 @@ static bool version_known(const char *engine, const char *version, struct error 
     return error_expected(error, !first ? "the engine without a version" : first == last ? "%s" : "%s to %s", first, last);
 }
 
+/* The entry of an engine at a version: of its older versions the one whose `until` is the lowest that is not below it. */
+static const struct catalog_entry *entry_of_version(const struct catalog *catalog, const struct catalog_entry *engine,
+                                                    const char *version)
+{
+    const struct catalog_entry *found = engine;
+    const char *last = NULL;
+    for (size_t i = 0; i < catalog_count(catalog, CATALOG_ENGINE); i++) {
+        const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_ENGINE, i);
+        const char *of = catalog_text(entry, "version_of"), *until = catalog_text(entry, "until");
+        if (of && until && !strcmp(of, engine->name) && catalog_version_order(version, until) <= 0 &&
+            (!last || catalog_version_order(until, last) < 0))
+            found = entry, last = until;
+    }
+    return found;
+}
+
+const char *catalog_engine_then(const struct catalog *catalog, const char *name, const char *version)
+{
+    const struct catalog_entry *engine = name && version && !version_part(name) ? catalog_known(catalog, CATALOG_ENGINE, name)
+                                                                                : NULL;
+    if (version && *version == 'v')
+        version++;
+    return engine && *version >= '0' && *version <= '9' ? entry_of_version(catalog, engine, version)->name : name;
+}
+
 const struct catalog_entry *catalog_engine_at(const struct catalog *catalog, const char *name, struct error *error)
 {
-    const char *at = version_part(name), *last = NULL, *base = name;
+    const char *at = version_part(name), *base = name;
     char text[64];
     if (at) {
         snprintf(text, sizeof text, "%.*s", (int)(at - name), name);
@@ -359,14 +457,7 @@ const struct catalog_entry *catalog_engine_at(const struct catalog *catalog, con
                                               : catalog_known(catalog, CATALOG_ENGINE, base);
     if (!found || !at)
         return found;
-    for (size_t i = 0; i < catalog_count(catalog, CATALOG_ENGINE); i++) {
-        const struct catalog_entry *entry = catalog_entry(catalog, CATALOG_ENGINE, i);
-        const char *of = catalog_text(entry, "version_of"), *until = catalog_text(entry, "until");
-        if (of && until && !strcmp(of, base) && catalog_version_order(at + 1, until) <= 0 &&
-            (!last || catalog_version_order(until, last) < 0))
-            found = entry, last = until;
-    }
-    return version_known(base, at + 1, error) ? found : NULL;
+    return version_known(base, at + 1, error) ? entry_of_version(catalog, found, at + 1) : NULL;
 }
 
 const char *catalog_engine_version(const struct catalog *catalog, const char *name)

@@ -224,7 +224,7 @@ static bool is_about(const char *key)       /* of the model, not of its config.j
 {
     static const char *const about[] = {
         "title", "alias", "same_as", "params_total_published", "params_active_published",
-        "kv_elements_published", "figures_in_fit", NAME_trained_tokens,
+        "kv_elements_published", NAME_trained_tokens,
         "trained_note", NAME_published_context, "released",
     };
     return name_listed(about, sizeof about / sizeof *about, key);
@@ -269,15 +269,16 @@ static bool fill_config(const struct catalog *catalog, const struct catalog_entr
     return true;
 }
 
-bool catalog_model_measured(const struct catalog *catalog, const struct catalog_entry *entry)
+const struct catalog_entry *catalog_model_network(const struct catalog *catalog, const struct catalog_entry *entry)
 {
     struct error ignored;
-    for (int depth = 0; entry && depth <= LONGEST_CHAIN; depth++) {
-        if (catalog_text(entry, "figures_in_fit"))
-            return true;
-        entry = catalog_text(entry, "same_as") ? base_find(catalog, entry, &ignored) : NULL;
+    for (int depth = 0; depth < LONGEST_CHAIN && catalog_text(entry, "same_as"); depth++) {
+        const struct catalog_entry *base = base_find(catalog, entry, &ignored);
+        if (!base)
+            break;
+        entry = base;
     }
-    return false;
+    return entry;
 }
 
 const struct catalog_entry *catalog_model_base(const struct catalog *catalog, const struct catalog_entry *entry)

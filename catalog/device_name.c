@@ -65,8 +65,8 @@ static void tidy(const char *name, char *out)
             out[size++] = ' ';
         } else if (isalnum((unsigned char)*at)) {
             out[size++] = (char)tolower((unsigned char)*at);
-        } else if (*at != '.' && (unsigned char)*at < 0x80) {
-            out[size++] = ' ';
+        } else if (*at != '.' && ((unsigned char)*at < 0x80 || starts_with(at, "\xe2\x80"))) {
+            out[size++] = ' ';                      /* a mark, such as the hyphen that breaks no line */
         }
     }
     out[size] = 0;
@@ -135,12 +135,13 @@ static void append(char *key, const char *word)
         memcpy(key + size, word, more + 1);
 }
 
-/* The cores of an Apple chip's GPU, "16GPU" or "16-core GPU": as its number and a c, in `out`. */
+/* The cores of an Apple chip's GPU, "16GPU", "16-core GPU" or "16 GPU Core": as its number and a c, in `out`. */
 static size_t gpu_cores(const struct device_words *words, size_t at, char out[8])
 {
     const char *word = words->word[at];
     const bool cores = counts(word, "") && !strcmp(after(words, at), "core");
-    const bool apart = cores && at + 2 < words->count && !strcmp(words->word[at + 2], "gpu");
+    const bool apart = (cores && at + 2 < words->count && !strcmp(words->word[at + 2], "gpu")) ||
+                       (counts(word, "") && !strcmp(after(words, at), "gpu") && !strcmp(after(words, at + 1), "core"));
     const bool alone = cores && words->apple && !apart;
     if (!apart && !alone && !counts(word, "gpu"))
         return 0;
@@ -523,16 +524,70 @@ static bool unknown(const struct catalog *catalog, const char *name, struct erro
                           "`chalkline measure -o FILE.csv` writes it", catalog_count(catalog, CATALOG_MACHINE));
 }
 
+/* ---- unlike cards -------------------------------------------------------------------------------- */
+
+/* "rtx-4090 + 2x rtx-3090": each part is a card. NOT_THERE: no part is a card, as in "M4 Pro
+ * 8P+4E". */
+static enum look look_up_cards(const struct catalog *catalog, const char *name, struct catalog_called *called, struct error *error)
+{
+    enum { KINDS_MOST = 8 };
+    struct catalog_cards cards[KINDS_MOST];
+    struct arena *arena = catalog->arena;
+    struct buffer title = { .arena = arena };
+    const char *wrong = NULL;
+    size_t kinds = 0;
+    double chips = 0;
+    for (const char *at = name; *at && arena;) {
+        const size_t size = strcspn(at, "+");
+        const struct text part = text_trim((struct text){ at, size });
+        const char *one = arena_copy(arena, part.data, part.size);
+        at += size + (at[size] == '+');
+        struct catalog_called found = { .entry = catalog_known(catalog, CATALOG_MACHINE, one) };
+        if ((!found.entry && look_up_instance(catalog, one, &found, NULL) != FOUND && look_up(catalog, one, &found, NULL) != FOUND) || catalog_stands_alone(found.entry) ||
+            catalog_shares_memory(found.entry) || kinds == KINDS_MOST) {
+            wrong = one;
+            continue;
+        }
+        struct catalog_cards *card = &cards[kinds++];
+        *card = (struct catalog_cards){ found.entry, found.memory,
+                                        found.chips > 0 ? found.chips : 1 };
+        chips += card->chips;
+        buffer_print(&title, kinds > 1 ? " + " : "%s", "");
+        if (card->chips > 1)
+            buffer_print(&title, "%.0f x ", card->chips);
+        buffer_print(&title, "%s", found.entry->title);
+    }
+    if (kinds < 2 || wrong)
+        return kinds && wrong && *wrong && !unknown(catalog, wrong, error) ? WRONG : NOT_THERE;
+    struct catalog_cards *kept = arena_array(arena, kinds, sizeof *kept);
+    memcpy(kept, cards, kinds * sizeof *kept);
+    *called = (struct catalog_called){ .entry = cards[0].entry, .chips = chips, .cards = kept, .kinds = kinds, .title = title.data };
+    return FOUND;
+}
+
 bool catalog_machine_called(const struct catalog *catalog, const char *name, struct catalog_called *called,
                             struct error *error)
 {
+    struct catalog_met *met = catalog_met(catalog, name);
+    if (met && met->called.entry) {
+        *called = met->called;
+        return true;
+    }
+    if (met && met->none && !error)
+        return false;
     *called = (struct catalog_called){ .entry = catalog_known(catalog, CATALOG_MACHINE, name) };
     if (called->entry && !strcmp(called->entry->name, name))
         return true;
-    enum look look = look_up_instance(catalog, name, called, error);
+    enum look look = strchr(name, '+') ? look_up_cards(catalog, name, called, error) : NOT_THERE;
+    if (look == NOT_THERE)
+        look = look_up_instance(catalog, name, called, error);
     if (look == NOT_THERE)
         look = look_up(catalog, name, called, error);
     if (look == NOT_THERE)
         look = look_up_slice(catalog, name, called, error);
+    if (met && look == FOUND)
+        met->called = *called;
+    if (met && look == NOT_THERE)
+        met->none = true;
     return look == FOUND || (look == NOT_THERE && unknown(catalog, name, error));
 }

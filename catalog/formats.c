@@ -61,6 +61,9 @@ bool formats_read(struct arena *arena, const struct csv *csv, struct formats *fo
 
 const struct format *formats_find(const struct formats *formats, const char *name)
 {
+    for (size_t i = 0; i < formats->count; i++)         /* each weight of a model asks, by the format's own name */
+        if (!strcmp(formats->format[i].name, name))
+            return &formats->format[i];
     for (size_t i = 0; i < formats->count; i++)
         if (name_same(formats->format[i].name, name))
             return &formats->format[i];

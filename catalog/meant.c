@@ -2,6 +2,7 @@
 
 #include "catalog/sheet.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -12,10 +13,15 @@ static const char *cell(int row, const char *column)
     return csv_cell(csv, (size_t)row, csv_column(csv, column));
 }
 
-/* "gpt-5*" is every name that begins so. */
+/* "gpt-5*" is every name that begins so, "*whisper*" every name with that in it. */
 static bool called(const char *pattern, const char *name)
 {
     const size_t size = strlen(pattern);
+    char word[64];
+    if (*pattern == '*' && size > 2 && pattern[size - 1] == '*' && size < sizeof word) {
+        snprintf(word, sizeof word, "%.*s", (int)size - 2, pattern + 1);
+        return name_within(name, word);
+    }
     return pattern[size - 1] == '*' ? !strncasecmp(name, pattern, size - 1) : name_same(pattern, name);
 }
 
@@ -61,4 +67,27 @@ bool meant_explain(const char *kind, const char *name, struct error *error)
         error_similar(error, one);
     arena_free(&arena);
     return true;
+}
+
+/* "bert$" is a word that no letter follows in the name. */
+static bool reads(const char *name, const char *word)
+{
+    const size_t size = strcspn(word, "$");
+    if (!word[size])
+        return name_within(name, word);
+    for (; *name; name++)
+        if (!strncasecmp(name, word, size) && !isalpha((unsigned char)name[size]))
+            return true;
+    return false;
+}
+
+const char *model_reads(const char *name, const char *class)
+{
+    const struct csv *csv = csv_built_in("data/name_words.csv");
+    for (size_t r = 0; r < csv->rows; r++) {
+        const char *kind = csv_cell(csv, r, 0), *word = csv_cell(csv, r, 1);
+        if ((!strcmp(kind, "reads") && reads(name, word)) || (!strcmp(kind, "class") && ends_with(class, word)))
+            return csv_cell(csv, r, 2);
+    }
+    return NULL;
 }

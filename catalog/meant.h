@@ -16,4 +16,8 @@ int meant_row(const char *kind, const char *name);
 bool meant_name(int row, size_t at, char name[64]);
 const char *meant_hint(int row);
 
+/* What a model answers with that writes no tokens, "a vector", by a word in its name or the end of the class in its
+ * `architectures` (data/name_words.csv); NULL: it writes tokens. */
+const char *model_reads(const char *name, const char *class);
+
 #endif

@@ -103,8 +103,10 @@ static bool any_is(const char *kind, const struct name_words *words)
 
 static bool has(const struct name_words *words, const char *word)
 {
+    const bool version = is_version(word);
     for (size_t i = 0; i < words->count; i++)
-        if (!strcmp(words->at[i], word))
+        if (!strcmp(words->at[i], word) ||          /* "4" is "4.0" */
+            (version && is_version(words->at[i]) && strtod(words->at[i], NULL) == strtod(word, NULL)))
             return true;
     return false;
 }
@@ -137,8 +139,7 @@ size_t name_group(const char *at, double *group)
 /* Letters at `at` that name a format or a file type, up to a mark; 0: none. */
 static size_t format_here(const char *at)
 {
-    static const char *const more[] = { "gguf", "ggml", "mlx", "i1", "imat", "ud", "exl2", "exl3", "q8", "q6", "q5", "q4",
-                                        "q4_k - medium", "q5_k - medium", "apex" };
+    static const char *const more[] = { "gguf", "ggml", "mlx", "i1", "imat", "ud", "exl2", "exl3", "q8", "q6", "q5", "q4", "apex" };
     const struct csv *csv = csv_built_in("data/name_formats.csv");
     size_t best = 0;
     for (size_t r = 0; r < csv->rows + sizeof more / sizeof *more; r++) {
@@ -167,6 +168,25 @@ static size_t format_here(const char *at)
     return best ? best : name_group(at, &group);
 }
 
+/* What llama-bench prints: "q4_k - small" is q4_k_s, "q2_k - medium" q2_k, "iq4_xs - 4.25 bpw" iq4_xs, "iq3_s mix" iq3_m. */
+static void as_files(char *text)
+{
+    static const struct { const char *printed, *file; } types[] = {
+        { "q2_k - medium", "q2_k" }, { "_k - small", "_k_s" }, { "_k - medium", "_k_m" }, { "_k - large", "_k_l" },
+        { "iq3_s mix", "iq3_m" } };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char *at = strstr(text, types[i].printed);
+        const size_t size = strlen(types[i].file);
+        if (at) {
+            memset(at, ' ', strlen(types[i].printed));
+            memcpy(at, types[i].file, size);
+        }
+    }
+    char *bits = strstr(text, " - "), *unit = bits ? strstr(bits, " bpw") : NULL;
+    if (unit && past_number(bits + 3) == unit)
+        memset(bits, ' ', (size_t)(unit + 4 - bits));
+}
+
 /* Blanks the formats in `text`, and gathers them. */
 static const char *take_formats(struct arena *arena, char *text)
 {
@@ -176,8 +196,7 @@ static const char *take_formats(struct arena *arena, char *text)
         const bool begins = !i || !isalnum((unsigned char)text[i - 1]);
         const size_t size = begins ? format_here(text + i) : 0;
         if (size) {
-            const bool medium = strstr(arena_copy(arena, text + i, size), " - ") != NULL;   /* as llama-bench prints it */
-            buffer_print(&formats, "%s%.*s%s", formats.size ? "-" : "", medium ? 4 : (int)size, text + i, medium ? "_m" : "");
+            buffer_print(&formats, "%s%.*s", formats.size ? "-" : "", (int)size, text + i);
             memset(text + i, ' ', size);
         }
         i += size ? size : 1;
@@ -493,7 +512,7 @@ static double fit(const struct name_search *search, const struct name_words *own
     const char *typed = version_of(asked), *version = version_of(own);
     if (!needs || !(any || model) || (total && (sized ? !shared : !near)))
         return NAN;
-    if (typed && (!version || strcmp(typed, version)) && !has(own, typed))
+    if (typed && (!version || strtod(typed, NULL) != strtod(version, NULL)) && !has(own, typed))
         return NAN;
     if (!typed && version && any && !has(asked, version))
         return NAN;
@@ -502,6 +521,9 @@ static double fit(const struct name_search *search, const struct name_words *own
         if (qualifier && *qualifier && !has(own, asked->at[i]))
             return NAN;
     }
+    for (size_t i = 0; i + 1 < asked->count; i++)   /* "gpt-3.5-turbo" */
+        if (is("model", asked->at[i]) && is_version(asked->at[i + 1]) && !has(own, asked->at[i + 1]))
+            return NAN;
     for (size_t i = 0; i < asked->count; i++)       /* "deepseek-v9" */
         if (*asked->at[i] == 'v' && is_version(asked->at[i] + 1) && (has(own, "deepseek") || has(own, "mimo")) &&
             !has(own, asked->at[i]))
@@ -659,6 +681,18 @@ static bool tuned(const char *key, struct arena *arena, struct model_named *name
     return false;
 }
 
+/* A word with the form of a GGUF file type that is none: "q1_0", "iq5_k"; "q3" is short for a family. */
+static const char *odd_type(struct arena *arena, const char *text)
+{
+    for (const char *at = text; *at; at += strcspn(at, "-:/ ()[],|."), at += *at != 0) {
+        const size_t size = strcspn(at, "-:/ ()[],|."), before = strchr("it", *at) != NULL;
+        if (at[before] == 'q' && isdigit((unsigned char)at[before + 1]) && !isdigit((unsigned char)at[before + 2]) &&
+            (before || at[2] == '_' || (at[2] == 'k' && size == 3)))
+            return arena_copy(arena, at, size);
+    }
+    return NULL;
+}
+
 /* Which words were understood: "family llama, size 70b". */
 static const char *understood(struct arena *arena, const struct name_words *words)
 {
@@ -687,6 +721,7 @@ bool model_named(struct arena *arena, const struct catalog *catalog, const char 
     if (!slash && !strchr(whole, ' ') && ollama(arena, whole, named))
         return true;
     lower(behind(whole), text);
+    as_files(text);
     named->formats = take_formats(arena, text);
     search.owner = slash ? arena_copy(arena, whole, (size_t)(slash - whole + 1)) : NULL;
     squeeze(text, key);
@@ -695,6 +730,9 @@ bool model_named(struct arena *arena, const struct catalog *catalog, const char 
         each_name(&search, visit_tail);
     if (search.count && best_of(&search, named))
         return true;
+    named->odd = odd_type(arena, text);
+    if (named->odd)
+        return false;
     split(text, &search.words);
     for (size_t i = 0; i < search.words.count; i++) {
         const char *right = meaning("slip", search.words.at[i]);
@@ -729,7 +767,17 @@ bool model_tag(const char *name)
 bool model_explain(struct arena *arena, const struct catalog *catalog, const char *name, struct error *error)
 {
     struct model_named named;
+    const char *with = model_reads(behind(name), "");
+    if (with) {
+        error_set(error, "%s: it answers with %s and writes no tokens", arena_copy(arena, error->what, strlen(error->what)), with);
+        return error_suggest(error, "those that are built as decoders are predicted, such as Qwen/Qwen3-Embedding-8B and "
+                             "Qwen/Qwen3-Reranker-8B; of others `chalkline import config.json` says how large they are");
+    }
     model_named(arena, catalog, name, &named);
+    if (named.odd) {
+        error_set(error, "unknown model '%.200s': '%s' is no file type that is known", name, named.odd);
+        return error_suggest(error, "without it, --precision Q4_K_M or another type; a GGUF file's own header has its types: --model FILE");
+    }
     if (!*named.why && !named.id)
         return false;
     if (*named.why)

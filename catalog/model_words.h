@@ -10,6 +10,7 @@ struct model_named {
     const char *type;           /* GGUF file type of Ollama's tag, or NULL */
     const char *formats;        /* words of the name that give a format, joined by '-'; "": none */
     const char *why;            /* the words that were understood, for an error: "family llama, size 70b" */
+    const char *odd;            /* a word with the form of a file type that is none, or NULL */
     const char *also[4];        /* ids of models of other shapes that the words fit as well */
 };
 

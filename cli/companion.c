@@ -15,10 +15,12 @@ static const char name[] = "chalkline-net";
 static bool companion_run(struct error *error)
 {
     char path[4096] = "";
-    const ssize_t size = readlink("/proc/self/exe", path, sizeof path - sizeof name);
-    char *slash = size > 0 ? strrchr(path, '/') : NULL;
+    const size_t room = sizeof path - sizeof name;
+    if (readlink("/proc/self/exe", path, room) <= 0 && strlen(program_words[0]) < room)
+        strcpy(path, program_words[0]);         /* a container may hide /proc */
+    char *slash = strrchr(path, '/');
     strcpy(slash ? slash + 1 : path, name);
-    execv(path, program_words);
+    execvp(path, program_words);
     error_set(error, "%s: %s", path, strerror(errno));
     return error_expected(error, "%s beside chalkline: it has serve, measure, watch, --listen and --on this", name);
 }
@@ -36,7 +38,7 @@ static bool is_net(const struct command *command)
         if (is_given(command, options[i]))
             return true;
     for (size_t i = 0; i < command->value_count; i++)
-        if (!strcmp(command->values[i].option->name, "on") && !strcmp(command->values[i].text, "this"))
+        if (!strcmp(command->values[i].option->name, "on") && names_this(command->values[i].text, &(size_t){ 0 }))
             return true;
     return command_asks_here(command) || command->verb == &verb_serve || command->verb == &verb_measure || command->verb == &verb_watch;
 }

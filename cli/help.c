@@ -173,14 +173,14 @@ void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb,
                   "and expressions over rows.", 0, 0, width);
 }
 
-/* The table of verbs.def, with a line for each title. */
+/* The table of verbs.def, with a line for each title; the others are cli_verbs() in their order. */
 struct listed_verb {
-    const char *title, *name, *question, *example;
+    const char *title, *question, *example;
 };
 static const struct listed_verb places[] = {
-#define GROUP(title) { title, NULL, NULL, NULL },
-#define VERB(name, question, example) { NULL, #name, question, example },
-#define TOOL(name, question, example) { NULL, #name, question, example },
+#define GROUP(title) { title, NULL, NULL },
+#define VERB(name, question, example) { NULL, question, example },
+#define TOOL(name, question, example) { NULL, question, example },
 #include "ask/verbs.def"
 #undef VERB
 };
@@ -190,12 +190,13 @@ void help_all(struct buffer *out, size_t width)
 {
     help_wrap(out, "chalkline -- speed, memory, concurrency and cost of serving and training large language models", 0, 2,
               width);
+    const struct verb *const *verb = cli_verbs();
     for (size_t i = 0; i < PLACES; i++) {
         if (places[i].title) {
             buffer_print(out, "\n%s\n", places[i].title);
             continue;
         }
-        buffer_print(out, "  %-9s ", places[i].name);
+        buffer_print(out, "  %-9s ", (*verb++)->name);
         help_wrap(out, places[i].question, 12, 12, width);
         print_example(out, 12, places[i].example, width);
     }

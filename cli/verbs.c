@@ -4,21 +4,19 @@
 #include "meter/watch/watch.h"
 #include "serve/web.h"
 
-static const struct {
-    const char *name;
-    const struct verb *tool;        /* NULL: a question */
-} table[] = {
-#define VERB(name, ...) { #name, NULL },
-#define TOOL(name, ...) { #name, &verb_##name },
+static const struct verb *const tools[] = {             /* NULL: the next question */
+#define VERB(name, ...) NULL,
+#define TOOL(name, ...) &verb_##name,
 #include "ask/verbs.def"
 #undef VERB
 };
-enum { COUNT = sizeof table / sizeof *table };
+enum { COUNT = sizeof tools / sizeof *tools };
 
 const struct verb *const *cli_verbs(void)
 {
     static const struct verb *all[COUNT + 1];       /* NULL at the end */
-    for (size_t i = 0; i < COUNT && !all[i]; i++)
-        all[i] = table[i].tool ? table[i].tool : verb_named(verbs, table[i].name);
+    const struct verb *const *question = verbs;
+    for (size_t i = 0; i < COUNT && !all[COUNT - 1]; i++)
+        all[i] = tools[i] ? tools[i] : *question++;
     return all;
 }

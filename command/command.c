@@ -355,6 +355,7 @@ struct command *command_only(struct arena *arena, const struct command *command,
     *only = *command;
     only->values = arena_array(arena, command->value_count + 1, sizeof *only->values);
     only->value_count = 0;
+    only->value_room = command->value_count + 1;
     for (size_t i = 0; i < command->value_count; i++)
         if (kept(command->values[i].option))
             only->values[only->value_count++] = command->values[i];
@@ -376,9 +377,18 @@ bool command_given(const struct command *command, const char *name)
     return command_value(command, name) != NULL;
 }
 
+bool names_this(const char *on, size_t *at)
+{
+    static const char name[] = "this";
+    for (*at = 0; on[*at]; *at += strcspn(on + *at, ",") + (on[*at + strcspn(on + *at, ",")] == ','))
+        if (starts_with(on + *at, name) && (!on[*at + strlen(name)] || on[*at + strlen(name)] == ','))
+            return true;
+    return false;
+}
+
 bool command_asks_here(const struct command *command)
 {
-    return command->verb->here && !command_given(command, "on") && command->word_count + command_given(command, "model") == 1;
+    return command->verb->here && !command_given(command, "on") && command->word_count + command_given(command, "model") <= 1;
 }
 
 const char *command_text(const struct command *command, const char *name)

@@ -82,7 +82,9 @@ struct verb {
     const char *also;               /* another name, or NULL */
     const char *key_title;          /* of help: what the keys describe */
     const struct instead *instead;  /* options of other verbs, and what to give here; NULL: none */
-    bool here;                      /* asks of the machine that it runs on, where it names a model and no machine */
+    bool here;                      /* asks of the machine that it runs on, where it names no machine */
+    bool own_on;                    /* --on A,B means something of its own to it, or it is about a server: never asked of each */
+    const char *const *main;        /* keys of its answer that a table of several machines shows; NULL: the first figures */
     const char *words_are;          /* the option whose values its words are: `check FILE`; NULL: words are words */
     /* The at-th key of its word, such as rate of poisson:rate=5; false after the last. NULL: it has none. */
     bool (*key)(size_t at, struct option *key);
@@ -138,6 +140,7 @@ struct command {
     void (*progress)(double share); /* shows how far a long answer is; or NULL */
     const struct ranks *ranks;      /* the processes that answer together; NULL: this one */
     bool reported;                  /* as with --report, but the document is the caller's */
+    bool one_of_several;            /* the machine is one of those that --on lists */
     size_t columns;                 /* width of the terminal that the text is for; 0: lines have any width */
 };
 
@@ -167,6 +170,8 @@ struct command *command_only(struct arena *arena, const struct command *command,
 bool command_complete(const struct command *command, struct error *error);
 const struct value *command_value(const struct command *command, const char *name);    /* the last; NULL: not given */
 bool command_given(const struct command *command, const char *name);
+/* Does a text of --on, "this" or "rtx-5090,this", name the machine that it runs on? *at is where. */
+bool names_this(const char *on, size_t *at);
 /* Is it about the machine that it runs on? */
 bool command_asks_here(const struct command *command);
 const char *command_text(const struct command *command, const char *name);  /* as given, or NULL */

@@ -16,10 +16,13 @@ static const char model_title[] = "Model and machine", layout_title[] = "Layout"
 GROUP(model_options, model_title,
     { "model", "NAME", OPTION_TEXT, .help = "a catalog name, or a config.json or GGUF file" })
 GROUP(machine_options, model_title,
-    { "on", "NAME", OPTION_TEXT, .help = "a catalog name, or a CSV file of the same columns" })
+    { "on", "NAME", OPTION_TEXT, .help = "a catalog name, a CSV file, several with commas, or all" })
 GROUP(chip_options, layout_title,
     { "gpus", "N", OPTION_ROW, .row = NAME_chips, .otherwise = "chosen",
       .help = "GPUs of one replica" })
+GROUP(deployment_options, limit_title,
+    { "gpus", "N", OPTION_ROW, .row = NAME_deployment_chips, .otherwise = "one scale-up domain",
+      .help = "GPUs of the deployment, at most" })
 GROUP(layout_options, layout_title,
     { "tp", "N", OPTION_ROW, .row = NAME_tensor_parallel, .otherwise = "chosen",
       .help = "tensor parallelism: GPUs that share each matrix" },
@@ -58,7 +61,7 @@ GROUP(engine_options, model_title,
       .help = "engine predicted: vllm, sglang, trtllm, llamacpp or none" })
 GROUP(calibration_options, model_title,
     { "calibration", "FILE", OPTION_FILE, .otherwise = "none",
-      .help = "factors of a measured server, from `calibrate`",
+      .help = "a measured server: from `calibrate`, or its benchmark's file",
       .twice = "one calibration of a server: give all files of its measurements to one `chalkline calibrate`" })
 GROUP(assume_options, model_title,
     { "as", "FAMILY", OPTION_TEXT, .otherwise = "by its model_type",

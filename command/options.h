@@ -15,6 +15,7 @@ extern const struct option_group
     model_options,                  /* --model */
     machine_options,                /* --on */
     chip_options,                   /* --gpus, of one replica */
+    deployment_options,             /* --gpus, of the deployment */
     weight_options,                 /* --precision, --experts-precision */
     cache_options,                  /* --kv-precision */
     engine_options,                 /* --engine */

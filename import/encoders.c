@@ -6,6 +6,7 @@
 #include "import/model.h"
 
 #include "build/row_names.h"
+#include "catalog/meant.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,6 +80,17 @@ void encoder_ends(struct model *model)
     }
     facts_set(config->facts, NAME_decodes, 0, ORIGIN_MODEL, config->file);
     facts_note(config->facts, "an encoder: one pass over the input, without a cache");
+}
+
+/* ---- decoders that write no tokens -------------------------------------------------------- */
+
+void encoder_note_class(struct model *model)
+{
+    const struct doc *classes = doc_get(model->config->root, "architectures");
+    const struct doc *first = classes ? classes->first : NULL;
+    const char *with = first && first->kind == DOC_STRING ? model_reads("", first->string) : NULL;
+    if (with)
+        facts_note(model->config->facts, MODEL_READS_NOTE, first->string, with);
 }
 
 /* ---- encoders with decoders ---------------------------------------------------------- */
@@ -169,7 +181,7 @@ static void decoder_caches(struct model *model, const struct stack *stack, doubl
         .index_bytes = 2, .query_heads = heads, .score = size, .value = size,
         .prefill_score = size, .prefill_value = size };
     struct cache cross = { .name = "cross_attention", .window_fill = 1, .top = 1e12, .index_bytes = 2,
-        .state_size = crossed * 2 * stack->all * 2, .state_macs = crossed * 2 * stack->all };
+        .cross_elements = crossed * 2 * stack->all, .state_macs = crossed * 2 * stack->all };
     for (model->layer = 0; model->layer < stack->layers; model->layer++) {
         decoder_layer(model, stack);
         cache_add(model, &plan, own);

@@ -16,7 +16,8 @@
 struct file_type {
     const struct csv *csv;
     size_t row;
-    const char *name;
+    const char *name;               /* with its variations: "Q4_K_M+v16" */
+    bool values, head;              /* +v16: values of attention stay in 16 bits; +head: a tied head is stored apart */
 };
 
 /* ---- the sheet ----------------------------------------------------------------------- */
@@ -29,16 +30,30 @@ static const char *cell(const struct file_type *type, const char *column)
 const struct file_type *file_type_find(struct arena *arena, const char *name)
 {
     struct csv *csv = arena_alloc(arena, sizeof *csv);
+    struct file_type type = { .csv = csv };
     struct error error;
     if (!name || !csv_read(arena, SHEET, text_built_in(SHEET), csv, &error))
         return NULL;
-    for (size_t row = 0; row < csv->rows; row++)
-        if (name_same(csv_cell(csv, row, 0), name)) {
-            struct file_type *type = arena_alloc(arena, sizeof *type);
-            *type = (struct file_type){ .csv = csv, .row = row, .name = csv_cell(csv, row, 0) };
-            return type;
+    const char *plus = name + strcspn(name, "+"), *plain = arena_copy(arena, name, (size_t)(plus - name));
+    for (size_t size; *plus; plus += size) {
+        size = 1 + strcspn(plus + 1, "+");
+        const bool values = size == 4 && !strncmp(plus, "+v16", size), head = size == 5 && !strncmp(plus, "+head", size);
+        type.values |= values;
+        type.head |= head;
+        if (!values && !head)
+            return NULL;
+    }
+    for (; type.row < csv->rows; type.row++)
+        if (name_same(csv_cell(csv, type.row, 0), plain)) {
+            type.name = arena_print(arena, "%s%s%s", csv_cell(csv, type.row, 0), type.values ? "+v16" : "", type.head ? "+head" : "");
+            return memcpy(arena_alloc(arena, sizeof type), &type, sizeof type);
         }
     return NULL;
+}
+
+bool file_type_head(const struct file_type *type)
+{
+    return type && type->head;
 }
 
 const char *file_type_name(const struct file_type *type)
@@ -165,7 +180,7 @@ const char *file_type_of(const struct model *model, const struct file_type *type
         return "fp32";
     if (head)
         return fitting(output_type(type, weight->in), weight->in);
-    if (!strcmp(weight->name, "embed_tokens")) {
+    if (!strcmp(weight->name, "embed_tokens") || !strcmp(weight->name, "embed_tokens_per_layer")) {
         named = cell(type, "embedding");
         return fitting(*named ? named : base, weight->out);     /* rows of the table are its outputs */
     }
@@ -175,6 +190,8 @@ const char *file_type_of(const struct model *model, const struct file_type *type
         return fitting("mxfp4-a16", weight->in);
     if (name_same(type->name, "MXFP4_MOE"))
         return fitting(base, weight->in);
+    if (type->values && column && (!strcmp(column, "attn_v") || !strcmp(column, "attn_qkv")))
+        return "fp16";
     named = column ? choose_type(model, cell(type, column)) : NULL;
     return fitting(column ? excepted(model, type, column, named ? named : base) : base, weight->in);
 }

@@ -90,4 +90,7 @@ bool model_index(struct arena *arena, const struct doc *config, const struct doc
  * who sets one of them changes the whole model. */
 void model_follow_experts(struct facts *facts);
 
+#define MODEL_READS_NOTE "%s answers with %s and writes no tokens: of these figures those of memory and of prompts " \
+                         "(prefill_speed, predicted_ttft) are its own"
+
 #endif

@@ -251,7 +251,8 @@ static void head_add(struct model *model, double width)
 
 static void build_ends(struct model *model)
 {
-    const bool stored = model->precision.file && model_has(model, TRAIT_BIT(head_stored));
+    const bool stored = model->precision.file &&
+                        (file_type_head(model->precision.file) || model_has(model, TRAIT_BIT(head_stored)));
     const bool apart = model->precision.head && !model->precision.tables;   /* a quantized copy of the embedding */
     const bool one = tied(model) && !stored && !apart && !model_has(model, TRAIT_BIT(reward_head));
     /* Llama 3.2 Vision: eight more rows, for images, which are no outputs. */
@@ -348,6 +349,7 @@ bool model_build(struct model *model, const struct doc *root, const struct model
         encoder_ends(model);
     else
         build_ends(model);
+    encoder_note_class(model);
     towers_add(model);
     images_add(model);
     note_left_out(model);

@@ -208,7 +208,7 @@ struct cache {
     double cut;             /* ways tensor parallelism can cut it; 0: any */
     const char *kernels;    /* the row that counts the mixer's kernels; NULL: of a recurrent state */
     double query_heads, score, value, prefill_score, prefill_value;
-    double state_size, state_macs;
+    double state_elements, state_inputs, cross_elements, state_macs;
 };
 
 struct model {
@@ -221,6 +221,7 @@ struct model {
     double streams;  /* residual streams: 1, or those of hyper-connections */
     double apart;    /* weights that a step of decoding does not run: of a tower or an encoder */
     double apart_bytes;     /* all their bytes; 0: as the base format has them */
+    double state_bytes;     /* of an element of its recurrent states; 0: not stated */
     double layer;    /* of the layer under construction; -1 outside layers */
     struct layer_plan *plan;      /* [layers] */
     struct weight *weights;
@@ -231,6 +232,7 @@ struct model {
 
 /* The name of the format that a file type gives a weight of the layer under construction. */
 const char *file_type_of(const struct model *model, const struct file_type *type, const struct weight *weight);
+bool file_type_head(const struct file_type *type);          /* is a head stored that the model shares with its embedding? */
 
 void weight_add(struct model *model, struct weight weight);
 /* A matrix, or a vector of one output, that every quantiser leaves in 32 bits. */
@@ -300,7 +302,7 @@ bool falcon_grouped(struct config *config);
 layer_builder attention_grouped, attention_latent, attention_twice, attention_compressed, attention_factored;
 layer_builder state_delta, state_kimi, state_mamba, state_mamba1, state_lightning, state_convolution;
 layer_builder state_recurrent, state_rwkv;
-model_builder encoder_ends, t5_build, bart_build;
+model_builder encoder_ends, encoder_note_class, t5_build, bart_build;
 void ffn_dense(struct model *model, const struct layer_plan *plan);
 void ffn_experts(struct model *model, const struct layer_plan *plan);
 /* Vision and audio towers beside the language model: the fact tower_params, and notes. */

@@ -3,20 +3,33 @@
 #include "import/model.h"
 
 #include <math.h>
+#include <string.h>
 
-/* Layers whose memory of the past is a state of fixed size.
- *
- * The state is kept in 32 bits by all of them; beside it the last inputs of the short
- * convolution, in the base format (2 bytes). A delta rule reads, corrects and queries its
- * state, three multiply-adds for each of its elements; a plain gated sum two. */
-enum { state_bytes = 4, input_bytes = 2, delta_macs = 3, sum_macs = 2 };
+/* Layers whose memory of the past is a state of fixed size, and the last inputs of their short
+ * convolution. A delta rule reads, corrects and queries its state, three multiply-adds for each of
+ * its elements; a plain gated sum two. */
+enum { delta_macs = 3, sum_macs = 2 };
+
+/* The format that the configuration states for the states of its layers. */
+static double stated_bytes(struct model *model)
+{
+    static const char *const keys[] = { "mamba_ssm_cache_dtype", "mamba_ssm_dtype" };
+    static const char *const words[] = { "bfloat16", "float16", "float32" };
+    double bytes = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct doc *stated = config_get(model->config, keys[i]);
+        for (size_t k = 0; stated && stated->kind == DOC_STRING && k < sizeof words / sizeof *words; k++)
+            bytes = strcmp(stated->string, words[k]) ? bytes : k < 2 ? 2 : 4;
+    }
+    return bytes;
+}
 
 void state_cache(struct model *model, const struct layer_plan *plan, double elements, double macs, double inputs)
 {
+    model->state_bytes = stated_bytes(model);
     cache_add(model, plan, (struct cache){
         .name = "linear_attention", .window_fill = 1, .top = 1e12, .index_bytes = 2,
-        .state_size = elements * state_bytes + inputs * input_bytes,
-        .state_macs = elements * macs });
+        .state_elements = elements, .state_inputs = inputs, .state_macs = elements * macs });
 }
 
 static void float_vector(struct model *model, const char *name, double size)

@@ -119,7 +119,8 @@ static bool cache_same(const struct cache *a, const struct cache *b)
         && a->index_macs == b->index_macs && a->cut == b->cut
         && a->query_heads == b->query_heads && a->score == b->score && a->value == b->value
         && a->prefill_score == b->prefill_score && a->prefill_value == b->prefill_value
-        && a->state_size == b->state_size && a->state_macs == b->state_macs;
+        && a->state_elements == b->state_elements && a->state_inputs == b->state_inputs
+        && a->cross_elements == b->cross_elements && a->state_macs == b->state_macs;
 }
 
 void cache_add(struct model *model, const struct layer_plan *plan, struct cache cache)
@@ -263,7 +264,9 @@ static void cache_fact(const struct model *model, const struct cache *cache)
         { NAME_prefill_score_size, cache->prefill_score },
         { NAME_prefill_value_size, cache->prefill_value },
         { NAME_index_macs, cache->index_macs },
-        { NAME_state_size, cache->state_size },
+        { NAME_state_elements, cache->state_elements },
+        { NAME_state_inputs, cache->state_inputs },
+        { NAME_cross_elements, cache->cross_elements },
         { NAME_state_macs, cache->state_macs },
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
@@ -315,6 +318,8 @@ void model_facts(const struct model *model)
     facts_set(facts, NAME_tower_params, model->apart, ORIGIN_MODEL, file);
     facts_set(facts, NAME_tower_bytes, model->apart_bytes > 0 ? model->apart_bytes / model->apart
               : model->precision.base->bytes, ORIGIN_MODEL, file);
+    if (model->state_bytes > 0)
+        facts_set(facts, NAME_stated_state_bytes, model->state_bytes, ORIGIN_MODEL, file);
     if (config_has(model->config, FIELD_context))
         facts_set(facts, NAME_max_context, config_count(model->config, FIELD_context), ORIGIN_MODEL, file);
     for (size_t i = 0; i < model->weight_count; i++)

@@ -22,7 +22,7 @@ bool command_answer(struct arena *arena, const struct command *command, struct a
         return error_expected(error, "--report FILE beside it");
     }
     if ((path && !plot_check(arena, path, error)) || (report && !file_may_write(arena, report, error)) ||
-        !command->verb->ask(arena, command, answer, error))
+        !(machines_several(arena, command) ? machines_answer : command->verb->ask)(arena, command, answer, error))
         return false;
     return !path || !answer->picture || plot_write(answer->picture, path, error);
 }

@@ -10,6 +10,7 @@
 #include "scenario/values.h"
 
 #include "scenario/calibrated.h"
+#include "scenario/cluster.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -168,12 +169,26 @@ void basis_values(struct scenario *scenario, const struct values *values, const 
     arena_free(&scratch);
 }
 
-/* Has the model no figures in the fit, so that its intervals are wider? Those of llama.cpp are not. */
-static bool uncalibrated(const struct scenario *scenario)
+/* Of which servers the interval is, and what one measurement of one's own would bring; llama.cpp's is that of devices. */
+static void tell_interval(struct scenario *scenario, const struct basis *basis)
 {
-    const struct fact *model = facts_find(&scenario->facts, NAME_model_measured);
-    const struct fact *wider = facts_find(&scenario->facts, NAME_unmeasured_band_exponent);
-    return model && !(model->value > 0) && !(wider && wider->value <= 1);
+    struct facts *facts = &scenario->facts;
+    const bool pools = facts_find(facts, NAME_prefill_chips) != NULL;
+    const struct fact *measured = facts_find(facts, pools ? NAME_cluster_measured_split : NAME_cluster_measured);
+    const struct fact *own = facts_find(facts, NAME_llama_cpp), *once = facts_find(facts, NAME_measured_once_width);
+    const struct fact *users = facts_find(facts, NAME_concurrency);
+    const char *name = cluster_name(scenario);
+    if (!scenario->model || !scenario->machine || (own && own->value > 0) ||
+        !name_listed(basis->fitted, basis->fitted_count, NAME_host_overhead_per_step))
+        return;                                     /* nothing here is of a server */
+    if (measured && measured->value > 0)
+        facts_note(facts, "intervals are those of measured servers: %s", name);
+    else
+        facts_note(facts, "no server like this one was measured: %s", name ? name : scenario->network && !scenario->subject.engine
+                   ? "no engine is named" : "its model or machine is not in the catalog");
+    if (once)
+        facts_note(facts, "one measured load: TPOT within x%.2f, `chalkline measure URL --loads %.0f`", once->value,
+                   fact_given(users) && !users->expression && users->value >= 1 ? users->value : 16);
 }
 
 void basis_notes(struct scenario *scenario, struct basis *basis)
@@ -197,8 +212,8 @@ void basis_notes(struct scenario *scenario, struct basis *basis)
     if (basis->fitted_count)
         facts_note(facts, "%zu constant%s fitted to published measurements (data/efficiency.csv)",
                    basis->fitted_count, basis->fitted_count > 1 ? "s" : "");
-    if (basis->fitted_count && !scenario->calibrated && uncalibrated(scenario))
-        facts_note(facts, "none of these measurements is of this model: uncalibrated, with wider intervals");
+    if (basis->fitted_count && !scenario->calibrated)
+        tell_interval(scenario, basis);
     calibrated_note(scenario);
     if (basis->input_count)
         qsort(basis->inputs, basis->input_count, sizeof *basis->inputs, heaviest_first);

@@ -288,11 +288,45 @@ bool calibrated_parse(struct arena *arena, const char *path, struct text text, s
     return true;
 }
 
-bool calibrated_read(struct arena *arena, const char *path, struct calibrated *calibrated, struct error *error)
+enum { FILE_LIMIT = 64 << 20 };
+
+/* A benchmark's file becomes a calibration as the verb `calibrate` makes it, from a shelf of its own. What the file does not
+ * say of its server is that of the question, which says nothing of it where it names several machines or models. */
+static bool read_benchmark(struct scenario *scenario, const char *path, struct text text, struct calibrated *calibrated,
+                           struct error *error)
 {
-    enum { LIMIT = 8 << 20 };
-    struct text text;
-    return file_read(arena, path, LIMIT, &text, error) && calibrated_parse(arena, path, text, calibrated, error);
+    const struct verb *verb = scenario->command->verbs ? verb_named(scenario->command->verbs, "calibrate") : NULL;
+    const struct subject *subject = &scenario->subject;
+    const struct { const char *option, *text; } words[] = {
+        { "model", subject->model }, { "on", subject->machine }, { "precision", subject->precision },
+        { "kv-precision", subject->kv_precision }, { "engine", subject->engine }, { "output", "calibration.csv" } };
+    static const char *const layout[] = { "gpus", "tp", "pp", "dp", "ep", "cp" };
+    const struct shelf_file file = { path, text };
+    const struct shelf shelf = { &file, 1 };
+    const char *on = command_text(scenario->command, "on"), *model = command_text(scenario->command, "model");
+    const bool several = scenario->command->one_of_several || (on && strchr(on, ',')) || (model && strchr(model, ','));
+    if (!verb)
+        return calibrated_parse(scenario->arena, path, text, calibrated, error);
+    struct arena arena = arena_beside(scenario->arena);
+    struct command command = { .verb = verb, .verbs = scenario->command->verbs };
+    struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text = { .arena = &arena } };
+    arena.shelf = &shelf;
+    command_put_word(&arena, &command, path);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].text && (i >= 2 || !several))
+            command_set(&arena, &command, words[i].option, words[i].text);
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
+        if (command_text(scenario->command, layout[i]) && verb_option(verb, layout[i]))
+            command_set(&arena, &command, layout[i], command_text(scenario->command, layout[i]));
+    const struct doc *written = verb->ask(&arena, &command, &answer, error) ? doc_get(answer.doc, "file") : NULL;
+    const char *copy = written && written->string ? arena_copy(scenario->arena, written->string, strlen(written->string)) : NULL;
+    arena_free(&arena);
+    if (copy)
+        return calibrated_parse(scenario->arena, path, text_of(copy), calibrated, error);
+    const char *why = arena_copy(scenario->arena, error->what, strlen(error->what));
+    error_set(error, "--calibration: %s", why);
+    return error_expected(error, "a file that `chalkline calibrate -o` wrote, or a benchmark's file that says its model%s",
+                          several ? " and its machine, where the question names several" : "");
 }
 
 /* ---- which server this is ----------------------------------------------------------------------- */
@@ -350,8 +384,8 @@ static void relate(struct scenario *scenario, struct calibrated *calibrated)
     struct calibrated_difference difference = {
         .model = !same_entry(catalog, CATALOG_MODEL, subject->model, or_null(server->model)),
         .machine = !same_entry(catalog, CATALOG_MACHINE, subject->machine, or_null(server->machine)),
-        .engine = strcmp(catalog_engine_name(catalog, subject->engine),
-                         catalog_engine_name(catalog, or_null(server->engine))) != 0 };
+        .engine = strcmp(catalog_engine_base(catalog, subject->engine),
+                         catalog_engine_base(catalog, or_null(server->engine))) != 0 };
     difference.precision = !difference.model && !same_formats(scenario, server);
     difference.version = !difference.engine && subject->version && or_null(server->version) &&
                          strcmp(subject->version, server->version) != 0;
@@ -423,7 +457,10 @@ void calibrated_use(struct scenario *scenario, struct calibrated *calibrated)
 bool calibrated_apply(struct scenario *scenario, const char *path, struct error *error)
 {
     struct calibrated *calibrated = arena_alloc(scenario->arena, sizeof *calibrated);
-    if (!calibrated_read(scenario->arena, path, calibrated, error))
+    struct text text;
+    if (!file_read(scenario->arena, path, FILE_LIMIT, &text, error) ||
+        !(calibrated_told(text) ? calibrated_parse(scenario->arena, path, text, calibrated, error)
+                                : read_benchmark(scenario, path, text, calibrated, error)))
         return false;
     if (!scenario->model || !scenario->machine)
         return true;                            /* nothing is predicted */
@@ -507,8 +544,8 @@ void calibrated_note(struct scenario *scenario)
 static const char *bound_of(const char *row)
 {
     return !strcmp(row, NAME_predicted_tpot) ? NAME_predicted_tpot_bound
-         : !strcmp(row, NAME_predicted_ttft) ? NAME_measured_prompt_bound
-         : !strcmp(row, NAME_disagg_ttft)    ? NAME_measured_split_prompt_bound : NULL;
+         : !strcmp(row, NAME_predicted_ttft) ? NAME_ttft_bound
+         : !strcmp(row, NAME_disagg_ttft)    ? NAME_disagg_ttft_bound : NULL;
 }
 
 bool calibrated_graph_build(const struct scenario *scenario, const char *const *rows, size_t count,

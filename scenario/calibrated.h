@@ -70,8 +70,6 @@ double calibrated_carried(const struct posterior_prior *prior,
 const char *calibrated_constants(struct arena *arena);
 /* Is it a file that `calibrate` wrote, by its columns? */
 bool calibrated_told(struct text text);
-/* Read a file that `calibrate` wrote. */
-bool calibrated_read(struct arena *arena, const char *path, struct calibrated *calibrated, struct error *error);
 bool calibrated_parse(struct arena *arena, const char *file, struct text text, struct calibrated *calibrated,
                       struct error *error);
 /* Take a calibration as facts of a scenario that has a model and a machine; what the user set stays. */

@@ -69,7 +69,8 @@ bool scenario_engine(struct scenario *scenario, struct error *error)
         assume_llama_cpp(scenario);
     if (subject->engine && strchr(subject->engine, '@'))
         subject->version = catalog_engine_version(&scenario->catalog, subject->engine);
-    return catalog_engine(&scenario->catalog, subject->engine, engine_family(scenario), entry ? entry->name : NULL,
+    const char *engine = catalog_engine_then(&scenario->catalog, subject->engine, subject->version);
+    return catalog_engine(&scenario->catalog, engine, engine_family(scenario), entry ? entry->name : NULL,
                           &scenario->facts, error) || engine_unknown(scenario, error);
 }
 

@@ -26,7 +26,7 @@ static const struct band {
     { NAME_predicted_throughput, NAME_throughput_band_low, NAME_throughput_band_high },
     { NAME_disagg_tpot, NAME_disagg_tpot_band_low, NAME_disagg_tpot_band_high },
     { NAME_disagg_ttft, NAME_disagg_ttft_band_low, NAME_disagg_ttft_band_high },
-    { NAME_disagg_throughput, NAME_disagg_throughput_band_low, NAME_disagg_throughput_band_high },
+    { NAME_disagg_throughput, NAME_throughput_band_low, NAME_throughput_band_high },
     { NAME_throughput_per_chip, NAME_throughput_band_low, NAME_throughput_band_high },
     { NAME_predicted_energy_per_token, NAME_energy_band_low, NAME_energy_band_high },
     { NAME_train_step, NAME_step_band_low, NAME_step_band_high },

@@ -14,6 +14,7 @@
 #include "catalog/meant.h"
 #include "catalog/model_words.h"
 #include "scenario/calibrated.h"
+#include "scenario/cluster.h"
 #include "scenario/deck.h"
 
 #include <ctype.h>
@@ -178,7 +179,7 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
         return read_model_file(scenario, inside, &how, error);
     bool untyped = false;
     const struct catalog_entry *entry = model_called(scenario, name, &how, &untyped);
-    if (untyped) {
+    if (untyped && !subject->any_type) {
         error_set(error, "'%.150s' does not give the file type of its weights", name);
         return error_expected(error, "--precision Q4_K_M, Q8_0 or another type; `chalkline can` compares them");
     }
@@ -198,8 +199,7 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
         facts_note(&scenario->facts, "no config.json of %s is at hand: all numbers, its context window too, are those "
                    "of %s", entry->title, base->title);
     scenario->model = entry->title;
-    facts_set(&scenario->facts, NAME_model_measured, catalog_model_measured(&scenario->catalog, entry),
-              ORIGIN_SHEET, "data/models.csv");
+    scenario->network = catalog_model_network(&scenario->catalog, entry)->name;
     static const char *const published[] = { NAME_trained_tokens, NAME_published_context };
     for (size_t i = 0; i < entry->rows; i++) {
         const struct catalog_row row = catalog_row(entry, i);
@@ -219,27 +219,40 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
                         "data/models.csv: %s", entry->name), &how, &scenario->facts, error);
 }
 
-/* "h100,b200": what only `plan` and the axis of `curve` take. */
-static bool several_machines(const struct scenario *scenario, const char *name, struct error *error)
+/* "h100,b200", where it is not asked of each. */
+static bool several_machines(const char *name, struct error *error)
 {
-    error_set(error, "--on: %s takes one machine, '%.100s' names several",
-              scenario->command->verb->name, name);
+    error_set(error, "--on: one machine is needed here, '%.100s' names several", name);
     return error_expected(error, "one machine; plan --on %.100s plans for each, curve ROW on=%.100s compares "
                           "them", name, name);
 }
 
+const struct catalog_entry *scenario_machine(const struct catalog *catalog, const char *name, struct error *error)
+{
+    const struct catalog_entry *entry = catalog_find(catalog, CATALOG_MACHINE, name, error);
+    const bool list = strcspn(name, ",") < strcspn(name, "(");      /* not "(Haswell, no TSX)" */
+    if (entry)
+        return entry;
+    if (list && !strstr(name, ".csv"))
+        several_machines(name, error);
+    else
+        name_explained(catalog, CATALOG_MACHINE, name, error);
+    return NULL;
+}
+
 static bool read_machine(struct scenario *scenario, const char *name, struct error *error)
 {
-    const struct catalog_entry *entry = catalog_find(&scenario->catalog, CATALOG_MACHINE, name,
-                                                     error);
-    const bool list = strcspn(name, ",") < strcspn(name, "(");      /* not "(Haswell, no TSX)" */
-    if (!entry && list && !strstr(name, ".csv"))
-        return several_machines(scenario, name, error);
+    const struct catalog_entry *entry = scenario_machine(&scenario->catalog, name, error);
     if (!entry)
-        return name_explained(&scenario->catalog, CATALOG_MACHINE, name, error);
-    scenario->machine = entry->title;
+        return false;
     struct catalog_called called;
-    const bool rented = catalog_machine_called(&scenario->catalog, name, &called, NULL) && called.cloud;
+    const bool known = catalog_machine_called(&scenario->catalog, name, &called, NULL), rented = known && called.cloud;
+    scenario->machine = known && called.cards ? called.title : entry->title;
+    const struct fact *llama_cpp = facts_find(&scenario->facts, NAME_llama_cpp);
+    if (known && called.cards && !(llama_cpp && llama_cpp->value > 0)) {
+        error_set(error, "--on %.200s: unlike cards run one model with llama.cpp alone", name);
+        return error_expected(error, "--engine llamacpp, or cards of one kind");
+    }
     scenario->price_kind = price_kind_named(rented ? "on-demand" : catalog_text(entry, "chip_price_kind"));
     return catalog_machine(&scenario->catalog, name, &scenario->facts, error);
 }
@@ -593,6 +606,15 @@ static void note_wider_peak(struct scenario *scenario)
                    peak->expression);
 }
 
+/* An embedding model, reranker or reward model by its name: prompts are all that it does. */
+static void note_reader(struct scenario *scenario)
+{
+    const char *model = scenario->subject.model, *folder = model ? strrchr(model, '/') : NULL;
+    const char *with = model ? model_reads(folder ? folder : model, "") : NULL;
+    if (with)
+        facts_note(&scenario->facts, MODEL_READS_NOTE, model, with);
+}
+
 /* Defaults of context, batch and price for a real model, each with a note. */
 bool scenario_assume(struct scenario *scenario, struct error *error)
 {
@@ -600,10 +622,14 @@ bool scenario_assume(struct scenario *scenario, struct error *error)
         return true;
     const struct fact *decodes = facts_find(&scenario->facts, NAME_decodes);
     if (decodes && decodes->value == 0) {
-        error_set(error, "%s is an encoder: it generates no tokens, so there is no speed of generation to predict",
-                  scenario->model);
-        return error_suggest(error, "`chalkline import FILE` says how large it is");
+        const char *asked = scenario->subject.model ? scenario->subject.model : scenario->model;
+        const char *with = model_reads(asked, "");
+        error_set(error, "%.200s is an encoder: it answers with %s and writes no tokens, so it has no speed of generation",
+                  asked, with ? with : "a vector for each token");
+        return error_suggest(error, "ask how large it is: `chalkline import %.200s`; embedding models and rerankers that are built "
+                             "as decoders are predicted, such as Qwen/Qwen3-Embedding-8B", asked);
     }
+    note_reader(scenario);
     const struct fact *weights = facts_find(&scenario->facts, NAME_weight_bytes);
     if (!scenario->machine && !facts_find(&scenario->facts, NAME_context)) {
         facts_set(&scenario->facts, NAME_context, 4096, ORIGIN_DEFAULT, "assumed");
@@ -687,9 +713,21 @@ bool scenario_priced(const struct scenario *scenario, const char *verb, struct e
     return error_expected(error, "--set chip_price=2USD/h");
 }
 
+/* The names, copied into `arena`: a search's own arena ends before the scenario does. */
+static struct subject subject_copy(struct arena *arena, struct subject subject)
+{
+    const char **const names[] = { &subject.model, &subject.machine, &subject.precision, &subject.experts_precision,
+                                   &subject.kv_precision, &subject.engine, &subject.version };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (*names[i])
+            *names[i] = arena_copy(arena, *names[i], strlen(*names[i]));
+    return subject;
+}
+
 bool scenario_read(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct subject subject, struct error *error)
 {
+    subject = subject_copy(arena, subject);
     const char *model = subject.model, *machine = subject.machine;
     unsigned conditions = (model ? FORMULAS_MODEL : 0) | (machine ? FORMULAS_MACHINE : 0);
     *scenario = (struct scenario){ .arena = arena, .command = command, .subject = subject };
@@ -699,6 +737,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     scenario->lecture = command_given(command, "lecture");
     formulas_copy(&scenario->formulas, arena, formulas_built_in(conditions));
     catalog_open(&scenario->catalog, arena);
+    scenario->catalog.met = subject.met ? subject.met : arena_alloc(arena, sizeof *subject.met);
     if (!machine)                   /* priors_read finds no machines then: `deduce` has one offer */
         scenario->catalog.sheets[CATALOG_MACHINE].count = scenario->catalog.devices.count = 0;
     scenario->formats = *formats_built_in();
@@ -713,6 +752,7 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
         return false;
     if (model)
         model_follow_experts(&scenario->facts);
+    cluster_set(scenario);
     if (!model && !set_precision(scenario, error))
         return false;
     const char *calibration = command_text(command, "calibration");
@@ -728,12 +768,28 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     return true;
 }
 
+/* A layout that is given must be the layers over all cards, where they are unlike. */
+static bool cards_agree(const struct scenario *scenario, struct error *error)
+{
+    const struct fact *unlike = facts_find(&scenario->facts, NAME_cards_unlike), *cards = facts_find(&scenario->facts, NAME_scale_up_chips);
+    static const char *const rows[] = { NAME_chips, NAME_pipeline_parallel, NAME_tensor_parallel, NAME_attention_dp };
+    for (size_t i = 0; unlike && unlike->value > 0 && i < sizeof rows / sizeof *rows; i++) {
+        const struct fact *given = facts_find(&scenario->facts, rows[i]);
+        const double only = i < 2 ? cards->value : 1;
+        if (fact_given(given) && given->value != only) {
+            error_set(error, "%s: llama.cpp splits the layers over all of %s", given->source, scenario->machine);
+            return error_expected(error, "%s of %.0f, or none", given->source, only);
+        }
+    }
+    return true;
+}
+
 bool scenario_open(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct subject subject, struct error *error)
 {
     if (!scenario_read(scenario, arena, command, subject, error))
         return false;
-    return scenario_layout_agrees(scenario, error) && scenario_drafts(scenario, error) &&
+    return cards_agree(scenario, error) && scenario_layout_agrees(scenario, error) && scenario_drafts(scenario, error) &&
            scenario_images(scenario, error) && scenario_assume(scenario, error);
 }
 

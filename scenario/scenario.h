@@ -24,6 +24,8 @@ struct subject {
     const char *precision, *experts_precision, *kv_precision;   /* formats */
     const char *engine;
     const char *version;            /* of the engine, where measurements state it */
+    bool any_type;                  /* all file types are asked for: a GGUF repository need not name one */
+    struct catalog_met *met;        /* shared by scenarios of this machine; NULL: each looks its name up */
 };
 
 /* How the replica was chosen, if the command leaves it open (scenario_choose). */
@@ -59,6 +61,7 @@ struct scenario {
     struct catalog catalog;
     struct formats formats;
     const char *model, *machine;    /* titles; NULL: none given */
+    const char *network;            /* the catalog's name of the model whose config.json it has; NULL: of no catalog */
     const char *released, *trained_note;        /* of the model: its date, what its training tokens count; or NULL */
     const char *price_kind;         /* of chip_price: one of price_kinds; NULL: nobody says */
     const char *axis;               /* the rows that a curve, an equation or a program varies, with spaces
@@ -196,6 +199,12 @@ void scenario_note_bare(struct scenario *scenario, const char *option, const cha
 /* Answer the command with its verb, and write the picture that --plot asks for. */
 bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
                     struct error *error);
+/* The machine of this name; NULL, with the error that a question about it has. */
+const struct catalog_entry *scenario_machine(const struct catalog *catalog, const char *name, struct error *error);
+/* Does --on name several machines, of which the verb answers for one? Then each is asked (machines.c): the document has
+ * the answers "by_machine", the text is a table. */
+bool machines_several(struct arena *arena, const struct command *command);
+bool machines_answer(struct arena *arena, const struct command *command, struct answer *answer, struct error *error);
 /* Read a user's tiers, --tiers FILE, in place of the built-in ones. */
 bool scenario_read_tiers(struct scenario *scenario, const char *path, struct error *error);
 /* Add what was assumed to the answer: lines of the text, and a list "assumed" in the document. */

@@ -574,3 +574,19 @@ bool benchmark_open(struct arena *arena, const char *path, struct text text,
         keep_lines(arena, &schema);
     return fill_all(&opening, &schema, tool, out);
 }
+
+size_t benchmark_unread(struct arena *arena, const char *path, struct text text, struct csv *sheet, int **columns)
+{
+    struct error ignored;
+    text = without_mark(text);
+    const struct file_layout *layout = csv_read(arena, path, text, sheet, &ignored) ? layout_of(arena, sheet) : NULL;
+    return layout ? layout_unread(arena, layout, sheet, columns) : 0;
+}
+
+const char *benchmark_unread_names(struct arena *arena, const struct csv *sheet, const int *columns, size_t count)
+{
+    struct buffer out = { .arena = arena };
+    for (size_t i = 0; i < count; i++)
+        buffer_print(&out, "%s%s", i ? ", " : "", csv_header(sheet, (size_t)columns[i]));
+    return count ? out.data : "";
+}

@@ -37,6 +37,10 @@ const struct command *benchmark_rest(struct arena *arena, const struct command *
  * what is given. */
 bool benchmark_open(struct arena *arena, const char *path, struct text text,
                     const struct benchmark_facts *given, struct csv *out, struct error *error);
+/* Of a table, the columns with values that its layout does not read: their number, and each by its place in `sheet`; 0
+ * where there are none, or the text is no such sheet. */
+size_t benchmark_unread(struct arena *arena, const char *path, struct text text, struct csv *sheet, int **columns);
+const char *benchmark_unread_names(struct arena *arena, const struct csv *sheet, const int *columns, size_t count);
 /* Is the file meant as measurements? By its content: what benchmark_open reads, and what it has a refusal of its own
  * for; a trace of requests, a model's configuration and a text that is neither are none. */
 bool benchmark_told(struct arena *arena, const char *path, struct text text);

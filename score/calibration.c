@@ -215,7 +215,8 @@ size_t calibration_thin(struct calibration *calibration)
             apart[p] = fmin(apart[p], distance(&calibration->points[p], &calibration->points[next]));
     }
     for (size_t p = 0; p < calibration->count && kept; p++) {
-        taken += calibration->points[p].given && !stays[p];
+        calibration->points[p].thinned = calibration->points[p].given && !stays[p];
+        taken += calibration->points[p].thinned;
         calibration->points[p].given &= stays[p];
     }
     return taken;
@@ -225,7 +226,7 @@ size_t calibration_thin(struct calibration *calibration)
 
 static bool is_fitted(const struct calibration_point *point, int i)
 {
-    return point->given && !point->aside[i] && point->measured->values[i].metric != METRIC_ENERGY;
+    return ((point->given && !point->aside[i]) || point->held[i] > 0) && point->measured->values[i].metric != METRIC_ENERGY;
 }
 
 static bool near_load(const struct posterior_value *a, const struct posterior_value *b)
@@ -289,19 +290,28 @@ static size_t start_count(const struct calibration *calibration)
     return count;
 }
 
+/* Where a value is held: a thousandth of the way from what was predicted before to what was measured. */
+static double kept_at(const struct calibration_point *point, int i)
+{
+    const double before = scalar_log(point->before[i]);
+    return before + 1e-3 * (scalar_log(point->measured->values[i].value) - before);
+}
+
 /* The values that are fitted, at the present estimate; their number. */
 static size_t gather_values(struct calibration *calibration, struct posterior_value *values)
 {
     size_t count = gather_start(calibration, values);
     for (size_t p = 0; p < calibration->count; p++) {
         struct calibration_point *point = &calibration->points[p];
-        if (!point->given)
+        if (!point->given && !point->thinned)
             continue;
         linearise(calibration, point);
         for (int i = 0; i < point->measured->value_count; i++)
             if (is_fitted(point, i)) {
                 values[count] = point->values[i];
-                values[count++].seen = scalar_log(point->measured->values[i].value);
+                values[count].noise = point->held[i];
+                values[count++].seen = point->held[i] > 0 ? kept_at(point, i)
+                                                          : scalar_log(point->measured->values[i].value);
             }
     }
     return count;
@@ -375,18 +385,57 @@ static bool set_aside(struct calibration *calibration)
     return aside != NULL;
 }
 
+/* Hold the values that are further from what was measured than they were predicted before, those that are held
+ * already ten times closer; whether there are any. */
+static bool hold_worse(struct calibration *calibration)
+{
+    const double first = 1e-3, rounding = 1e-9;
+    bool any = false;
+    predict_all(calibration);
+    for (size_t p = 0; p < calibration->count; p++) {
+        struct calibration_point *point = &calibration->points[p];
+        for (int i = 0; i < point->measured->value_count && (point->given || point->thinned); i++) {
+            const double seen = scalar_log(point->measured->values[i].value);
+            if (point->measured->values[i].metric == METRIC_ENERGY ||
+                fabs(point->values[i].expected - seen) <= fabs(scalar_log(point->before[i]) - seen) + rounding)
+                continue;
+            point->held[i] = point->held[i] > 0 ? point->held[i] / 10 : first;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Until no value is worse; where that ends nowhere, nothing is found. */
+static void hold(struct calibration *calibration)
+{
+    enum { ROUNDS = 12 };
+    int round = 0;
+    while (hold_worse(calibration)) {
+        if (++round == ROUNDS) {
+            memset(calibration->x, 0, sizeof calibration->x);
+            posterior_solve(calibration->arena, &calibration->prior, NULL, 0, calibration->x, NULL, &calibration->posterior);
+            return;
+        }
+        fit_once(calibration);
+    }
+}
+
 void calibration_fit(struct calibration *calibration)
 {
     enum { ENOUGH = 3 };
     size_t given = 0;
     for (size_t p = 0; p < calibration->count; p++) {
         memset(calibration->points[p].aside, 0, sizeof calibration->points[p].aside);
+        memset(calibration->points[p].held, 0, sizeof calibration->points[p].held);
         given += calibration->points[p].given;
     }
     choose_start(calibration);
     fit_once(calibration);
     if (given >= ENOUGH && !calibration->keep && set_aside(calibration))
         fit_once(calibration);
+    if (calibration->hold && given)
+        hold(calibration);
     for (int kind = 0; kind < POSTERIOR_FIELDS && given; kind++)
         calibration->half_width[kind] = student_half_width(calibration->posterior.freedom[kind]);
     if (given)
@@ -453,7 +502,9 @@ static bool same_words(const char *a, const char *b)
 
 struct calibrated_difference calibration_difference(const struct measured *one, const struct measured *other)
 {
-    const bool model = !same_words(one->model, other->model), engine = !same_words(one->engine, other->engine);
+    const struct catalog *catalog = catalog_built_in();
+    const bool model = !same_words(one->model, other->model);
+    const bool engine = !same_words(catalog_engine_base(catalog, one->engine), catalog_engine_base(catalog, other->engine));
     const bool formats = same_words(one->precision, other->precision) && same_words(one->kv, other->kv) &&
                          same_words(one->beside, other->beside);
     return (struct calibrated_difference){ .model = model, .machine = !same_words(one->machine, other->machine),

@@ -22,6 +22,8 @@ struct calibration_point {
     int factor[POSTERIOR_FACTORS], anchor[POSTERIOR_FIELDS];     /* the graph's inputs; -1: no row reads it */
     double outlying[MEASURED_VALUES];           /* residual, in standard deviations of a fit without it */
     bool aside[MEASURED_VALUES];                /* not fitted */
+    bool thinned;                               /* not fitted, for there are CALIBRATION_MOST others */
+    double held[MEASURED_VALUES];               /* kept at what was predicted before, with this deviation; 0: not */
 };
 
 struct calibration {
@@ -40,6 +42,7 @@ struct calibration {
     struct factor_posterior posterior;                 /* of the values that are fitted */
     bool whole;                                 /* graphs keep all their inputs, for a fit of the constants */
     bool keep;                                  /* outliers are fitted, too */
+    bool hold;                                  /* no value that was given is predicted worse than before */
     bool carried;                               /* from another server: no points are given, */
     double rho[POSTERIOR_FACTORS];              /* of its factors so much holds here, */
     double found[POSTERIOR_FACTORS][POSTERIOR_FACTORS];     /* which are known to this covariance there */

@@ -23,10 +23,15 @@ struct layout_rule {
     int condition_count;
 };
 
+struct layout_columns {
+    const char **names;
+    size_t count;
+};
+
 struct file_layout {
     const char *path, *tool;
-    const char **has, **lacks;
-    size_t has_count, lacks_count;
+    struct layout_columns *has, lacks;  /* [has_count], of which one suffices */
+    size_t has_count, has_room;
     struct layout_rule *rules;
     size_t rule_count;
 };
@@ -138,11 +143,12 @@ static bool read_line(struct arena *arena, struct file_layout *layout, struct te
 {
     const char *text = arena_copy(arena, line.data, line.size);
     if (!strncmp(text, "has ", 4)) {
-        layout->has = words_of(arena, text + 4, &layout->has_count);
+        struct layout_columns *has = arena_push(arena, &layout->has, &layout->has_count, &layout->has_room, sizeof *has);
+        has->names = words_of(arena, text + 4, &has->count);
         return true;
     }
     if (!strncmp(text, "lacks ", 6)) {
-        layout->lacks = words_of(arena, text + 6, &layout->lacks_count);
+        layout->lacks.names = words_of(arena, text + 6, &layout->lacks.count);
         return true;
     }
     if (!strncmp(text, "tool ", 5)) {
@@ -223,18 +229,22 @@ static struct file_layout *read_built_in(struct arena *arena, const char *path)
     return layout;
 }
 
+static size_t columns_found(const struct layout_columns *columns, const struct csv *csv)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < columns->count; i++)
+        found += csv_column(csv, columns->names[i]) >= 0;
+    return found;
+}
+
 struct file_layout *layout_of(struct arena *arena, const struct csv *csv)
 {
     const struct file_layouts layouts = read_heads(arena);
-    for (size_t i = 0; i < layouts.count; i++) {
-        struct file_layout *layout = layouts.layouts[i];
-        bool all = true;
-        for (size_t k = 0; k < layout->has_count; k++)
-            all = all && csv_column(csv, layout->has[k]) >= 0;
-        for (size_t k = 0; k < layout->lacks_count; k++)
-            all = all && csv_column(csv, layout->lacks[k]) < 0;
-        if (all)
-            return read_built_in(arena, layout->path);
+    for (size_t i = 0; i < layouts.count && csv_column(csv, LAYOUT_UNREAD) < 0; i++) {
+        const struct file_layout *layout = layouts.layouts[i];
+        for (size_t k = 0; k < layout->has_count && !columns_found(&layout->lacks, csv); k++)
+            if (columns_found(&layout->has[k], csv) == layout->has[k].count)
+                return read_built_in(arena, layout->path);
     }
     return NULL;
 }
@@ -264,19 +274,19 @@ const char *layout_closest(struct arena *arena, const struct csv *csv, const cha
     size_t most = 1;                                /* one name alone is found anywhere */
     for (size_t i = 0; i < layouts.count; i++) {
         const struct file_layout *layout = layouts.layouts[i];
-        struct buffer lacks = { .arena = arena };
-        size_t found = 0;
-        for (size_t k = 0; k < layout->has_count; k++) {
-            const bool there = csv_column(csv, layout->has[k]) >= 0;
-            found += there;
-            if (!there)
-                buffer_print(&lacks, "%s%s", lacks.size ? ", " : "", layout->has[k]);
+        for (size_t k = 0; k < layout->has_count && layout->tool; k++) {
+            const struct layout_columns *has = &layout->has[k];
+            const size_t found = columns_found(has, csv);
+            if (found <= most || 2 * found < has->count || found == has->count)
+                continue;
+            struct buffer lacks = { .arena = arena };
+            for (size_t j = 0; j < has->count; j++)
+                if (csv_column(csv, has->names[j]) < 0)
+                    buffer_print(&lacks, "%s%s", lacks.size ? ", " : "", has->names[j]);
+            most = found;
+            tool = layout->tool;
+            *missing = lacks.data;
         }
-        if (!layout->tool || found <= most || 2 * found < layout->has_count || !lacks.size)
-            continue;
-        most = found;
-        tool = layout->tool;
-        *missing = lacks.data;
     }
     return tool;
 }
@@ -292,6 +302,42 @@ bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *er
     error_set(error, "%s: not the columns of measurements", csv->file);
     return error_expected(error, "model, machine and names of rows (docs/formats.md, Measurements), or a "
                                  "sheet that one of these describes: %s", known.data);
+}
+
+static bool names_column(const char *text, const char *column)
+{
+    const size_t size = strlen(column);
+    for (const char *at = text; at && (at = strchr(at, '{')) != NULL; at++)
+        if (!strncmp(at + 1, column, size) && (at[1 + size] == '}' || at[1 + size] == '|'))
+            return true;
+    return false;
+}
+
+static bool reads_column(const struct file_layout *layout, const char *column)
+{
+    for (size_t i = 0; i < layout->rule_count; i++) {
+        const struct layout_rule *rule = &layout->rules[i];
+        bool reads = names_column(rule->value, column);
+        for (int k = 0; k < rule->condition_count; k++)
+            reads |= names_column(rule->conditions[k].left, column) || names_column(rule->conditions[k].right, column);
+        if (reads)
+            return true;
+    }
+    return false;
+}
+
+size_t layout_unread(struct arena *arena, const struct file_layout *layout, const struct csv *csv, int **columns)
+{
+    size_t count = 0;
+    *columns = arena_array(arena, csv->columns + 1, sizeof **columns);
+    for (size_t at = 0; at < csv->columns && !layout->tool; at++) {
+        size_t row = 0;
+        while (row < csv->rows && !*csv_cell(csv, row, (int)at))
+            row++;
+        if (row < csv->rows && !reads_column(layout, csv_header(csv, at)))
+            (*columns)[count++] = (int)at;
+    }
+    return count;
 }
 
 /* Patterns are compiled while a layout is applied. A pattern that is none is the layout's mistake. */

@@ -4,7 +4,7 @@
  *
  * A layout is a file of data/layouts: what the columns of a sheet, and the notes in it, say.
  *
- *     has COLUMN...                   columns that tell the sheet
+ *     has COLUMN...                   columns that tell the sheet; of several such lines one suffices
  *     lacks COLUMN...                 columns that it does not have
  *     tool NAME                       the benchmark that writes it (score/benchmark.h), if one does
  *     let NAME  VALUE  [if CONDITION and ...]
@@ -28,6 +28,9 @@
 
 struct file_layout;
 
+/* The column of a sheet that was converted, behind which are those that its layout did not read. */
+#define LAYOUT_UNREAD "unread"
+
 /* The layout that a file says, or NULL with an error that names its line. `text` must outlive it. */
 struct file_layout *layout_read(struct arena *arena, const char *path, struct text text, struct error *error);
 /* The layout whose columns the sheet has, or NULL. */
@@ -40,6 +43,9 @@ const char *layout_tools(struct arena *arena);
 const char *layout_closest(struct arena *arena, const struct csv *csv, const char **missing);
 /* The error that no layout has its columns: always false. */
 bool layout_unknown(struct arena *arena, const struct csv *csv, struct error *error);
+/* Columns of the sheet with values that no line of the layout reads, of a sheet that people keep: their number, and
+ * each by its place in the sheet. */
+size_t layout_unread(struct arena *arena, const struct file_layout *layout, const struct csv *csv, int **columns);
 /* The sheet in the columns of the schema, with the row's line in column `line`. False with an error that
  * names the layout's line if one of its lines cannot be followed. */
 bool layout_apply(struct arena *arena, struct file_layout *layout, const struct csv *csv, struct buffer *out,

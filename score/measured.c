@@ -34,9 +34,9 @@ struct metric_band metric_band_of(const struct measured_value *value)
     static const struct { const char *row; struct metric_band band; } split[] = {
         { NAME_disagg_tpot, { NAME_disagg_tpot_band_low, NAME_disagg_tpot_band_high } },
         { NAME_disagg_ttft, { NAME_disagg_ttft_band_low, NAME_disagg_ttft_band_high } },
-        { NAME_disagg_throughput, { NAME_disagg_throughput_band_low, NAME_disagg_throughput_band_high } },
+        { NAME_disagg_throughput, { NAME_throughput_band_low, NAME_throughput_band_high } },
         { NAME_split_total_throughput_per_chip,
-          { NAME_disagg_throughput_band_low, NAME_disagg_throughput_band_high } },
+          { NAME_throughput_band_low, NAME_throughput_band_high } },
     };
     for (size_t i = 0; i < sizeof split / sizeof *split; i++)
         if (!strcmp(split[i].row, value->row))
@@ -73,6 +73,7 @@ struct heading {
                                                    STATISTIC: of struct measured_value */
     const struct row *row;                      /* INPUT, FIGURE, STATISTIC */
     const struct measured_figure *figure;
+    bool short_name;                            /* "tpot", not predicted_tpot: it does not say a unit */
 };
 
 struct measured_reader {
@@ -115,7 +116,7 @@ static const struct measured_figure *figure_of(const char *row)
 bool measured_schema(const struct csv *csv)
 {
     const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
-    bool any = csv_column(csv, "machine") >= 0;
+    bool any = csv_column(csv, "machine") >= 0 || csv_column(csv, "refused") >= 0;
     for (size_t at = 0; at < csv->columns && !any; at++) {
         const char *predicted = formulas_predicted(formulas, csv_header(csv, at));
         any = figure_of(csv_header(csv, at)) || (predicted && figure_of(predicted));
@@ -195,6 +196,7 @@ static bool read_header(struct measured_reader *reading, size_t at)
     }
     heading->row = formulas_row(reading->formulas, row);
     heading->figure = figure_of(row_name(heading->row));
+    heading->short_name = predicted != NULL;
     heading->kind = heading->figure ? FIGURE : !strcmp(row_name(heading->row), NAME_stated_chip_flops) ? CHIP_FLOPS
                                                                                                : INPUT;
     return true;
@@ -231,7 +233,15 @@ static bool read_quantity(const struct measured_reader *reading, size_t row, siz
     const struct heading *heading = &reading->headings[at];
     struct quantity quantity;
     struct error cause = { 0 };
-    if (!quantity_parse(text_of(csv_cell(reading->csv, row, (int)at)), heading->row->unit, &quantity, &cause))
+    const char *cell = csv_cell(reading->csv, row, (int)at);
+    double bare;
+    if (heading->short_name && heading->figure && unit_same(heading->row->unit, unit_second) &&
+        text_number(text_of(cell), &bare) && bare != 0) {
+        error_set(&cause, "'%.40s' has no unit", cell);
+        error_expected(&cause, "%sms or %ss", cell, cell);
+        return wrong_cell(reading, row, at, &cause);
+    }
+    if (!quantity_parse(text_of(cell), heading->row->unit, &quantity, &cause))
         return wrong_cell(reading, row, at, &cause);
     if (heading->kind == INPUT || heading->kind == CHIP_FLOPS)
         add_input(point, row_name(heading->row), quantity.value);
@@ -523,8 +533,11 @@ static bool read_schema(struct arena *arena, const struct csv *csv, struct measu
                                .headings = arena_array(arena, csv->columns + 1, sizeof *reading.headings),
                                .error = error };
     const size_t from = list->count;
+    const int unread = csv_column(csv, LAYOUT_UNREAD);            /* what a converted sheet's layout did not read is behind it */
     for (size_t at = 0; at < csv->columns; at++)
-        if (!read_header(&reading, at))
+        if (unread >= 0 && at >= (size_t)unread)
+            reading.headings[at].kind = IGNORED;
+        else if (!read_header(&reading, at))
             return false;
     for (size_t row = 0; row < csv->rows; row++)
         if (!read_row(&reading, row, list))

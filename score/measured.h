@@ -87,7 +87,7 @@ struct measured_list {
 bool measured_read(struct arena *arena, const struct csv *csv, struct measured_list *list,
                    struct error *error);
 
-/* Are these the columns of the schema: does it have a machine, or a figure that a row predicts? */
+/* Are these the columns of the schema: does it have a machine, a reason to refuse rows, or a figure that a row predicts? */
 bool measured_schema(const struct csv *csv);
 /* What a point sets as this row, or `absent`. */
 double measured_input(const struct measured *point, const char *row, double absent);

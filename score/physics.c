@@ -15,7 +15,7 @@ static const char *const server_rows[] = {
     [FITS] = NAME_replica_fits, [RUNNING] = NAME_measured_running,
     [RUNNING_SHARE] = NAME_measured_running_share, [SLOTS] = NAME_measured_slots,
     [SLOTS_DISTANCE] = NAME_measured_slots_distance, [LOAD] = NAME_measured_load,
-    [BOUNDS] = NAME_measured_step_bound, NAME_measured_prompt_bound, NAME_measured_split_prompt_bound,
+    [BOUNDS] = NAME_measured_step_bound, NAME_ttft_bound, NAME_disagg_ttft_bound,
     NAME_static_batch_bound,
 };
 static const char *const kernel_rows[] = { NAME_attention_decode_bf16_bound,

@@ -9,6 +9,7 @@
 
 #include "build/row_names.h"
 #include "scenario/calibrated.h"
+#include "scenario/cluster.h"
 
 #include <string.h>
 
@@ -99,15 +100,17 @@ static void setup_make(struct predictor *predictor, const struct measured *point
         setup->refused = arena_print(arena, "%s%s%s", error.what, similar ? ", " : "", similar ? error.hint : "");
         return;
     }
+    setup->cluster = cluster_name(scenario);
     for (int i = 0; i < point->input_count; i++)
         setup->input[i] = graph_input(&setup->graph, point->inputs[i].name);
 }
 
-/* The version counts where a calibration tells versions apart. */
+/* A version counts where it chooses the constants, and where a calibration tells versions apart. */
 static const char *key_of(const struct predictor *predictor, const struct measured *point)
 {
-    const char *const words[] = { point->model, point->machine, point->engine, point->precision,
-                                  point->beside, point->kv, predictor->command &&
+    const char *const words[] = { point->model, point->machine,
+                                  catalog_engine_then(catalog_built_in(), point->engine, point->version),
+                                  point->precision, point->beside, point->kv, predictor->command &&
                                   command_given(predictor->command, "calibration") ? point->version : NULL };
     struct buffer key = { .arena = predictor->arena };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -16,6 +16,7 @@ struct prediction {
 struct setup {                      /* shared by points that differ only in the values of their inputs */
     const char *key;                /* names what they share */
     const char *refused;            /* why the scenario could not be made, or NULL */
+    const char *cluster;            /* scenario/cluster.h; NULL: not known */
     struct graph graph;             /* outputs: the four members above for each value of a point */
     bool narrow;                    /* the graph has only the inputs that vary (calibration.c) */
     int input[MEASURED_INPUTS];     /* the graph's input for each of a point; -1: no row reads it */

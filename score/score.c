@@ -33,13 +33,16 @@ void score_add(struct scores *scores, const char *group, int metric,
     double measured = outcome->measured->value;
     *(double *)arena_push(scores->arena, &score->errors, &score->count, &score->room,
                           sizeof(double)) = outcome->error;
-    score->inside += measured >= outcome->predicted.low && measured <= outcome->predicted.high;
+    const double low = outcome->predicted.low, high = outcome->predicted.high;
+    score->inside += measured >= low && measured <= high;
+    score->interval_sum += scalar_log(high / low) + 10 * fmax(0, scalar_log(low / measured)) +
+                           10 * fmax(0, scalar_log(measured / high));
 }
 
 struct figures score_figures(struct arena *arena, const struct score *score)
 {
     if (!score->count)
-        return (struct figures){ NAN, NAN, NAN, NAN, NAN };
+        return (struct figures){ NAN, NAN, NAN, NAN, NAN, NAN, NAN };
     double *sizes = arena_array(arena, score->count, sizeof *sizes);
     double n = (double)score->count, sum = 0, error = 0;
     for (size_t i = 0; i < score->count; i++) {
@@ -47,10 +50,15 @@ struct figures score_figures(struct arena *arena, const struct score *score)
         sum += sizes[i];
         error += score->errors[i];
     }
-    return (struct figures){ .median = sizes_quantile(sizes, score->count, 0.5), .mean = sum / n,
-                             .p90 = sizes_quantile(sizes, score->count, 0.9),
-                             .bias = scalar_exp(error / n) - 1,
-                             .coverage = (double)score->inside / n };
+    struct figures figures = { .median = sizes_quantile(sizes, score->count, 0.5), .mean = sum / n,
+                               .p90 = sizes_quantile(sizes, score->count, 0.9), .bias = scalar_exp(error / n) - 1,
+                               .coverage = (double)score->inside / n, .interval_score = score->interval_sum / n };
+    memcpy(sizes, score->errors, score->count * sizeof *sizes);
+    const double middle = sizes_quantile(sizes, score->count, 0.5);
+    for (size_t i = 0; i < score->count; i++)
+        sizes[i] = fabs(score->errors[i] - middle);
+    figures.scatter = sizes_quantile(sizes, score->count, 0.5);
+    return figures;
 }
 
 /* Runs of digits compare as numbers, letters without their case. */

@@ -4,7 +4,10 @@
  *     score     the errors of all outcomes of one group (a model, a machine, a source) and metric:
  *                   e = ln(predicted / measured),  |x| = |predicted / measured - 1|
  *                   median, mean, 90th percentile of |x|; bias = exp(mean e) - 1;
- *                   coverage = the share of values inside the 80 % interval of their prediction
+ *                   scatter = the median of |e - median of e|: what is left of a server's errors without its bias
+ *                   coverage = the share of values inside the 80 % interval [l, h] of their prediction
+ *                   interval score (Winkler 1972) = the mean of ln(h/l) + 10 ln(l/x) if x < l, + 10 ln(x/h) if x > h,
+ *                   of a measured value x: small where an interval is narrow and holds what was measured
  */
 #ifndef SCORE_H
 #define SCORE_H
@@ -26,6 +29,7 @@ struct score {
     double *errors;                 /* [count] e of each outcome */
     size_t count, room;
     size_t inside;                  /* values inside the interval of their prediction */
+    double interval_sum;            /* of their interval scores */
 };
 
 /* The scores of all groups and metrics. */
@@ -36,7 +40,7 @@ struct scores {
 };
 
 struct figures {                    /* the statistics above; NaN if nothing was scored */
-    double median, mean, p90, bias, coverage;
+    double median, mean, p90, bias, scatter, coverage, interval_score;
 };
 
 extern const char *const metric_units[METRICS];     /* base units, as text */

@@ -3,15 +3,21 @@
 
 #include <string.h>
 
+void count_add(struct search_count *sum, const struct search_count *one)
+{
+    sum->settings += one->settings;
+    sum->points += one->points;
+    sum->seen += one->seen;
+    sum->met += one->met;
+    sum->no_fit += one->no_fit;
+    sum->no_room += one->no_room;
+    for (int l = 0; l < SEARCH_LIMITS; l++)
+        sum->broken[l] += one->broken[l];
+}
+
 void part_add(struct part *sum, const struct part *one)
 {
-    sum->count.points += one->count.points;
-    sum->count.seen += one->count.seen;
-    sum->count.met += one->count.met;
-    sum->count.no_fit += one->count.no_fit;
-    sum->count.no_room += one->count.no_room;
-    for (int l = 0; l < SEARCH_LIMITS; l++)
-        sum->count.broken[l] += one->count.broken[l];
+    count_add(&sum->count, &one->count);
     sum->rooted |= one->rooted;
     if (one->near_found && (!sum->near_found || one->nearest_by < sum->nearest_by ||
                             (one->nearest_by == sum->nearest_by && point_earlier(&one->nearest, &sum->nearest)))) {

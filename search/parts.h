@@ -42,6 +42,7 @@ struct part {
     double nearest_by;              /* the factor by which it exceeds its worst limit */
 };
 
+void count_add(struct search_count *sum, const struct search_count *one);
 void part_add(struct part *sum, const struct part *one);
 /* Add the other ranks' part, front and blocks to those of this one. */
 bool parts_share(struct arena *arena, const struct search *search, struct part *part, struct front *front,

@@ -1,8 +1,8 @@
 /* Exhaustive search of the settings and loads of some spaces, in parallel.
  *
- * A thread walks settings in order. A number is entered into the loop nest only when it changes,
- * and whatever depends on the outer axes is then not recomputed; loads are processed as a
- * column of up to LOOP_NEST_POINTS values. A limit that rises with the load ends the column early:
+ * A thread walks the settings of a block with equal values of an outer axis together. A number is entered
+ * into the loop nest only when it changes, and whatever depends on the outer axes is then not recomputed;
+ * loads are processed as a column of up to LOOP_NEST_POINTS values. A limit that rises with the load ends the column early:
  * higher loads are counted as breaking it without being evaluated, unless the block shows that the
  * limit falls somewhere. Each thread has its own front, counts and scratch memory; when these are
  * merged, ties are resolved by space, setting and load, so that the result does not depend on the
@@ -19,10 +19,10 @@
 
 /* ---- blocks: settings with the same outermost values ------------------------------------ */
 
-/* The outermost axis whose values differ from those of the setting before; LOOP_NEST_AXES: none. */
-static int changed(const struct search_space *space, size_t setting)
+/* The outermost axis whose values differ between two settings; LOOP_NEST_AXES: none. */
+static int changed(const struct search_space *space, size_t setting, size_t other)
 {
-    const double *now = space->settings + setting * space->inputs, *before = now - space->inputs;
+    const double *now = space->settings + setting * space->inputs, *before = space->settings + other * space->inputs;
     int axis = LOOP_NEST_AXES;
     for (size_t i = 0; i < space->inputs; i++)
         if (now[i] != before[i] && space->axis[i] < axis)
@@ -35,7 +35,7 @@ static void cut_blocks(struct arena *arena, struct search *search)
     size_t room = 0;
     for (size_t s = 0; s < search->space_count; s++)
         for (size_t i = 0; i < search->spaces[s].setting_count; i++) {
-            if (!i || changed(&search->spaces[s], i) == 0)
+            if (!i || changed(&search->spaces[s], i, i - 1) == 0)
                 *(struct search_block *)arena_push(arena, &search->blocks, &search->block_count, &room,
                                                    sizeof *search->blocks) =
                     (struct search_block){ .space = (uint32_t)s, .first = i };
@@ -234,46 +234,83 @@ static size_t room_for(const struct walk *walk)
     return low;
 }
 
+/* A setting in the order of the walk. */
+struct walked {
+    double value;                   /* of an input of axis 1 */
+    uint32_t setting;
+    int axis;                       /* the outermost whose values differ from those of the setting walked before */
+    size_t room;                    /* number of loads */
+    uint8_t over;                   /* a limit that is broken for good */
+};
+
+static int by_value(const void *x, const void *y)
+{
+    const struct walked *a = x, *b = y;
+    return a->value != b->value ? (a->value < b->value ? -1 : 1) : (a->setting > b->setting) - (a->setting < b->setting);
+}
+
+/* Settings with equal values of axis 1 are walked one after another, wherever they stand in the list. */
+static void order_walk(const struct search_space *space, const struct search_block *block, struct walked *walked)
+{
+    const size_t count = block->end - block->first;
+    size_t input = 0;
+    while (input < space->inputs && space->axis[input] != 1)
+        input++;
+    for (size_t i = 0; i < count; i++) {
+        const size_t setting = block->first + i;
+        walked[i] = (struct walked){ .setting = (uint32_t)setting,
+                                     .value = input < space->inputs ? space->settings[setting * space->inputs + input] : 0 };
+    }
+    qsort(walked, count, sizeof *walked, by_value);
+    for (size_t i = 0; i < count; i++)
+        walked[i].axis = i ? changed(space, walked[i].setting, walked[i - 1].setting) : 0;
+}
+
 /* Loads outside, settings inside: blocks of an axis are done when its values change, or not at
  * all where no setting has room for these loads. The outermost numbers stay. */
 static void walk_loads(struct walk *walk, struct search_block *block)
 {
     const struct search_space *space = walk->space;
     const size_t settings = block->end - block->first;
-    size_t *room = arena_array(&walk->arena, settings, sizeof *room), most = 0;
+    struct arena scratch = arena_beside(&walk->arena);
+    struct walked *walked = arena_array(&scratch, settings, sizeof *walked);
+    size_t most = 0;
     walk->block = block;
-    uint8_t *over = arena_alloc(&walk->arena, settings);    /* a limit that is broken for good */
     const int most_axis = loop_nest_axis(walk->nest, space->most);
+    order_walk(space, block, walked);
+    walk->part.count.settings += settings;
     for (size_t i = 0; i < settings; i++) {
-        int axis = i ? changed(space, block->first + i) : 0;
-        if (axis <= most_axis)
-            enter(walk, block->first + i, axis);
-        room[i] = axis <= most_axis ? room_for(walk) : room[i - 1];
-        most = room[i] > most ? room[i] : most;
+        struct walked *at = &walked[i];
+        if (at->axis <= most_axis)
+            enter(walk, at->setting, at->axis);
+        at->room = at->axis <= most_axis ? room_for(walk) : walked[i - 1].room;
+        most = at->room > most ? at->room : most;
         walk->part.count.points += space->load_count;
-        *(room[i] ? &walk->part.count.no_room : &walk->part.count.no_fit) += space->load_count - room[i];
+        *(at->room ? &walk->part.count.no_room : &walk->part.count.no_fit) += space->load_count - at->room;
     }
     for (size_t first = 0; first < most; first += LOOP_NEST_POINTS) {
         size_t count = most - first < LOOP_NEST_POINTS ? most - first : LOOP_NEST_POINTS;
-        int stale = 0;                              /* blocks from this axis on */
+        int numbers = 1, stale = 0;                 /* numbers and blocks from this axis on; 0: entered above */
         loop_nest_column(walk->nest, space->loads + first, count);
         for (size_t i = 0; i < settings; i++) {
-            int axis = i ? changed(space, block->first + i) : 1;     /* 0: entered above */
-            enter(walk, block->first + i, axis);
-            stale = axis < stale ? axis : stale;
-            if (room[i] <= first)
+            struct walked *at = &walked[i];
+            numbers = i && at->axis < numbers ? at->axis : numbers;
+            if (at->room <= first)
                 continue;
-            size_t here = room[i] - first < count ? room[i] - first : count;
-            if (over[i]) {
-                walk->part.count.broken[over[i] - 1] += here;
+            size_t here = at->room - first < count ? at->room - first : count;
+            if (at->over) {
+                walk->part.count.broken[at->over - 1] += here;
                 walk->skipped = true;
                 continue;
             }
-            for (; stale < walk->axes; stale++)
+            enter(walk, at->setting, numbers);
+            for (stale = numbers < stale ? numbers : stale; stale < walk->axes; stale++)
                 loop_nest_block(walk->nest, stale);
-            over[i] = take_points(walk, block->first + i, first, here);
+            numbers = walk->axes;
+            at->over = take_points(walk, at->setting, first, here);
         }
     }
+    arena_free(&scratch);
 }
 
 /* Walk a block; if a limit that should rise with the load was seen to fall, again without skipping. */
@@ -409,6 +446,69 @@ bool search_run(struct arena *arena, const struct search_space *spaces, size_t c
                 struct search_result *result, struct error *error)
 {
     return search_ranks(arena, NULL, spaces, count, result, error);
+}
+
+/* ---- one space after another ------------------------------------------------------------------ */
+
+void search_keep(struct arena *arena, struct search_space *space, size_t number, struct search_result *one)
+{
+    struct arena scratch = arena_beside(arena);
+    const size_t most = one->front.count + one->tops.count + SEARCH_LIMITS + 1;
+    struct search_point **points = arena_array(&scratch, most, sizeof(struct search_point *));
+    uint32_t *now = arena_array(&scratch, space->setting_count + 1, sizeof *now), kept = 0;
+    double *settings = arena_array(arena, most, space->inputs * sizeof *settings);
+    size_t count = 0;
+    for (size_t i = 0; i < one->front.count; i++)
+        points[count++] = &one->front.points[i];
+    for (size_t i = 0; i < one->tops.count; i++)
+        points[count++] = &one->tops.points[i];
+    for (size_t l = 0; l < SEARCH_LIMITS; l++)
+        points[count++] = &one->moved[l];
+    points[count++] = &one->miss;
+    for (size_t i = 0; i < count; i++)
+        now[points[i]->setting] = 1;
+    for (size_t i = 0; i < space->setting_count; i++)
+        if (now[i]) {
+            memcpy(settings + kept * space->inputs, space->settings + i * space->inputs, space->inputs * sizeof *settings);
+            now[i] = kept++;
+        }
+    for (size_t i = 0; i < count; i++) {
+        points[i]->setting = now[points[i]->setting];
+        points[i]->space = (uint32_t)number;
+    }
+    space->settings = settings;
+    space->setting_count = kept;
+    arena_free(&scratch);
+}
+
+/* The points of both, one after another. */
+static struct search_front joined(struct arena *arena, const struct search_front *a, const struct search_front *b)
+{
+    struct search_front both = { arena_array(arena, a->count + b->count + 1, sizeof *both.points), a->count + b->count };
+    if (a->count)
+        memcpy(both.points, a->points, a->count * sizeof *a->points);
+    if (b->count)
+        memcpy(both.points + a->count, b->points, b->count * sizeof *b->points);
+    return both;
+}
+
+void search_add(struct arena *arena, struct search_result *sum, const struct search_result *one)
+{
+    const struct search_front all = joined(arena, &sum->front, &one->front);
+    struct front front = { .points = all.points, .count = all.count };
+    front_close(&front);
+    sum->front = (struct search_front){ front.points, front.count };
+    sum->tops = joined(arena, &sum->tops, &one->tops);
+    qsort(sum->tops.points, sum->tops.count, sizeof *sum->tops.points, falling);
+    count_add(&sum->count, &one->count);
+    if (one->miss_found && (!sum->miss_found || one->miss_by < sum->miss_by)) {
+        sum->miss = one->miss;
+        sum->miss_by = one->miss_by;
+    }
+    sum->miss_found = (sum->miss_found || one->miss_found) && !sum->front.count;
+    for (size_t l = 0; l < SEARCH_LIMITS; l++)
+        if (one->moved_found & 1u << l)
+            add_moved(&sum->moved_found, sum->moved, l, &one->moved[l]);
 }
 
 void search_values(struct arena *scratch, const struct search_space *spaces,

@@ -55,6 +55,7 @@ struct search_point {
 
 /* Numbers of points. */
 struct search_count {
+    size_t settings;
     size_t points, seen, met;       /* of the space; evaluated; within all limits */
     size_t no_fit, no_room;         /* points where no load fits in memory; where this load does not */
     size_t broken[SEARCH_LIMITS];   /* points by the first limit that they break */
@@ -85,6 +86,17 @@ bool search_run(struct arena *arena, const struct search_space *spaces, size_t c
  * with the same spaces. */
 bool search_ranks(struct arena *arena, const struct ranks *ranks, const struct search_space *spaces, size_t count,
                   struct search_result *result, struct error *error);
+
+/* Many spaces may be searched one after another, each without the settings of those before:
+ *
+ *     search_run(&scratch, &spaces[i], 1, &one, &error)
+ *     search_keep(arena, &spaces[i], i, &one)      keep in `arena` the settings of its points alone, which are now points
+ *                                                  of space i
+ *     search_add(arena, &sum, &one)                the result of a search of all spaces up to this one
+ *
+ * `sum` begins as zeros. */
+void search_keep(struct arena *arena, struct search_space *space, size_t number, struct search_result *one);
+void search_add(struct arena *arena, struct search_result *sum, const struct search_result *one);
 
 /* Evaluate all outputs of the graph of a point's space at that point. */
 void search_values(struct arena *scratch, const struct search_space *spaces,

@@ -152,9 +152,24 @@ static void add_typed(struct arena *arena, struct doc *properties, const char *n
     doc_add_string(arena, one, "description", help);
 }
 
-/* What comes back with an answer; `record` NULL: an answer whose keys are not declared. */
+/* What `--on A,B` answers: each machine's answer, or its error. */
+static const char *add_by_machine(struct arena *arena, struct doc *schemas, const struct record *record)
+{
+    const char *name = arena_print(arena, "%sByMachine", record->name);
+    struct doc *one = add_object(arena, schemas, name);
+    doc_add_string(arena, one, "type", "object");
+    add_words(arena, one, "required", (const char *const[]){ "by_machine" }, 1);
+    struct doc *properties = add_object(arena, one, "properties");
+    add_typed(arena, properties, "by_machine", "object", "of several machines: the answer for each name, or its error");
+    struct doc *either = doc_add(arena, add_object(arena, properties->last, "additionalProperties"), "anyOf", DOC_ARRAY);
+    add_reference(arena, either, NULL, "schemas", record->name);
+    add_reference(arena, either, NULL, "schemas", "Error");
+    return name;
+}
+
+/* What comes back with an answer; `record` NULL: an answer whose keys are not declared. `several`: machines may be asked. */
 static void add_answer_schema(struct arena *arena, struct doc *schemas, const char *name,
-                              const struct record *record)
+                              const struct record *record, bool several)
 {
     static const char *const always[] = { "status", "answer", "text" };
     struct doc *one = add_object(arena, schemas, name);
@@ -162,7 +177,11 @@ static void add_answer_schema(struct arena *arena, struct doc *schemas, const ch
     add_words(arena, one, "required", always, 3);
     struct doc *properties = add_object(arena, one, "properties");
     add_typed(arena, properties, "status", "integer", "0: an answer; 1: nothing is feasible");
-    if (record) {
+    if (record && several) {
+        struct doc *either = doc_add(arena, add_object(arena, properties, "answer"), "anyOf", DOC_ARRAY);
+        add_reference(arena, either, NULL, "schemas", record->name);
+        add_reference(arena, either, NULL, "schemas", add_by_machine(arena, schemas, record));
+    } else if (record) {
         add_reference(arena, properties, "answer", "schemas", record->name);
     } else {
         add_typed(arena, properties, "answer", "object",
@@ -184,13 +203,14 @@ static void add_answer_schemas(struct arena *arena, struct doc *schemas, const s
 {
     static const char *const error_always[] = { "what", "hint" };
     struct doc *properties;
-    add_answer_schema(arena, schemas, "Answer", NULL);
+    add_answer_schema(arena, schemas, "Answer", NULL, false);
     for (size_t i = ROUTE_VERBS; i < route_count(); i++) {
         const struct record *record = route_verb(i)->answers;
         if (!record)
             continue;
         schema_add(arena, schemas, formulas, record);
-        add_answer_schema(arena, schemas, answer_name(arena, route_verb(i)), record);
+        add_answer_schema(arena, schemas, answer_name(arena, route_verb(i)), record,
+                          !route_verb(i)->own_on && verb_option(route_verb(i), "on"));
     }
     struct doc *error = add_object(arena, schemas, "Error");
     doc_add_string(arena, error, "type", "object");

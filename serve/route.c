@@ -1,6 +1,7 @@
 /* Where a request may go, and under which names. */
 #include "serve/http_server.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -10,12 +11,11 @@ static const char *const own_paths[ROUTE_VERBS] = {
 };
 
 /* One question of verbs[], one route, in the same order. */
-static const char *const asked[] = {
-#define VERB(name, ...) "/v1/" #name,
+enum { ASKED = 0
+#define VERB(name, ...) + 1
 #include "ask/verbs.def"
 #undef VERB
 };
-enum { ASKED = sizeof asked / sizeof *asked };
 _Static_assert(ROUTE_VERBS + ASKED <= ROUTES_MOST, "metrics have a line for each route");
 
 size_t route_count(void)
@@ -25,7 +25,14 @@ size_t route_count(void)
 
 const char *route_path(size_t route)
 {
-    return route < ROUTE_VERBS ? own_paths[route] : asked[route - ROUTE_VERBS];
+    enum { LONGEST = 32 };
+    static char asked[ASKED][LONGEST];
+    if (route < ROUTE_VERBS)
+        return own_paths[route];
+    char *path = asked[route - ROUTE_VERBS];
+    if (!*path)
+        snprintf(path, LONGEST, "/v1/%s", route_verb(route)->name);
+    return path;
 }
 
 const struct verb *route_verb(size_t route)

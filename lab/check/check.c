@@ -98,13 +98,30 @@ static bool tell_values(struct check *check, size_t worst, struct buffer *csv)
     return true;
 }
 
+static void tell_unread(struct check *check, const char *file, struct section *assumed)
+{
+    enum { LIMIT = 64 << 20 };
+    struct text text;
+    struct csv sheet;
+    struct error ignored;
+    int *columns;
+    const size_t count = file_read(check->arena, file, LIMIT, &text, &ignored)
+                         ? benchmark_unread(check->arena, file, text, &sheet, &columns) : 0;
+    if (count)
+        section_word(assumed, NULL, arena_print(check->arena, "nothing reads these columns of %s: %s", file,
+                                                benchmark_unread_names(check->arena, &sheet, columns, count)));
+}
+
 /* What holds for all predictions, and why there are none. */
 static void check_assumed(struct check *check, const struct command *rest)
 {
     const char *chunk = predictor_chunk_note(check->arena, rest, &check->points);
     struct section *assumed = section_add(check->section, "assumed", SECTION_TEXTS);
+    const char *const *files;
     if (chunk)
         section_word(assumed, NULL, chunk);
+    for (size_t i = 0; i < command_texts(check->arena, check->command, "measured", &files); i++)
+        tell_unread(check, files[i], assumed);
     if (!check->all.count && check->refusal_count)
         section_word(check->section, "nothing", check->refusals[0].reason)->text_only = true;
 }
@@ -158,12 +175,12 @@ bool ask_check(struct arena *arena, const struct command *command, struct answer
 }
 
 static const char *const groupings[] = { [BY_MODEL] = "model", [BY_HARDWARE] = "hardware",
-                                         [BY_SOURCE] = "source", NULL };
+                                         [BY_SOURCE] = "source", [BY_CLUSTER] = "cluster", NULL };
 static const struct option check_list[] = {
     { "measured", "FILE", OPTION_FILE, .many = true, .otherwise = "data/measured.csv, built in",
       .help = "measurements to score, as FILE without the option" },
     { "by", "WHAT", OPTION_CHOICE, .choices = groupings, .fallback = "model",
-      .help = "group by model, hardware or source" },
+      .help = "group by model, hardware, source or cluster" },
     { "stated", NULL, OPTION_SWITCH, .help = "leave out rows with an inferred input" },
     { "calibrate", "N", OPTION_COUNT, .low = 0, .high = 100,
       .help = "calibrate each series to N of its points, score the others" },
@@ -194,4 +211,4 @@ const struct verb verb_check = {
     { &check_options, &calibration_options, &model_options, &machine_options, &said_options, &cache_options,
       &engine_options, &chip_options, &layout_options, &rank_options, &length_options, &assume_options,
       &row_options, &table_options, &plot_options, &report_options, &output_options },
-    .words_are = "measured", ANSWERS(answer_check), .ask = ask_check };
+    .words_are = "measured", ANSWERS(answer_check), .ask = ask_check, .own_on = true };

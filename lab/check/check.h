@@ -10,7 +10,7 @@
 #include "score/physics.h"
 #include "score/score.h"
 
-enum grouping { BY_MODEL, BY_HARDWARE, BY_SOURCE };
+enum grouping { BY_MODEL, BY_HARDWARE, BY_SOURCE, BY_CLUSTER };
 
 struct refused_rows {
     const char *reason;

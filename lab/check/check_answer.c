@@ -14,23 +14,58 @@
 
 /* ---- scores ------------------------------------------------------------------ */
 
+static struct section *add_figures(struct section *section, const char *name, double count, const struct figures *figures,
+                                   bool banded)
+{
+    struct section *one = section_add(section, name, SECTION_RECORD);
+    section_number(one, "n", count, unit_one);
+    section_number(one, "median", figures->median, unit_one);
+    section_number(one, "mean", figures->mean, unit_one);
+    section_number(one, "p90", figures->p90, unit_one);
+    section_number(one, "bias", figures->bias, unit_one);
+    section_number(one, "scatter", figures->scatter, unit_one);
+    section_number(one, "coverage", banded ? figures->coverage : NAN, unit_one);
+    section_number(one, "interval_score", banded ? figures->interval_score : NAN, unit_one);
+    return one;
+}
+
 struct section *check_score(const struct check *check, const struct score *score, const char *name,
                             struct section *section, struct section *lines, bool banded)
 {
     const struct figures figures = score_figures(check->arena, score);
-    struct section *one = section_add(section, name, SECTION_RECORD);
-    section_number(one, "n", (double)score->count, unit_one);
-    section_number(one, "median", figures.median, unit_one);
-    section_number(one, "mean", figures.mean, unit_one);
-    section_number(one, "p90", figures.p90, unit_one);
-    section_number(one, "bias", figures.bias, unit_one);
-    section_number(one, "coverage", banded ? figures.coverage : NAN, unit_one);
+    struct section *one = add_figures(section, name, (double)score->count, &figures, banded);
     if (!score->count)
         return one;
     section_word(one, "group", score->group)->text_only = true;
     section_word(one, "metric", score->metric < 0 ? "all" : metric_names[score->metric])->text_only = true;
     section_share(lines, one);
     return one;
+}
+/* Each cluster alike, however many its values: the means over clusters of a metric. */
+static void add_clusters(struct check *check, struct section *by, struct section *lines)
+{
+    struct section *group = section_add(by, "cluster", SECTION_KEYED);
+    for (int metric = 0; metric < METRICS; metric++) {
+        struct figures sum = { 0, 0, 0, 0, 0, 0, 0 };
+        double clusters = 0;
+        for (size_t i = 0; i < check->groups.count; i++) {
+            if (check->groups.scores[i].metric != metric)
+                continue;
+            const struct figures one = score_figures(check->arena, &check->groups.scores[i]);
+            double *const to[] = { &sum.median, &sum.mean, &sum.p90, &sum.bias, &sum.scatter, &sum.coverage,
+                                   &sum.interval_score };
+            const double from[] = { one.median, one.mean, one.p90, one.bias, one.scatter, one.coverage, one.interval_score };
+            clusters++;
+            for (size_t k = 0; k < sizeof from / sizeof *from; k++)
+                *to[k] += (from[k] - *to[k]) / clusters;
+        }
+        if (!(clusters > 0))
+            continue;
+        struct section *line = add_figures(group, metric_names[metric], clusters, &sum, true);
+        section_word(line, "group", "cluster")->text_only = true;
+        section_word(line, "metric", metric_names[metric])->text_only = true;
+        section_share(lines, line);
+    }
 }
 
 void check_scores(struct check *check)
@@ -51,6 +86,8 @@ void check_scores(struct check *check)
             group = section_add(by, score->group, SECTION_KEYED);
         check_score(check, score, metric_names[score->metric], group, lines, true);
     }
+    if (check->by == BY_CLUSTER)
+        add_clusters(check, by, lines);
 }
 
 /* ---- what was refused -------------------------------------------------------- */
@@ -218,7 +255,9 @@ static const struct record score_record = { "Score", (const struct answer_field[
     { FIELD_NUMBER, "mean", .help = "of the relative error", .always = true, .null = true },
     { FIELD_NUMBER, "p90", .help = "of the relative error", .always = true, .null = true },
     { FIELD_NUMBER, "bias", .help = "above 0: predicted too long", .always = true, .null = true },
+    { FIELD_NUMBER, "scatter", .help = "median distance of the logarithms from their median", .always = true, .null = true },
     { FIELD_NUMBER, "coverage", .help = "share inside of the 80 % interval", .always = true, .null = true },
+    { FIELD_NUMBER, "interval_score", .help = "of that interval (Winkler), in logarithms", .always = true, .null = true },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "group", "metric", "formula" }, .count = 3 },
     { 0 } } };
 static const struct record metrics_record = { "Scores", (const struct answer_field[]){

@@ -46,6 +46,9 @@ static const char *group_of(struct check *check, size_t i)
         return check_label(check, CATALOG_MODEL, point->model);
     if (check->by == BY_SOURCE)
         return publisher_of(check, point);
+    const char *cluster = check->by == BY_CLUSTER ? predictor_find(&check->predictor, point)->cluster : NULL;
+    if (cluster)
+        return cluster;
     return point->kind;
 }
 

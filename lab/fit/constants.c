@@ -60,6 +60,10 @@ int constants_of(struct arena *arena, const char *group, struct constant *consta
             struct constant one = { .name = row_name(row), .unit = row_unit_text(row) };
             if (!read_line(arena, arena_copy(arena, line.data, line.size), group, &one))
                 continue;
+            const char *table = formulas->chapters[row->chapter].table;
+            if (table)
+                fit_give_up(arena_print(arena, "%s: no constant of a fit: its section has a value for each %s; declare it in a "
+                                               "section without EACH", one.name, table));
             if (count == CONSTANTS_MOST)
                 fit_give_up("more constants than CONSTANTS_MOST");
             constants[count++] = one;

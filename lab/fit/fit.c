@@ -8,6 +8,8 @@
  * turn, so that no row is scored by constants that have seen it. */
 #include "lab/fit/fit.h"
 
+#include "command/options.h"
+
 #include <cminpack-1/cminpack.h>
 #include <math.h>
 #include <stdio.h>
@@ -196,7 +198,7 @@ static int minimise(struct fit *fit)
         fit_give_up("out of memory");
     if (!fit->warm)
         memcpy(fit->x, fit->start, sizeof fit->x);
-    int reason = lmder(residuals, fit, m, n, fit->x, values, jacobian, m, 1e-5, 1e-5, 0, CALLS,
+    int reason = lmder(residuals, fit, m, n, fit->x, values, jacobian, m, 1e-6, 1e-6, 0, CALLS,
                        scales, 1, 0.1, 0, &calls, &slope_calls, pivots, work[0], work[1],
                        work[2], work[3], more);
     free(values);
@@ -352,7 +354,7 @@ void fit_deviations(struct fit *fit)
 /* ---- points ------------------------------------------------------------------------------ */
 
 /* Only what a source states is fitted, and nothing that physics refuses. */
-static void read_points(struct fit *fit, const char *path)
+static void read_points(struct fit *fit, const char *path, bool added)
 {
     struct measured_list *list = arena_alloc(&fit->arena, sizeof *list);
     struct error error;
@@ -369,7 +371,7 @@ static void read_points(struct fit *fit, const char *path)
             predictor_find(&fit->predictor, point)->refused)
             continue;
         struct fitted *row = arena_push(&fit->arena, &fit->rows, &fit->count, &fit->room, sizeof *row);
-        *row = (struct fitted){ .point = point, .family = "", .weight = 1 };
+        *row = (struct fitted){ .point = point, .family = "", .weight = 1, .added = added };
     }
 }
 
@@ -448,7 +450,7 @@ static void link_setups(struct fit *fit)
 
 static const struct catalog_entry *engine_entry(const struct catalog *catalog, const char *name)
 {
-    return name ? catalog_find(catalog, CATALOG_ENGINE, name, NULL) : NULL;
+    return name ? catalog_engine_at(catalog, name, NULL) : NULL;
 }
 
 static void find_entries(struct fit *fit)
@@ -460,7 +462,8 @@ static void find_entries(struct fit *fit)
         struct fitted *row = &fit->rows[i];
         const struct catalog_entry *machine =
             catalog_find(catalog, CATALOG_MACHINE, row->point->machine, &error);
-        const struct catalog_entry *engine = engine_entry(catalog, row->point->engine);
+        const struct catalog_entry *engine =
+            engine_entry(catalog, catalog_engine_then(catalog, row->point->engine, row->point->version));
         const struct catalog_entry *of = engine_entry(catalog, engine ? catalog_text(engine, "version_of") : NULL);
         const char *family = machine ? catalog_text(machine, "family") : NULL, *name = machine ? machine->name : NULL;
         const struct catalog_entry *const read[ENTRIES] = {
@@ -501,18 +504,22 @@ static void find_starts(struct fit *fit)
 static void hold(struct fit *fit, struct command *command, const char *word)
 {
     const char *equals = strchr(word, '=');
+    const char *name = arena_copy(&fit->arena, word, equals ? (size_t)(equals - word) : strlen(word));
     double value;
     bool found = false;
-    if (!equals || !text_number(text_of(equals + 1), &value))
-        fit_give_up(arena_print(&fit->arena, "--hold %s: ROW=VALUE", word));
-    const char *name = arena_copy(&fit->arena, word, (size_t)(equals - word));
+    struct error error;
+    if (!equals || formulas_find(formulas_built_in(FORMULAS_ALL), name) < 0)
+        fit_give_up(arena_print(&fit->arena, "--hold %s: ROW=VALUE, with the name of a row", word));
     for (int k = 0; k < fit->constant_count; k++)
         if (!strcmp(fit->constants[k].name, name)) {
+            if (!text_number(text_of(equals + 1), &value))
+                fit_give_up(arena_print(&fit->arena, "--hold %s: a number of %s, the unit of the constant", word,
+                                        *fit->constants[k].unit ? fit->constants[k].unit : "1"));
             fit->constants[k].low = fit->constants[k].high = value;
             found = true;
         }
-    if (!found)
-        command_set(&fit->arena, command, name, equals + 1);
+    if (!found && !command_put(&fit->arena, command, verb_option(command->verb, "set"), word, &error))
+        fit_give_up(arena_print(&fit->arena, "--hold %s: %s", word, error.what));
 }
 
 static void leave_entry(struct fit *fit, const char *entry)
@@ -528,7 +535,10 @@ static void leave_entry(struct fit *fit, const char *entry)
 
 void fit_open(struct fit *fit, const struct problem *problem, char *const *words, int count)
 {
-    static struct command command;
+    static const struct verb sets = { .name = "fit", .groups = { &row_options } };
+    static struct command command = { .verb = &sets };
+    const char **with = NULL;
+    size_t with_count = 0, with_room = 0;
     fit->problem = problem;
     fit->constant_count = constants_of(&fit->arena, problem->group, fit->constants);
     for (; count > 2 && !strncmp(*words, "--", 2); words += 2, count -= 2) {
@@ -536,15 +546,20 @@ void fit_open(struct fit *fit, const struct problem *problem, char *const *words
             hold(fit, &command, words[1]);
         else if (!strcmp(*words, "--without"))
             leave_entry(fit, words[1]);
+        else if (!strcmp(*words, "--with"))
+            *(const char **)arena_push(&fit->arena, &with, &with_count, &with_room, sizeof *with) = words[1];
         else
-            fit_give_up(arena_print(&fit->arena, "%s: --hold ROW=VALUE or --without ENTRY", *words));
+            fit_give_up(arena_print(&fit->arena, "%s: --hold ROW=VALUE, --without ENTRY or --with FILE", *words));
     }
     fit->predictor = (struct predictor){ .arena = &fit->arena, .command = &command };
     physics_open(&fit->physics, &fit->arena, &command);
     for (int i = 0; i < count; i++)
-        read_points(fit, words[i]);
+        read_points(fit, words[i], false);
+    for (size_t i = 0; i < with_count; i++)
+        read_points(fit, with[i], true);
+    const char *why = fit->predictor.count ? fit->predictor.setups[0].refused : NULL;
     if (!fit->count)
-        fit_give_up("no points that a row predicts");
+        fit_give_up(arena_print(&fit->arena, "no points that a row predicts%s%s", why ? ", the first since " : "", why ? why : ""));
     find_entries(fit);
     link_setups(fit);
     find_measured(fit);
@@ -590,7 +605,7 @@ double *fit_leave_out(struct fit *fit, fit_alike *out, fit_alike *scored)
     struct fits fits = { 0 };
     size_t *of = arena_array(&fit->arena, fit->count, sizeof *of);      /* the fit that scores a row, and one more */
     for (size_t i = 0; i < fit->count; i++) {
-        if (of[i])
+        if (of[i] || !scored(&fit->rows[i], &fit->rows[i]))
             continue;
         bool *left = fits_add(fit, &fits);
         for (size_t j = 0; j < fit->count; j++) {
@@ -690,7 +705,7 @@ int main(int count, char **words)
     else if (count > 2 && !strcmp(words[1], "calibration"))
         fit_calibration(&fit, words + 2, count - 2);
     else
-        fit_give_up("fit servers [source|model|machine|both] FILE..., fit kernels FILE, "
+        fit_give_up("fit servers [cluster|pair] FILE..., fit kernels FILE, "
                     "fit training [source|generation] FILE, fit personal [device|model] FILE..., or "
                     "fit calibration FILE...");
     ranks_close(&ranks);

@@ -1,13 +1,15 @@
 /* fit -- fit the constants of the prediction to published measurements.
  *
- *     fit servers [source|model|machine|both] [--hold ROW=VALUE]... [--without ENTRY]... FILE...
+ *     fit servers [cluster|pair] [--hold ROW=VALUE]... [--without ENTRY]... [--with FILE]... FILE...
  *     fit kernels FILE
  *     fit training [source|generation] FILE
  *     fit personal [device|model] FILE...
  *     fit calibration FILE...
  *
- * Constants are declared under their rows in formulas/ (constants.c). --hold fixes a row, a constant in
- * the unit of its declaration; --without leaves an entry to the constants of all: what a term is worth.
+ * Constants are declared under their rows in formulas/ (constants.c), in sections without EACH. --hold fixes a row:
+ * a constant in the unit of its declaration, another row as --set does; --without leaves an entry to the constants of
+ * all: what a term is worth.
+ * --with adds somebody's own sheet: which constants it moves, and what that does to every cluster.
  *
  * The fit minimizes the soft-L1 loss of ln(predicted / measured) over the logarithms of the constants,
  * by Levenberg-Marquardt (cminpack) with derivatives from the graphs. Each constant has bounds and a
@@ -51,6 +53,7 @@ struct fitted {
     int input[CONSTANTS_MOST];      /* the graph's input for each constant; -1: does not apply here */
     double weight;
     bool left_out;                  /* held out of the fit, to score it */
+    bool added;                     /* of a sheet that --with names */
 };
 
 struct fit {
@@ -108,7 +111,7 @@ double fit_error(struct fit *fit, const struct fitted *row, int j);
 double *fit_errors(struct fit *fit);
 typedef bool fit_alike(const struct fitted *a, const struct fitted *b);
 /* The same of fits without them: each row by a fit to those that are not `out` with it. All
- * that are `scored` with it are so with all of their own, and among those out. */
+ * that are `scored` with it are so with all of their own, and among those out. A row that is not with itself has none. */
 double *fit_leave_out(struct fit *fit, fit_alike *out, fit_alike *scored);
 /* Whether each constant moves each value of each row, [rows][MEASURED_VALUES][constants]: a row may read a constant
  * and multiply it by nothing. */
@@ -121,9 +124,16 @@ const char *fit_today(void);
 /* Is a point for checking alone: in no fit, and in no interval? Stages of constant rate, what production
  * servers did on average, personal machines. */
 bool fit_for_checking(const struct measured *point);
-/* Coverage of each source by an interval made of the others, and the interval as rows for data/efficiency.csv.
- * `errors`: of fits without the source of each row. */
-void fit_intervals(const struct fit *fit, const double *errors, fit_alike *same_model);
+/* Is the point of a server under load, of whose clusters intervals are made? */
+bool fit_of_server(const struct measured *point);
+/* Servers of one cluster (scenario/cluster.h), or of one network on one machine. */
+bool fit_same_cluster(const struct fitted *a, const struct fitted *b);
+bool fit_same_pair(const struct fitted *a, const struct fitted *b);
+/* Scores by class, clusters in view and new ones apart, then the intervals as rows for data/efficiency.csv: of `left_out`,
+ * errors of fits without the cluster of each row, and `seen`, of the fit of all. `what` was left out, in words. */
+void fit_clusters(struct fit *fit, const double *left_out, const double *seen, const char *what);
+/* The bias and the scatter of each cluster. `before`, where not NULL, are errors to compare with. */
+void fit_cluster_lines(struct fit *fit, const double *before, const double *errors);
 
 /* Reads the sheets of servers and weighs their rows. */
 void fit_open_servers(struct fit *fit, char **words, int count);

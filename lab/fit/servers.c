@@ -1,7 +1,6 @@
 /* Servers: TPOT, TTFT, throughput and energy of whole deployments. A setup that many rows
- * repeat weighs less than its rows. With `source`, `model` or `machine` each in turn is left out of
- * the fit and scored by it, with `both` each model on each machine by a fit without either:
- * the error a user must expect. What is left of the sources left out is the prediction interval. */
+ * repeat weighs less than its rows. With `cluster` each cluster (clusters.c) in turn is left out of the fit and scored
+ * by it, with `pair` all of a model on a machine: the error a user must expect. What is left of them is the interval. */
 #include "lab/fit/fit.h"
 
 #include <math.h>
@@ -81,48 +80,39 @@ static void print_scores(const struct fit *fit, const char *name, const double *
     }
 }
 
-/* ---- leaving out --------------------------------------------------------------------------- */
+/* ---- somebody's own sheet ------------------------------------------------------------------ */
 
-/* Models that share an architecture are left out together. */
-static const char *kin(const char *model)
+/* Fits without the sheets of --with, then with them: the constants that move by more than the standard error that they
+ * had, and each cluster before and after. False: no row is of such a sheet. */
+static bool fit_with(struct fit *fit)
 {
-    static const char *const words[] = { "DeepSeek", "Llama-3.1-70B", "Llama-3.3-70B", "MiniMax",
-                                         "Qwen3.5", "Llama-2", "Llama-3.1-405B", "Llama-3.1-8B" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(model, words[i]))
-            return strstr(words[i], "70B") ? "Llama 3 70B" : words[i];
-    return model;
-}
-
-/* Grace-Blackwell is the same chip. */
-static const char *chip(const char *machine)
-{
-    return strstr(machine, "b200") || strstr(machine, "B200") ? "B200" : machine;
-}
-
-static bool same_model(const struct fitted *a, const struct fitted *b)
-{
-    return !strcmp(kin(a->point->model), kin(b->point->model));
-}
-
-static bool same_chip(const struct fitted *a, const struct fitted *b)
-{
-    return !strcasecmp(chip(a->point->machine), chip(b->point->machine));
-}
-
-static bool same_source(const struct fitted *a, const struct fitted *b)
-{
-    return !strcmp(a->point->publisher, b->point->publisher);
-}
-
-static bool either(const struct fitted *a, const struct fitted *b)
-{
-    return same_model(a, b) || same_chip(a, b);
-}
-
-static bool both(const struct fitted *a, const struct fitted *b)
-{
-    return same_model(a, b) && same_chip(a, b);
+    double before[CONSTANTS_MOST], deviation[CONSTANTS_MOST];
+    size_t added = 0;
+    int moved = 0;
+    for (size_t i = 0; i < fit->count; i++)
+        added += fit->rows[i].left_out = fit->rows[i].added;
+    if (!added)
+        return false;
+    fit_minimise(fit);
+    fit_deviations(fit);
+    memcpy(before, fit->x, sizeof before);
+    memcpy(deviation, fit->deviation, sizeof deviation);
+    const double *errors = fit_errors(fit);
+    for (size_t i = 0; i < fit->count; i++)
+        fit->rows[i].left_out = false;
+    fit->warm = true;
+    fit_minimise(fit);
+    printf("%zu rows of one's own\n", added);
+    for (int k = 0; k < fit->constant_count; k++)
+        if (fabs(fit->x[k] - before[k]) > fmax(0.01, deviation[k])) {
+            const struct constant *constant = &fit->constants[k];
+            printf("moved %-16s %-36s %.4g %s, was %.4g +- %.0f %%\n", constant->entry ? constant->entry : "any",
+                   constant->name, fit_constant(fit, k), constant->unit, exp(before[k]), 100 * deviation[k]);
+            moved++;
+        }
+    printf("%d of %d constants moved by more than their standard error\n", moved, fit->constant_count);
+    fit_cluster_lines(fit, errors, fit_errors(fit));
+    return true;
 }
 
 /* ---- the program ---------------------------------------------------------------------------- */
@@ -138,26 +128,27 @@ void fit_open_servers(struct fit *fit, char **words, int count)
 
 void fit_servers(struct fit *fit, char **words, int count)
 {
-    static const struct { const char *word, *title; fit_alike *out, *scored; } ways[] = {
-        { "source", "source left out", same_source, same_source },
-        { "model", "model left out", same_model, same_model },
-        { "machine", "machine left out", same_chip, same_chip },
-        { "both", "both left out", either, both } };
+    static const struct { const char *word, *title; fit_alike *alike; } ways[] = {
+        { "cluster", "cluster", fit_same_cluster }, { "pair", "pair of model and machine", fit_same_pair } };
     int way = -1;
     for (int i = 0; i < (int)(sizeof ways / sizeof *ways); i++)
         way = strcmp(words[0], ways[i].word) ? way : i;
     if (count <= (way >= 0))
-        fit_give_up("fit servers [source|model|machine|both] FILE...");
+        fit_give_up("fit servers [cluster|pair] FILE...");
     fit_open_servers(fit, words + (way >= 0), count - (way >= 0));
+    if (way < 0 && fit_with(fit))
+        return;
+    fit_minimise(fit);
     if (way < 0) {
-        fit_minimise(fit);
         fit_deviations(fit);
         fit_print_constants(fit, "any", "figures of servers");
         print_scores(fit, "all in the fit", fit_errors(fit));
+        fit_cluster_lines(fit, NULL, fit_errors(fit));
     } else {
-        const double *errors = fit_leave_out(fit, ways[way].out, ways[way].scored);
-        if (ways[way].out == same_source)
-            fit_intervals(fit, errors, same_model);
-        print_scores(fit, ways[way].title, errors);
+        const double *seen = fit_errors(fit);
+        fit->warm = true;
+        const double *errors = fit_leave_out(fit, ways[way].alike, ways[way].alike);
+        fit_clusters(fit, errors, seen, ways[way].title);
+        fit_cluster_lines(fit, NULL, errors);
     }
 }

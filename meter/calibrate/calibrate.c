@@ -253,7 +253,12 @@ static void add_predictions(struct calibrate *calibrate, struct section *outlier
             if (point->aside[i])
                 refused(outliers, point->measured, metric,
                         arena_print(calibrate->arena, "set aside: %.1f standard deviations from what the other "
-                                    "values say; --keep fits it", fabs(point->outlying[i])));
+                                    "values say, so it or the formulas are wrong there; --keep fits it",
+                                    fabs(point->outlying[i])));
+            else if (point->held[i] > 0)
+                refused(outliers, point->measured, metric, "the formulas follow either it or the other values: "
+                        "kept at what was predicted before");
+            calibrate->aside |= point->aside[i];
         }
     }
 }
@@ -303,6 +308,7 @@ bool ask_calibrate(struct arena *arena, const struct command *command, struct an
     outliers->kind = SECTION_LIST;
     calibration_open(&calibrate.calibration, arena, command);
     calibrate.calibration.keep = command_given(command, "keep");
+    calibrate.calibration.hold = true;
     if (!read_files(&calibrate) || !add_points(&calibrate, outliers) || !give_points(&calibrate, outliers))
         return false;
     if (command_given(command, "next"))
@@ -315,7 +321,10 @@ bool ask_calibrate(struct arena *arena, const struct command *command, struct an
     for (size_t i = 0; i < outliers->inside_count; i++)
         section_share(list, outliers->inside[i]);
     section_switch(calibrate.section, "another_server", calibrate.strange);
-    calibrate_evidence(&calibrate);
+    if (calibrate.aside)
+        section_add(calibrate.section, "looks_like", SECTION_LIST);
+    else
+        calibrate_evidence(&calibrate);
     const char *chunk = predictor_chunk_note(arena, command, &calibrate.points);
     struct section *assumed = section_add(calibrate.section, "assumed", SECTION_TEXTS);
     if (calibrate.engine_note)
@@ -325,7 +334,7 @@ bool ask_calibrate(struct arena *arena, const struct command *command, struct an
     if (calibrate.thinned)
         section_word(assumed, NULL, arena_print(arena, "%d of %zu points are fitted, those with loads furthest apart",
                                                 CALIBRATION_MOST, CALIBRATION_MOST + calibrate.thinned));
-    if (command_given(command, "next"))
+    if (command_given(command, "next") && !calibrate.aside)
         calibrate_next(&calibrate);
     add_server(&calibrate);
     if (!put_file(&calibrate, path))
@@ -416,4 +425,4 @@ const struct verb verb_calibrate = {
       "chalkline calibrate runs.csv --model qwen3-32b --on h100-sxm --engine vllm --gpus 2 --next" },
     { &calibrate_options, &model_options, &machine_options, &chip_options, &layout_options, &rank_options,
       &weight_options, &cache_options, &engine_options, &assume_options, &row_options, &output_options },
-    .instead = instead, ANSWERS(answer_calibrate), .ask = ask_calibrate };
+    .instead = instead, ANSWERS(answer_calibrate), .ask = ask_calibrate, .own_on = true };

@@ -21,6 +21,7 @@ struct calibrate {
     const char *engine_note;                /* which engine is assumed, and why; NULL: the points say */
     size_t thinned;                         /* points that are predicted alone: enough others are fitted */
     bool strange;                           /* the misfit is too large: another server than was stated */
+    bool aside;                     /* a value was set aside: nothing is suggested */
 };
 
 /* Prefix of the file's facts, and what the server is. */

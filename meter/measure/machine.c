@@ -21,6 +21,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 enum { THREADS_MOST = 1024, TRIES = 3, BARRIERS = 2000 };
 static const size_t buffer_bytes = (size_t)1 << 29;     /* beyond most caches, all threads together */
@@ -182,12 +185,41 @@ static const char *of_command(struct arena *arena, const char *line)
     return found;
 }
 
+/* What the processor says of itself, where a container hides what the system does; "": nothing. */
+static const char *brand_of(struct arena *arena)
+{
+    unsigned words[13] = { 0 };
+#if defined(__x86_64__)
+    enum { BRAND = 0x80000002, PARTS = 3 };
+    for (unsigned i = 0; i < PARTS; i++)
+        if (!__get_cpuid(BRAND + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2], &words[4 * i + 3]))
+            return "";
+#endif
+    const struct text brand = text_trim(text_of((const char *)words));
+    return text_plain(brand, "") == brand.size ? arena_copy(arena, brand.data, brand.size) : "";
+}
+
+/* The family of CPUID leaf 1 (of AMD 25: Zen 3 and 4, 26: Zen 5); 0: not x86. */
+static unsigned cpuid_family(void)
+{
+    unsigned a = 0;
+#if defined(__x86_64__)
+    unsigned b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d))
+        return 0;
+#endif
+    const unsigned base = a >> 8 & 15, more = a >> 20 & 255;
+    return base == 15 ? base + more : base;
+}
+
 static const char *processor_name(struct arena *arena)
 {
     FILE *file = fopen("/proc/cpuinfo", "r");
     const char *name = first_line(arena, file, "model name");
     if (file)
         fclose(file);
+    if (!*name)
+        name = brand_of(arena);
     if (!*name)
         name = of_command(arena, "sysctl -n machdep.cpu.brand_string 2>/dev/null");
     return *name ? name : "unknown processor";
@@ -231,6 +263,7 @@ static double cores_of(struct arena *arena, size_t processors)
 /* The family of processors of which the catalog has no entry, by maker and instructions. */
 static const char *family_of(const char *title, const char *instructions)
 {
+    enum { ZEN_5 = 26 };
     const bool wide = !strcmp(instructions, "avx512");
     if (strstr(title, "Apple"))
         return "cpu-apple";
@@ -240,7 +273,8 @@ static const char *family_of(const char *title, const char *instructions)
     if (strcmp(instructions, "avx2") && !wide)
         return NULL;
     return strstr(title, "Intel") ? wide ? "cpu-avx512-intel" : "cpu-avx2-intel"
-           : strstr(title, "AMD") ? wide ? "cpu-zen4" : "cpu-avx2-amd" : NULL;
+           : strstr(title, "AMD") ? !wide ? "cpu-avx2-amd"
+           : cpuid_family() >= ZEN_5 ? "cpu-zen5" : "cpu-zen4" : NULL;
 }
 
 static size_t processors_here(void)
@@ -262,11 +296,12 @@ struct timed {
     const char *title, *name, *source, *date;
     const struct catalog_entry *known, *card;       /* in the catalog; NULL: not there */
     const char *family;                             /* "cpu-avx2-intel"; NULL: not told */
-    struct fact_line facts[12];
+    struct fact_line facts[14];
     size_t count;
     double by_threads[2][16];       /* threads; B/s */
     size_t threads, by_count;
     double barrier;                 /* s */
+    double load, stolen;            /* processes that ran or waited when it began; share of time that a host took; NAN: not told */
     const char *cards, *instructions;
 };
 
@@ -313,14 +348,14 @@ static const char *const listers[] = {
     "[ \"$(uname -s)\" != Darwin ] || sysctl -n machdep.cpu.brand_string hw.memsize 2>/dev/null | paste -sd, -" };
 
 /* The cards of one kind that are most here, by a name that the catalog knows: "2x NVIDIA GeForce RTX 3090 24GB"; NULL: none.
- * `note` says what else is listed. */
-static const char *cards_here(struct arena *arena, const char **note)
+ * `unlike`: those of all kinds, "4x NVIDIA L4 23GB+2x NVIDIA A10 23GB". `note` says what else is listed. */
+static const char *cards_here(struct arena *arena, bool unlike, const char **note)
 {
     enum { KINDS = 16 };
     for (size_t l = 0; l < sizeof listers / sizeof *listers; l++) {
         const char *kinds[KINDS], *best = NULL;
         size_t counts[KINDS] = { 0 }, kind_count = 0, most = 0;
-        struct buffer all = { .arena = arena };
+        struct buffer all = { .arena = arena }, sum = { .arena = arena };
         char line[200];
         FILE *pipe = popen(listers[l], "r");
         while (pipe && fgets(line, sizeof line, pipe)) {
@@ -341,16 +376,36 @@ static const char *cards_here(struct arena *arena, const char **note)
             pclose(pipe);
         for (size_t k = 0; k < kind_count; k++) {
             buffer_print(&all, "%s%zu x %s", k ? ", " : "", counts[k], kinds[k]);
+            buffer_print(&sum, "%s%zux %s", k ? "+" : "", counts[k], kinds[k]);
             if (counts[k] > most)
                 most = counts[k], best = kinds[k];
         }
         if (!best)
             continue;
+        if (unlike && kind_count > 1 && in_catalog(arena, sum.data)) {
+            *note = arena_print(arena, "this machine has %s: the layers are split over all of them; --on NAME asks for another", all.data);
+            return sum.data;
+        }
         *note = arena_print(arena, "this machine has %s%s; --on NAME asks for another", all.data,
                             kind_count > 1 ? arena_print(arena, ": taken are the %zu of %s", most, best) : "");
         return arena_print(arena, "%zux %s", most, best);
     }
     return NULL;
+}
+
+/* Ticks of all processors since the start, and those that a host took from this machine; false: the system does not say. */
+static bool read_ticks(double ticks[static 2])
+{
+    double all[8] = { 0 };
+    FILE *file = fopen("/proc/stat", "r");
+    const bool read = file && fscanf(file, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &all[0], &all[1], &all[2], &all[3], &all[4],
+                                     &all[5], &all[6], &all[7]) == 8;
+    if (file)
+        fclose(file);
+    ticks[0] = 0, ticks[1] = all[7];
+    for (int i = 0; i < 8; i++)
+        ticks[0] += all[i];
+    return read;
 }
 
 static bool time_machine(struct arena *arena, const struct command *command, struct timed *timed,
@@ -369,12 +424,16 @@ static bool time_machine(struct arena *arena, const struct command *command, str
     if (!team.data)
         return error_set(error, "no memory for %zu bytes to read", team.floats * sizeof(float));
     memset(team.data, 0, team.floats * sizeof(float));
-    double bandwidth = 0;
+    double bandwidth = 0, drawn = 1, began[2], ended[2];
+    const bool ticks = read_ticks(began);
+    if (getloadavg(&timed->load, 1) != 1)
+        timed->load = NAN;
     for (size_t count = 1; timed->by_count < 16; count = 2 * count < threads ? 2 * count : threads) {
         const double one = best_of(&team, JOB_READ, count);
         timed->by_threads[0][timed->by_count] = (double)count;
         timed->by_threads[1][timed->by_count++] = one;
-        bandwidth = fmax(bandwidth, one);
+        if (one > bandwidth)
+            bandwidth = one, drawn = (double)count;
         if (command->progress)
             command->progress(0.5 * (double)count / (double)threads);
         if (count == threads)
@@ -389,6 +448,8 @@ static bool time_machine(struct arena *arena, const struct command *command, str
     add_fact(timed, NAME_chips, 1, "1", 1, "all processors of the machine");
     add_fact(timed, NAME_hbm_capacity, memory, "GB", 1e9, "all memory of the machine");
     add_fact(timed, NAME_hbm_bandwidth, bandwidth, "GB/s", 1e9, "reading");
+    add_fact(timed, NAME_drawn_by_one, timed->by_threads[1][0], "GB/s", 1e9, "reading, one thread");
+    add_fact(timed, NAME_drawn_threads, drawn, "1", 1, "that read together");
     add_fact(timed, NAME_peak_fp32, best_of(&team, JOB_FP32, threads), "GFLOP/s", 1e9,
              "a matrix product in the first cache");
     add_fact(timed, NAME_peak_bf16, best_of(&team, JOB_BF16, threads), "GFLOP/s", 1e9,
@@ -396,7 +457,8 @@ static bool time_machine(struct arena *arena, const struct command *command, str
     add_fact(timed, NAME_peak_int8, best_of(&team, JOB_INT8, threads), "GFLOP/s", 1e9,
              "widened to fp32, in the first cache");
     timed->barrier = (double)threads / best_of(&team, JOB_BARRIER, threads);
-    const char *note, *cards = cards_here(arena, &note);
+    timed->stolen = ticks && read_ticks(ended) && ended[0] > began[0] ? (ended[1] - began[1]) / (ended[0] - began[0]) : NAN;
+    const char *note, *cards = cards_here(arena, false, &note);
     timed->cards = cards ? cards : "";
     look_up(arena, timed);
     return true;
@@ -437,6 +499,10 @@ static void add_json(struct arena *arena, const struct timed *timed, const char 
         doc_add_number(arena, one, "bandwidth", timed->by_threads[1][i]);
     }
     doc_add_number(arena, doc, "barrier_time", timed->barrier);
+    if (!isnan(timed->load))
+        doc_add_number(arena, doc, "load_average", timed->load);
+    if (!isnan(timed->stolen))
+        doc_add_number(arena, doc, "stolen_share", timed->stolen);
     doc_add_string(arena, doc, "title", timed->title);
     doc_add_string(arena, doc, "instructions", timed->instructions);
     if (timed->known)
@@ -449,7 +515,7 @@ static void add_json(struct arena *arena, const struct timed *timed, const char 
         doc_add_string(arena, doc, "written", path);
 }
 
-static void add_text(const struct timed *timed, const char *path, struct buffer *out)
+static void add_text(struct arena *arena, const struct timed *timed, const char *path, struct buffer *out)
 {
     buffer_print(out, "%s: %s, %zu processors\n", timed->name, timed->title, timed->threads);
     for (size_t i = 0; i < timed->count; i++) {
@@ -461,6 +527,11 @@ static void add_text(const struct timed *timed, const char *path, struct buffer 
         buffer_print(out, "%s %.0f: %.4g GB/s", i ? "," : "", timed->by_threads[0][i],
                      1e-9 * timed->by_threads[1][i]);
     buffer_print(out, "\n  a barrier of all threads: %.3g us\n", 1e6 * timed->barrier);
+    const double busy = 0.1, stolen = 0.02;
+    if (timed->load > busy * (double)timed->threads || timed->stolen > stolen)
+        buffer_print(out, "  the machine was busy: a load of %.2g on %zu processors%s; threads are timed by what they ran, but others "
+                     "take memory and clocks: measure again when it is quiet\n", timed->load, timed->threads,
+                     timed->stolen > stolen ? arena_print(arena, ", %.0f %% of the time taken by its host", 100 * timed->stolen) : "");
     if (timed->known)
         buffer_print(out, "  in the catalog: %s, from which are its family, clock and memory channels\n",
                      timed->known->name);
@@ -511,6 +582,17 @@ static const char *state_path(struct arena *arena)
     return path;
 }
 
+/* The sheet as this machine was remembered; false where there is none, or none that this build reads: another build has
+ * facts that this one does not know. */
+static bool read_remembered(struct arena *arena, const char *path, struct csv *csv, struct error *error)
+{
+    struct catalog catalog;
+    struct text text;
+    catalog_open(&catalog, arena);
+    return file_read(arena, path, 1 << 20, &text, error) && catalog_read(&catalog, CATALOG_MACHINE, path, text, error) &&
+           csv_read(arena, path, text, csv, error) && csv->rows;
+}
+
 /* The family that a sheet of this machine names. */
 static const char *found_in(const struct csv *csv)
 {
@@ -520,40 +602,81 @@ static const char *found_in(const struct csv *csv)
     return "a processor of no known family";
 }
 
+static char temporary[400];                     /* a sheet that goes when the program ends */
+
+static void remove_temporary(void)
+{
+    unlink(temporary);
+}
+
+/* A file for this run alone, where this machine cannot be remembered; NULL: none can be made. */
+static const char *temporary_path(struct arena *arena)
+{
+    const char *folder = getenv("TMPDIR");
+    struct error ignored;
+    if (!file_may_write(arena, "this.csv", &ignored) ||
+        snprintf(temporary, sizeof temporary, "%s/chalkline-XXXXXX.csv", folder && *folder ? folder : "/tmp") >= (int)sizeof temporary)
+        return NULL;
+    const int file = mkstemps(temporary, strlen(".csv"));
+    if (file < 0)
+        return NULL;
+    close(file);
+    atexit(remove_temporary);
+    return temporary;
+}
+
 bool measure_this(struct arena *arena, struct command *command, const char **note, struct error *error)
 {
     struct timed *timed = arena_alloc(arena, sizeof *timed);
     struct value *on = NULL;
-    struct text text;
+    size_t at = 0;
     struct csv csv;
+    struct error unread = { 0 };
+    bool remembered = true;
     *note = NULL;
     if (command_asks_here(command))
         command_set(arena, command, "on", "this");
     for (size_t i = 0; i < command->value_count; i++)
-        if (!strcmp(command->values[i].option->name, "on") && !strcmp(command->values[i].text, "this"))
+        if (!strcmp(command->values[i].option->name, "on") && names_this(command->values[i].text, &at))
             on = &command->values[i];
     if (!on)
         return true;
-    const char *cards = cards_here(arena, note), *path = state_path(arena);
+    const char *cards = cards_here(arena, command->verb->here, note), *path = state_path(arena);
+    const char *before = arena_copy(arena, on->text, at), *after = on->text + at + strlen("this");
+    const bool alone = !*before && !*after;
     if (cards) {
-        on->text = cards;
-        if (starts_with(cards, "1x ") && verb_option(command->verb, "gpus") && !command_given(command, "gpus"))
+        on->text = arena_print(arena, "%s%s%s", before, cards, after);
+        if (alone && starts_with(cards, "1x ") && verb_option(command->verb, "gpus") && !command_given(command, "gpus"))
             command_set(arena, command, "gpus", "1");
         return true;
     }
-    if (!path) {
-        error_set(error, "--on this: no folder to remember it in");
-        return error_expected(error, "HOME or XDG_STATE_HOME; or `chalkline measure -o FILE.csv` and --on FILE.csv");
+    struct error forgotten = { .what = "no HOME" };
+    if (!path || !file_there(arena, path) || !read_remembered(arena, path, &csv, &unread)) {
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "timing this machine, for up to 20 s; it is remembered\n");
+        if (!time_machine(arena, command, timed, error))
+            return false;
+        if (!path || !write_sheet(timed, arena, path, "--on this", &forgotten)) {
+            remembered = false;
+            path = temporary_path(arena);
+            if (path && !write_sheet(timed, arena, path, "--on this", error))
+                return false;
+            if (!path) {
+                error_set(error, "--on this: no folder that can be written");
+                return error_expected(error, "HOME, XDG_STATE_HOME or TMPDIR; or `chalkline measure -o FILE.csv` and --on FILE.csv");
+            }
+        }
+        if (!read_remembered(arena, path, &csv, error))
+            return false;
     }
-    if (!file_there(arena, path) &&
-        (!time_machine(arena, command, timed, error) || !write_sheet(timed, arena, path, "--on this", error)))
-        return false;
-    on->text = path;
-    *note = arena_print(arena, "this machine as `chalkline measure` found it: %s", path);
-    if (file_read(arena, path, 1 << 20, &text, error) && csv_read(arena, path, text, &csv, error) && csv.rows)
-        *note = arena_print(arena, "this is %s, timed on %s (%s) and remembered in %s; `chalkline measure` times it "
-                            "again, with -o FILE.csv to keep it", csv_cell(&csv, 0, csv_column(&csv, "name")),
-                            csv_cell(&csv, 0, csv_column(&csv, "date")), found_in(&csv), path);
+    on->text = arena_print(arena, "%s%s%s", before, path, after);
+    const char *kept = remembered ? arena_print(arena, "remembered in %s", path)
+                                  : arena_print(arena, "not remembered (%s)", forgotten.what);
+    *note = arena_print(arena, "this is %s, timed on %s (%s) and %s; `chalkline measure` times it "
+                        "again, with -o FILE.csv to keep it%s%s%s", csv_cell(&csv, 0, csv_column(&csv, "name")),
+                        csv_cell(&csv, 0, csv_column(&csv, "date")), found_in(&csv), kept,
+                        *unread.what ? " (timed again now, since this build does not read what was remembered: " : "",
+                        unread.what, *unread.what ? ")" : "");
     return true;
 }
 
@@ -571,6 +694,6 @@ bool ask_machine(struct arena *arena, const struct command *command, struct answ
     if (remembered)                                 /* what --on this means from now on */
         write_sheet(timed, arena, remembered, "", &ignored);
     add_json(arena, timed, path, answer->doc);
-    add_text(timed, path, &answer->text);
+    add_text(arena, timed, path, &answer->text);
     return true;
 }

@@ -38,4 +38,4 @@ const struct verb verb_measure = {
       "chalkline measure -o machine.csv" },
     { &measure_options, &model_options, &machine_options, &chip_options, &layout_options, &rank_options,
       &weight_options, &cache_options, &engine_options, &assume_options, &row_options, &output_options },
-    .ask = ask_measure, .documented = true };
+    .ask = ask_measure, .documented = true, .own_on = true };

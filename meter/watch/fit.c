@@ -162,7 +162,7 @@ static struct measured *ttft_point(struct arena *arena, const struct fit_point *
     add_input(point, NAME_arrival_rate, of->arrivals / of->seconds);
     add_input(point, NAME_measured_ttft, of->ttft / of->requests);
     point->values[0] = (struct measured_value){ .metric = METRIC_TTFT, .row = NAME_predicted_ttft,
-                                                .bound = NAME_measured_prompt_bound, .value = of->ttft / of->requests };
+                                                .bound = NAME_ttft_bound, .value = of->ttft / of->requests };
     return point;
 }
 

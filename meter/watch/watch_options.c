@@ -48,4 +48,4 @@ const struct verb verb_watch = {
     { &watch_options, &model_options, &machine_options, &chip_options, &layout_options, &rank_options,
       &budget_options, &arrival_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options, &row_options,
       &output_options },
-    .ask = ask_watch, .documented = true, .instead = instead };
+    .ask = ask_watch, .documented = true, .own_on = true, .instead = instead };

@@ -587,7 +587,7 @@ static bool fits_endpoint(const struct command *command, struct error *error)
 {
     static const char *const runs[] = {
         "hit-rates", "time-scale", "rate", "users", "concurrency", "arrivals", "warm-up", "think", "priority-class", "patience",
-        "ttft", "tpot", "attainment", "find-saturation", "min-gpus", "sweep", "band", "points", "repeat", "requests", "series",
+        "ttft", "tpot", "attainment", "find-saturation", "min-gpus", "sweep", "band", "points", "repeat", "requests", "series", "training-rows",
         "every", "trace", "scale-to", "json", "csv", "plot", "report" };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         if (command_given(command, runs[i])) {

@@ -229,7 +229,7 @@ static bool know(struct exported *exported, struct error *error)
 
 static bool fits(const struct simulate *simulate, struct error *error)
 {
-    static const char *const others[] = { "series", "trace", "plot", "report", "users", "concurrency", "sweep", "repeat",
+    static const char *const others[] = { "series", "trace", "training-rows", "plot", "report", "users", "concurrency", "sweep", "repeat",
                                           "find-saturation", "band", "prefill-replicas" };
     const struct command *command = simulate->command;
     const char *ours = command_given(command, "metrics") ? "metrics" : "scale-by";
