@@ -22,6 +22,7 @@
 /* Figures of the head and of the table, read once at the chosen batch; the table reads the same graph at others. */
 #define FIGURES(X)                                                                          \
     X(batch) X(context) X(chips) X(params_total) X(params_active) X(kv_per_token)           \
+    X(recurrent_state)                                                                      \
     X(hbm_bandwidth_total) X(hbm_total) X(hbm_share) X(hbm_needed) X(chips_to_fit)          \
     X(sequences_that_fit) X(bound_step) X(bound_compute) X(bound_weights) X(bound_kv)       \
     X(user_speed) X(bound_throughput) X(bound_cost_per_token) X(bound_overlap)
@@ -350,4 +351,6 @@ const struct verb verb_brief = {
     { "chalkline deepseek-v3 --on gb200-nvl72",
       "chalkline brief llama-3.3-70b --on h100-sxm --gpus 8 --precision fp8",
       "chalkline brief ./config.json --on gb200-nvl72" },
-    { SERVING_OPTIONS, &plot_options, &report_options, &output_options }, ANSWERS(answer_brief), .ask = ask_brief };
+    { SERVING_OPTIONS, &plot_options, &report_options, &output_options }, ANSWERS(answer_brief), .ask = ask_brief,
+    .main = (const char *const[]){ NAME_chips, NAME_speed_per_user, NAME_predicted_tpot, NAME_predicted_ttft,
+                                   NAME_throughput_per_chip, NAME_blended_cost_per_token, NULL } };

@@ -71,9 +71,9 @@ bool ask_import(struct arena *arena, const struct command *command, struct answe
     static const char *const operator_columns[] = { NAME_operator_layers, NAME_operator_copies,
         NAME_operator_used, NAME_operator_in, NAME_operator_out, NAME_operator_bytes };
     static const char *const layer_columns[] = { NAME_layers_alike, NAME_cache_elements,
-        NAME_entries_per_token, NAME_attention_window, NAME_query_heads, NAME_state_size };
+        NAME_entries_per_token, NAME_attention_window, NAME_query_heads, NAME_state_elements };
     static const char *const names[] = { NAME_params_total, NAME_params_active, NAME_kv_per_token,
-                                         NAME_weights_stored, NAME_image_tokens, NAME_audio_token_rate };
+                                         NAME_weights_stored, NAME_recurrent_state, NAME_image_tokens, NAME_audio_token_rate };
     enum { NAMES = sizeof names / sizeof *names, ALWAYS = 4 };
     struct scenario scenario;
     struct values values;
@@ -91,7 +91,7 @@ bool ask_import(struct arena *arena, const struct command *command, struct answe
     doc_add_string(arena, answer->doc, "model", scenario.model);
     for (int i = 0; i < NAMES; i++) {
         if (i >= ALWAYS && values.at[i] == 0)
-            continue;                   /* a model that neither sees nor hears */
+            continue;                   /* a model without states, that neither sees nor hears */
         doc_add_number(arena, answer->doc, names[i], values.at[i]);
         buffer_print(&answer->text, "  %-15s %s\n", names[i],
                      i < 2 ? whole_text(arena, values.at[i])

@@ -20,7 +20,7 @@
 static const char *const names[] = {
     NAME_bound_step, NAME_bound_compute, NAME_bound_weights, NAME_bound_kv, NAME_bound_memory, NAME_bound_mfu,
     NAME_bound_mbu, NAME_user_speed, NAME_bound_throughput, NAME_bound_cost_per_token, NAME_hbm_share,
-    NAME_all_to_all_time, NAME_batch, NAME_context, NAME_chips,
+    NAME_all_to_all_time, NAME_recurrent_state, NAME_batch, NAME_context, NAME_chips,
     NAME_bound_overlap, NAME_step_time, NAME_step_over_bound, NAME_tpot_over_bound };
 enum { COUNT = sizeof names / sizeof *names, OPERATORS = COUNT + WATERFALL_ROWS };
 
@@ -264,4 +264,6 @@ const struct verb verb_step = {
       "chalkline step deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --engine sglang",
       "chalkline step qwen3-32b --on h200-sxm --gpus 8 --precision fp8 --json" },
     { SERVING_OPTIONS, &launch_options, &plot_options, &report_options, &output_options },
-    ANSWERS(answer_step), .ask = ask_step };
+    ANSWERS(answer_step), .ask = ask_step,
+    .main = (const char *const[]){ NAME_chips, NAME_bound_step, NAME_predicted_tpot, NAME_predicted_ttft,
+                                   NAME_throughput_per_chip, NAME_blended_cost_per_token, NULL } };

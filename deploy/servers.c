@@ -65,6 +65,11 @@ bool servers_read(struct servers *servers, struct error *error)
     return true;
 }
 
+static struct arena *settings_arena(const struct servers *servers)
+{
+    return servers->settings ? servers->settings : servers->arena;
+}
+
 /* ---- layouts --------------------------------------------------------------------------------- */
 
 /* All ways to write a number of chips as ranks, stages and what is left for each. */
@@ -121,22 +126,29 @@ bool settings_keep(struct scenario *scenario, const struct setting_input *inputs
     struct scenario same = *scenario;
     struct values values;
     same.arena = &scratch;
+    enum { PART = 4096 };
     const char **names = arena_array(&scratch, input_count, sizeof *names);
-    const double **columns = arena_array(&scratch, input_count, sizeof *columns);
-    double *kept = arena_array(&scratch, *count + 1, sizeof *kept);
+    double **columns = arena_array(&scratch, input_count, sizeof *columns);
+    double *kept = arena_array(&scratch, PART, sizeof *kept);
     if (!values_of(&same, &row, 1, &values, error))
         return arena_free(&scratch), false;
     for (size_t k = 0; k < input_count; k++) {
-        double *column = arena_array(&scratch, *count + 1, sizeof *column);
-        for (size_t i = 0; i < *count; i++)
-            column[i] = settings[i * input_count + k];
-        names[k] = inputs[k].row, columns[k] = column;
+        names[k] = inputs[k].row;
+        columns[k] = arena_array(&scratch, PART, sizeof(double));
     }
-    run_columns(&scratch, &values, names, columns, input_count, &kept, *count);
     size_t left = 0;
-    for (size_t i = 0; i < *count; i++)
-        if (kept[i] > 0)
-            memmove(&settings[left++ * input_count], &settings[i * input_count], input_count * sizeof *settings);
+    for (size_t first = 0; first < *count; first += PART) {
+        const size_t size = *count - first < PART ? *count - first : PART;
+        const double *part = &settings[first * input_count];
+        struct arena once = arena_beside(&scratch);
+        for (size_t i = 0; i < size * input_count; i++)
+            columns[i % input_count][i / input_count] = part[i];
+        run_columns(&once, &values, names, (const double *const *)columns, input_count, &kept, size);
+        arena_free(&once);
+        for (size_t i = 0; i < size; i++)
+            if (kept[i] > 0)
+                memmove(&settings[left++ * input_count], &part[i * input_count], input_count * sizeof *settings);
+    }
     *count = left;
     arena_free(&scratch);
     return true;
@@ -153,7 +165,7 @@ bool servers_layouts(const struct servers *servers, struct layouts *layouts, str
         most = fmin(servers->chips, servers->replica_most);
     most = scenario_links(servers->scenario) ? most : 1;
     for (double chips = servers->replica_least; chips <= most; chips++)
-        add_ways(servers->arena, chips, &all);
+        add_ways(settings_arena(servers), chips, &all);
     if (servers->rule == LAYOUT_ANY) {
         *layouts = all;
         return true;
@@ -162,7 +174,7 @@ bool servers_layouts(const struct servers *servers, struct layouts *layouts, str
         return false;
     for (size_t i = 0; i < all.count; i++)
         if (out[0][i] > 0)
-            *(struct layout *)arena_push(servers->arena, &layouts->at, &layouts->count,
+            *(struct layout *)arena_push(settings_arena(servers), &layouts->at, &layouts->count,
                                          &layouts->room, sizeof *layouts->at) = all.at[i];
     return true;
 }
@@ -197,7 +209,7 @@ static void add_setting(struct server_settings *settings, const double values[SE
     if (settings->servers->by_layers && values[1] > 1)
         return;
     for (size_t i = 0; i < SERVERS_INPUTS; i++)
-        *(double *)arena_push(settings->servers->arena, &settings->at, &settings->count,
+        *(double *)arena_push(settings_arena(settings->servers), &settings->at, &settings->count,
                               &settings->room, sizeof(double)) = values[i];
 }
 
@@ -215,17 +227,29 @@ static void add_layout(struct server_settings *settings, const struct layout *la
                 layout->chips, layout->attention_dp, layout->pipeline_parallel, experts, draft, chunks[i] });
 }
 
+/* In place, since settings may be most of the memory: each is put where it belongs, and what stood there next. */
 void settings_sort(struct arena *arena, double *settings, size_t count, size_t inputs, size_t distance)
 {
     struct arena scratch = arena_beside(arena);
-    double *sorted = arena_array(&scratch, count * inputs + 1, sizeof *sorted);
-    size_t done = 0;
-    for (int at = 0; count && at <= PUBLISHED_NEVER; at++)
-        for (size_t i = 0; i < count; i++)
-            if (settings[i * inputs + distance] == at)
-                memcpy(&sorted[done++ * inputs], &settings[i * inputs], inputs * sizeof *sorted);
-    if (count)
-        memcpy(settings, sorted, count * inputs * sizeof *sorted);
+    const size_t size = inputs * sizeof *settings;
+    uint32_t *to = arena_array(&scratch, count + 1, sizeof *to), done = 0;
+    double *held = arena_array(&scratch, 2 * inputs, sizeof *held), *next = held + inputs;
+    for (int at = 0; at <= PUBLISHED_NEVER; at++)
+        for (size_t i = 0; i < count; i++) {
+            const double here = settings[i * inputs + distance];
+            if ((!at || here > at - 1) && (at == PUBLISHED_NEVER || here <= at))
+                to[i] = done++;
+        }
+    for (size_t i = 0; i < count; i++) {
+        memcpy(held, &settings[i * inputs], size);
+        for (uint32_t at = (uint32_t)i, place; to[at] != at; at = place) {
+            place = to[at];
+            memcpy(next, &settings[place * inputs], size);
+            memcpy(&settings[place * inputs], held, size);
+            memcpy(held, next, size);
+            to[at] = at;
+        }
+    }
     arena_free(&scratch);
 }
 
@@ -292,21 +316,25 @@ bool servers_list(struct arena *arena, struct scenario *scenario,
                   const struct setting_input *inputs, size_t input_count,
                   const char *const *texts, size_t count, struct graph *graph, struct error *error)
 {
+    struct arena scratch = arena_beside(arena);
+    struct scenario same = *scenario;
     struct values values;
     struct graph left;
-    if (!values_of(scenario, texts, count, &values, error))
-        return false;
-    bool *vary = arena_array(arena, values.graph.input_count + 1, sizeof *vary);
+    same.arena = &scratch;
+    if (!values_of(&same, texts, count, &values, error))
+        return arena_free(&scratch), false;
+    bool *vary = arena_array(&scratch, values.graph.input_count + 1, sizeof *vary);
     for (size_t i = 0; i <= input_count; i++) {
         int input = graph_input(&values.graph, i < input_count ? inputs[i].row : NAME_rank_running_target);
         if (input >= 0)
             vary[input] = true;
     }
-    graph_specialize_nodes(arena, &values.graph, values.nodes, vary, &left);
-    struct interval *ranges = arena_array(arena, left.input_count + 1, sizeof *ranges);
+    graph_specialize_nodes(&scratch, &values.graph, values.nodes, vary, &left);
+    struct interval *ranges = arena_array(&scratch, left.input_count + 1, sizeof *ranges);
     for (size_t i = 0; i < left.input_count; i++)
         ranges[i] = range_of(left.inputs[i].name);
     graph_simplify(arena, &left, ranges, graph);
+    arena_free(&scratch);
     return true;
 }
 

@@ -22,6 +22,7 @@ enum layout_rule {
 
 struct servers {
     struct arena *arena;
+    struct arena *settings;         /* where settings and layouts lie; NULL: `arena` */
     struct scenario *scenario;      /* servers_open_loop was called on its facts */
     const struct scenario *given;   /* settings that contradict its given values are left out;
                                        NULL: `scenario` */

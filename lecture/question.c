@@ -60,9 +60,8 @@ static bool holds_of(const char *sign, double left, double right)
     return equal || (*sign == '<' ? left < right : left > right);
 }
 
-/* Is a comparison true? Its sides, as the scenario reads them, go to `equation`. */
-static enum holds compare(struct scenario *scenario, const char *text, struct equation *equation, double *left,
-                          double *right)
+enum holds predicate_holds(struct scenario *scenario, const char *text, struct equation *equation, double *left,
+                           double *right)
 {
     struct error ignored;
     *left = *right = NAN;
@@ -84,7 +83,7 @@ static bool has(struct scenario *scenario, const char *condition)
     double left, right;
     const struct fact *fact = strncmp(condition, known, strlen(known))
                               ? NULL : facts_find(&scenario->facts, condition + strlen(known));
-    return fact ? !isnan(fact->value) : compare(scenario, condition, &equation, &left, &right) == HOLDS;
+    return fact ? !isnan(fact->value) : predicate_holds(scenario, condition, &equation, &left, &right) == HOLDS;
 }
 
 const char *question_no_value(struct scenario *scenario, const char *row)
@@ -146,7 +145,7 @@ void question_ask(struct scenario *asked, const struct statement *statement, enu
     read_factors(scenario, statement, reply);
     if (*question->predicate) {
         struct equation equation;
-        reply->predicate = compare(scenario, question->predicate, &equation, &reply->left.value, &reply->right.value);
+        reply->predicate = predicate_holds(scenario, question->predicate, &equation, &reply->left.value, &reply->right.value);
         reply->left.text = equation.left;
         reply->right.text = equation.right;
         reply->equation = arena_print(scenario->arena, "%s=%s", equation.left, equation.right);
@@ -372,7 +371,7 @@ void question_lines(struct scenario *scenario, struct section *section)
             (!fits && text_has_word(one->question.asks_of, NAME_batch)) || !pose(scenario, one, QUESTION_KEEPS, &reply))
             continue;
         const bool fails = *one->line_fails &&
-            compare(&reply.scenario, one->question.predicate, &equation, &reply.left.value, &reply.right.value) == HOLDS_NOT;
+            predicate_holds(&reply.scenario, one->question.predicate, &equation, &reply.left.value, &reply.right.value) == HOLDS_NOT;
         const char *text = sentence_fill(&reply.scenario, fails ? one->line_fails : one->line, &known);
         if (!known)
             continue;

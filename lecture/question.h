@@ -55,6 +55,11 @@ void question_ask(struct scenario *scenario, const struct statement *statement, 
 /* Fill the root of the reply; `now` where there is an input. */
 void question_turns(struct reply *reply, const struct statement *statement);
 
+/* Is a comparison true? Its sides, as the scenario reads them, go to `equation`. */
+struct equation;
+enum holds predicate_holds(struct scenario *scenario, const char *text, struct equation *equation, double *left,
+                           double *right);
+
 /* Where a row of data/ends.csv is the end of what is considered, since there is no such value: the sentence that says so.
  * NULL: there is one, or the row is none of these. */
 const char *question_no_value(struct scenario *scenario, const char *row);

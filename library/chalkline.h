@@ -141,6 +141,17 @@ void chalkline_batch_add(struct chalkline_batch *batch, double tokens, double ca
  * the low and high end of the 80 % interval; with "step-time" both are the value. */
 double chalkline_step(const struct chalkline_server *server, const struct chalkline_batch *batch, double interval[2]);
 
+/* A part of the time of a step: what the row `name` adds to it. The name lives as long as the server. */
+struct chalkline_part {
+    const char *name;
+    double seconds;
+};
+
+/* Write the parts of a step, the largest first, up to `most` of them. Returns how many there are, whose seconds add up to
+ * the step; 0 with "step-time", or if memory ran out or a sum of the batch is negative or NAN. */
+size_t chalkline_step_parts(const struct chalkline_server *server, const struct chalkline_batch *batch,
+                            struct chalkline_part *parts, size_t most);
+
 /* Close a server, when no call uses it. NULL is accepted. */
 void chalkline_step_close(struct chalkline_server *server);
 

@@ -1,10 +1,11 @@
-/* One file type of a model on a machine: the scenario of one conversation with llama.cpp, read at one
+/* What is asked, and one file type of a model on a machine: the scenario of one conversation with llama.cpp, read at one
  * point. The prompt fills half of the context, so that the answer starts where a chat usually is. */
 #include "ask/can/can.h"
 #include "scenario/figures.h"
 
 #include "deploy/launch/launch.h"
 #include "build/row_names.h"
+#include "import/import.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,6 +19,78 @@ static const char *const rows[CAN_ROW_COUNT] = {
 /* The keys that the answer has instead of names of rows. */
 static const char *const keys[CAN_ROW_COUNT] = { [CAN_memory_usable] = "memory", [CAN_predicted_ttft] = "ttft",
                                                  [CAN_speed_per_user] = "decode_speed" };
+
+/* "qwen3:14b-q4_K_M": the GGUF file type that the model's name states, or NULL. */
+static const char *type_named(const struct can *can)
+{
+    const char *precision = NULL;
+    catalog_model_called(can->arena, catalog_built_in(), can->subject.model, &precision, NULL);
+    return precision && file_type_find(can->arena, precision) ? precision : NULL;
+}
+
+/* The checkpoint as it is in a GGUF file, then the types that people download (data/file_types.csv). */
+size_t can_usual(struct arena *arena, struct can_type *types)
+{
+    const char *names[CAN_TYPES_MOST - 1];
+    const size_t count = file_types_usual(arena, names, CAN_TYPES_MOST - 1);
+    types[0] = (struct can_type){ .precision = "BF16" };
+    for (size_t i = 0; i < count; i++)
+        types[1 + i] = (struct can_type){ .precision = names[i] };
+    return 1 + count;
+}
+
+/* The context, and how much of it is prompt: as given, else filled to a share. */
+bool can_lengths(struct can *can, struct scenario *scenario, struct error *error)
+{
+    const struct facts *facts = &scenario->facts;
+    double filled;
+    const bool given = fact_given(facts_find(facts, NAME_context)), prompt = fact_given(facts_find(facts, NAME_prompt_tokens));
+    if (!value_of(scenario, NAME_conversation_filled, &filled, error) ||
+        !value_of(scenario, NAME_conversation_answer, &can->answer, error) ||
+        !value_of(scenario, given ? NAME_context : NAME_conversation_context, &can->context, error) ||
+        (prompt && !value_of(scenario, NAME_prompt_tokens, &can->prompt, error)) ||
+        (fact_given(facts_find(facts, NAME_output_tokens)) && !value_of(scenario, NAME_output_tokens, &can->answer, error)))
+        return false;
+    if (!given && prompt)
+        can->context = fmax(can->context, can->prompt + can->answer);
+    if (!prompt)
+        can->prompt = fmax(1, floor(can->context * filled));
+    if (can->prompt < can->context)
+        return true;
+    error_set(error, "a prompt of %.0f tokens leaves no room in a context of %.0f", can->prompt, can->context);
+    return error_expected(error, "--context of prompt and answer, or no --context");
+}
+
+bool can_wants(struct can *can, struct scenario *scenario, struct error *error)
+{
+    double llama_cpp;
+    if (!value_of(scenario, NAME_llama_cpp, &llama_cpp, error) || !value_of(scenario, NAME_max_context, &can->window, error) ||
+        !value_of(scenario, NAME_speed_wanted, &can->speed, error))
+        return false;
+    if (llama_cpp > 0)
+        return true;
+    error_set(error, "can answers for llama.cpp, and --engine names another engine");
+    return error_expected(error, "llamacpp, llamacpp-vulkan, llamacpp-rocm or localscore; `chalkline step` has others");
+}
+
+bool can_types(struct can *can, struct scenario *checkpoint, struct can_type *types, size_t *count, struct error *error)
+{
+    double four, experts;
+    if (!value_of(checkpoint, NAME_four_bit_weights, &four, error) || !value_of(checkpoint, NAME_moe_layers, &experts, error))
+        return false;
+    if (!can->subject.precision)
+        can->subject.precision = type_named(can);
+    const struct file_type *type = file_type_find(can->arena, can->subject.precision);
+    can->subject.precision = type ? file_type_name(type) : can->subject.precision;
+    *count = 1;
+    if (can->subject.precision || name_within(can->subject.model, ".gguf"))
+        types[0] = (struct can_type){ .precision = can->subject.precision };
+    else if (four > 0 && experts > 0)
+        types[0] = (struct can_type){ .precision = "MXFP4_MOE" };
+    else
+        *count = can_usual(can->arena, types);
+    return true;
+}
 
 static void assume(struct scenario *scenario, const char *row, double value)
 {
@@ -34,7 +107,7 @@ static double cards_named(const struct scenario *scenario)
 }
 
 /* One conversation on all the cards that were given or named, split by layers as llama.cpp does. */
-static void set_load(const struct can *can, struct scenario *scenario)
+void can_load(const struct can *can, struct scenario *scenario)
 {
     const struct fact *chips = facts_find(&scenario->facts, NAME_chips);
     const double cards = chips && chips->origin == ORIGIN_GIVEN ? chips->value : cards_named(scenario);
@@ -48,19 +121,26 @@ static void set_load(const struct can *can, struct scenario *scenario)
     assume(scenario, NAME_output_tokens, fmax(1, fmin(can->answer, can->context - can->prompt)));
 }
 
-bool can_read(const struct can *can, struct can_type *type, struct error *error)
+bool can_open(const struct can *can, struct can_type *type, struct error *error)
 {
     struct subject subject = can->subject;
     subject.precision = type->precision;
     subject.kv_precision = type->cache ? type->cache : subject.kv_precision;
     if (!scenario_open(&type->scenario, can->arena, can->command, subject, error))
         return false;
-    set_load(can, &type->scenario);
+    can_load(can, &type->scenario);
     if (type->host_layers > 0)
         facts_set(&type->scenario.facts, NAME_host_layers, type->host_layers, ORIGIN_CHOSEN, "what does not fit");
     if (type->host_expert_layers > 0)
         facts_set(&type->scenario.facts, NAME_host_expert_layers, type->host_expert_layers, ORIGIN_CHOSEN,
                   "what does not fit");
+    return true;
+}
+
+bool can_read(const struct can *can, struct can_type *type, struct error *error)
+{
+    if (!can_open(can, type, error))
+        return false;
     type->figures = section_new(can->arena);
     if (!figures_read(&type->scenario, rows, CAN_ROW_COUNT, &type->values, type->figures, error))
         return false;
@@ -78,16 +158,26 @@ const char *can_type_name(const struct can_type *type)
     return type->precision ? type->precision : "the file's own type";
 }
 
+double can_bits(double bytes, double params)
+{
+    return 8 * bytes / params;
+}
+
 double can_cards(const struct can_type *type)
 {
     return facts_find(&type->scenario.facts, NAME_chips)->value;
 }
 
-const char *can_machine(const struct can_type *type)
+bool can_unlike(const struct scenario *scenario)
 {
-    const double chips = can_cards(type);
-    return chips > 1 ? arena_print(type->scenario.arena, "%.0f x %s", chips, type->scenario.machine)
-                     : type->scenario.machine;
+    const struct fact *unlike = facts_find(&scenario->facts, NAME_cards_unlike);
+    return unlike && unlike->value > 0;
+}
+
+const char *can_machine(const struct scenario *scenario)
+{
+    const double chips = facts_find(&scenario->facts, NAME_chips)->value;
+    return chips > 1 && !can_unlike(scenario) ? arena_print(scenario->arena, "%.0f x %s", chips, scenario->machine) : scenario->machine;
 }
 
 void can_figures(const struct can_type *type, struct section *section)

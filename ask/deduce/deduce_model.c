@@ -131,29 +131,24 @@ static const struct line levels[] = {
  * itself or what it is drawn as a multiple of. */
 static const char *rests_on(const struct report *report, enum quantity_key key, struct section *section)
 {
-    enum { MOST = 64, TOLD = 3 };
+    enum { TOLD = 3 };
     const double least = 0.1;
-    double share[MOST];
-    const struct draws *draws = report->posterior.draws;
+    double share[UNKNOWN_COUNT];
     const char *quantity = quantities[key];
     struct buffer out = { .arena = section->arena };
     buffer_add(&out, "", 0);
     deduce_shares(&report->posterior, key, share);
-    for (size_t i = 0; i < draws_unknowns(draws); i++) {
-        const char *unknown = draws_unknown(draws, i);
-        if (!strcmp(unknown, quantity) ||
-            (!strcmp(quantity, NAME_params_active) && !strcmp(unknown, NAME_params_total)))
+    for (int i = 0; i < UNKNOWN_COUNT; i++)
+        if (!strcmp(unknowns[i], quantity) || (key == QUANTITY_PARAMS_ACTIVE && i == UNKNOWN_params_total))
             share[i] = 0;
-    }
     for (int told = 0; told < TOLD; told++) {
-        size_t best = 0;
-        for (size_t i = 1; i < draws_unknowns(draws); i++)
+        int best = 0;
+        for (int i = 1; i < UNKNOWN_COUNT; i++)
             best = share[i] > share[best] ? i : best;
         if (share[best] < least)
             break;
-        buffer_print(&out, "%s%.0f %% %s", out.size ? ", " : "", 100 * share[best],
-                     draws_unknown(draws, best));
-        section_number(section, draws_unknown(draws, best), share[best], unit_one);
+        buffer_print(&out, "%s%.0f %% %s", out.size ? ", " : "", 100 * share[best], unknowns[best]);
+        section_number(section, unknowns[best], share[best], unit_one);
         share[best] = 0;
     }
     return out.data;

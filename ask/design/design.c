@@ -1,9 +1,11 @@
 /* design: which FLOP/s and how many stacks of memory a chip should have for given traffic, under limits
  * of power, rent, area and time per token.
  *
- * Every count of stacks is tried with a grid of FLOP/s up to what the limits allow and a grid of
- * batches up to what its memory holds; the best wins, and the FLOP/s are refined around it.
- * Costs and times are the rows that `step` shows, with the chip's rows bound to those of
+ * Every count of stacks is tried, and the rest follows. At given FLOP/s a larger batch takes a longer step, makes no
+ * fewer tokens per second and none dearer: weights are read once for more tokens. So the largest batch within the
+ * limits, at the most FLOP/s that the limits leave besides the stacks, is best. Where memory binds it, FLOP/s
+ * above balanced_flops only cost; where compute does, no further stack helps, and the smallest batch that computes all
+ * the time is as good. Costs and times are the rows that `step` shows, with the chip's rows bound to those of
  * formulas/lecture/design.chalk. design.template is the text. */
 #include "ask/ask.h"
 #include "scenario/figures.h"
@@ -15,27 +17,28 @@
 #include <math.h>
 #include <string.h>
 
-enum { STACKS_MOST = 32, SHARES = 48, BATCHES = 24, REFINEMENTS = 3 };
+static const double flops_most = 1e20, stacks_most = 1000, batch_most = 1e9;   /* ends of the rows' ranges */
+static const double rounding = 1e-12;       /* relative: rates this close are equal */
 
 /* What the graph gives for each point, in this order. */
 static const char *const figures[] = {
     NAME_bound_cost_per_token, NAME_bound_step, NAME_designed_power, NAME_designed_rent, NAME_designed_area,
-    NAME_hbm_share, NAME_bound_compute, NAME_bound_memory };
-enum { COST, STEP, POWER, RENT, AREA, SHARE, COMPUTE, MEMORY, FIGURES };
+    NAME_chip_stacks, NAME_hbm_share, NAME_bound_compute, NAME_bound_memory, NAME_bound_throughput_per_chip,
+    NAME_balanced_flops };
+enum { COST, STEP, POWER, RENT, AREA, STACKS, SHARE, COMPUTE, MEMORY, RATE, BALANCE, FIGURES };
 
 struct limits {
-    double power, rent, area, step;         /* INFINITY: none */
+    double power, rent, area, step, stacks;         /* INFINITY: none */
 };
 
 struct design_point {
-    double flops, stacks, chips, batch, at[FIGURES];
+    double flops, stacks, batch, at[FIGURES];
 };
 
 struct design {
     struct arena *arena;
     struct scenario *scenario;
-    struct values values;                   /* figures, over the four inputs of a point */
-    struct values room;                     /* sequences_that_fit */
+    struct values values;                   /* figures, over the three inputs of a point */
     struct limits limits;
     double chips;                           /* of the domain */
     bool cheapest;                          /* the cheapest token wins, else the most tokens of a chip */
@@ -51,18 +54,19 @@ static bool bind_chip(struct design *design)
         { NAME_peak_flops, NAME_designed_peak }, { NAME_hbm_bandwidth, NAME_designed_bandwidth },
         { NAME_hbm_capacity, NAME_designed_capacity }, { NAME_chip_price, NAME_designed_rent },
         { NAME_chip_power, NAME_designed_power }, { NAME_peak_bf16, NAME_chip_flops },
-        { NAME_peak_fp8, NAME_designed_peak_fp8 }, { NAME_peak_fp4, NAME_designed_peak_fp4 } };
+        { NAME_peak_fp8, NAME_designed_peak_fp8 }, { NAME_peak_int8, NAME_designed_peak_fp8 },
+        { NAME_peak_fp4, NAME_designed_peak_fp4 } };
     struct facts *facts = &design->scenario->facts;
     for (size_t i = 0; i < sizeof bound / sizeof *bound; i++)
         if (!(design->scenario->model && !strcmp(bound[i][0], NAME_peak_flops)))
             facts_bind(facts, bound[i][0], bound[i][1], ORIGIN_AXIS, "design");
+    if (!design->scenario->model)
+        facts_bind(facts, NAME_mixer_layers, NAME_layers, ORIGIN_AXIS, "design");
     facts_set(facts, NAME_chip_flops, 1e15, ORIGIN_AXIS, "design");
     facts_set(facts, NAME_chip_stacks, 8, ORIGIN_AXIS, "design");
     facts_set(facts, NAME_chips, design->chips, ORIGIN_AXIS, "design");
     facts_set(facts, NAME_batch, 64, ORIGIN_AXIS, "design");
-    static const char *const room[] = { NAME_sequences_that_fit };
-    return values_known(design->scenario, figures, FIGURES, &design->values, design->error) &&
-           values_known(design->scenario, room, 1, &design->room, design->error);
+    return values_known(design->scenario, figures, FIGURES, &design->values, design->error);
 }
 
 static void set_input(const struct graph *graph, double *inputs, const char *name, double value)
@@ -72,19 +76,19 @@ static void set_input(const struct graph *graph, double *inputs, const char *nam
         inputs[at] = value;
 }
 
-static void run_point(struct design *design, const struct values *values, struct design_point *point, double *outputs)
+static void run_point(struct design *design, struct design_point *point)
 {
-    const struct graph *graph = &values->graph;
+    const struct graph *graph = &design->values.graph;
     struct arena scratch = arena_beside(design->arena);
     double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
     for (size_t i = 0; i < graph->input_count; i++)
         inputs[i] = graph->inputs[i].value;
     set_input(graph, inputs, NAME_chip_flops, point->flops);
     set_input(graph, inputs, NAME_chip_stacks, point->stacks);
-    set_input(graph, inputs, NAME_chips, point->chips);
     set_input(graph, inputs, NAME_batch, point->batch);
-    graph_value(&scratch, graph, inputs, NULL, outputs);
+    graph_value(&scratch, graph, inputs, NULL, point->at);
     arena_free(&scratch);
+    design->points++;
 }
 
 /* ---- the search -------------------------------------------------------------------------------------- */
@@ -100,60 +104,67 @@ static bool within(const struct limits *limits, const struct design_point *point
 /* The most FLOP/s that the limits allow besides the stacks: what each limit bounds is linear in FLOP/s. */
 static double most_flops(struct design *design, double stacks)
 {
-    struct design_point none = { .stacks = stacks, .chips = design->chips, .batch = 1 }, one = none;
-    double most = INFINITY;
+    struct design_point none = { .stacks = stacks, .batch = 1 }, one = { .flops = 1e15, .stacks = stacks, .batch = 1 };
     const double limit[] = { design->limits.power, design->limits.rent, design->limits.area };
-    one.flops = 1e15;
-    run_point(design, &design->values, &none, none.at);
-    run_point(design, &design->values, &one, one.at);
-    for (int i = 0; i < 3; i++) {
-        const double slope = (one.at[POWER + i] - none.at[POWER + i]) / one.flops;
+    double most = flops_most;
+    run_point(design, &none);
+    run_point(design, &one);
+    for (int i = 0; i < 3; i++)
         if (isfinite(limit[i]))
-            most = fmin(most, (limit[i] - none.at[POWER + i]) / slope);
-    }
+            most = fmin(most, (limit[i] - none.at[POWER + i]) / ((one.at[POWER + i] - none.at[POWER + i]) / one.flops));
     return most;
 }
 
 static bool better(const struct design *design, const struct design_point *a, const struct design_point *b)
 {
-    if (design->cheapest)
-        return a->at[COST] < b->at[COST];
-    return a->batch / a->at[STEP] > b->batch / b->at[STEP];
+    if (!design->cheapest && fabs(a->at[RATE] / b->at[RATE] - 1) > rounding)
+        return a->at[RATE] > b->at[RATE];
+    return a->at[COST] < b->at[COST];
 }
 
-/* The best batch for a chip, among those that fit. */
-static void best_batch(struct design *design, struct design_point point, struct design_point *best, bool *found)
+/* The largest batch within the limits that makes fewer tokens per second than `rate`; 0: none. */
+static double largest_batch(struct design *design, struct design_point point, double rate)
 {
-    double fits;
-    run_point(design, &design->room, &point, &fits);
-    for (int i = 0; i < BATCHES && fits >= 1; i++) {
-        point.batch = floor(pow(fits, (double)(BATCHES - i) / BATCHES));
-        run_point(design, &design->values, &point, point.at);
-        design->points++;
-        if (within(&design->limits, &point) && (!*found || better(design, &point, best))) {
-            *best = point;
-            *found = true;
-        }
+    double low = 0, high = batch_most + 1;
+    while (high - low > 1) {
+        point.batch = floor((low + high) / 2);
+        run_point(design, &point);
+        *(within(&design->limits, &point) && point.at[RATE] < rate ? &low : &high) = point.batch;
     }
+    return low;
+}
+
+/* The best chip with these stacks, given the most FLOP/s that it may have; false: none is within the limits. */
+static bool best_of_stacks(struct design *design, struct design_point *point)
+{
+    point->batch = largest_batch(design, *point, INFINITY);
+    if (point->batch < 1)
+        return false;
+    run_point(design, point);
+    if (point->at[BALANCE] < point->flops)
+        point->flops = point->at[BALANCE];
+    else
+        point->batch = largest_batch(design, *point, point->at[RATE] * (1 - rounding)) + 1;
+    run_point(design, point);
+    return true;
 }
 
 static bool search(struct design *design, struct design_point *best)
 {
     bool found = false;
-    for (int stacks = 1; stacks <= STACKS_MOST; stacks++) {
+    for (double stacks = 1; stacks <= fmin(design->limits.stacks, stacks_most); stacks++) {
         const double most = most_flops(design, stacks);
-        for (int i = 1; i <= SHARES && most > 0; i++)
-            best_batch(design, (struct design_point){ .flops = most * i / SHARES, .stacks = stacks,
-                                               .chips = design->chips }, best, &found);
+        struct design_point point = { .flops = most, .stacks = stacks };
+        if (!(most > 0))
+            break;
+        if (!best_of_stacks(design, &point))
+            continue;
+        if (!found || better(design, &point, best))
+            *best = point;
+        found = true;
+        if (point.flops >= most)                    /* compute binds */
+            break;
     }
-    double width = found ? most_flops(design, best->stacks) / SHARES : 0;
-    for (int k = 0; k < REFINEMENTS; k++, width /= 8)
-        for (int i = -8; i <= 8 && found; i++) {
-            const double flops = best->flops + width * i / 8;
-            if (flops > 0)
-                best_batch(design, (struct design_point){ .flops = flops, .stacks = best->stacks,
-                                                   .chips = design->chips }, best, &found);
-        }
     return found;
 }
 
@@ -163,12 +174,12 @@ static const struct {
     const char *name, *option;
     int figure;
 } limited[] = { { "power", "power", POWER }, { "rent", "rent", RENT }, { "area", "area", AREA },
-                { "time per token", "tpot", STEP } };
-enum { LIMITED = sizeof limited / sizeof *limited };
+                { "time per token", "tpot", STEP }, { "stacks", "stacks", STACKS } };
+enum { LIMITED = sizeof limited / sizeof *limited, TRADED = LIMITED - 1 };      /* a tenth more of stacks is none */
 
 static double *limit_at(struct limits *limits, size_t at)
 {
-    double *const all[] = { &limits->power, &limits->rent, &limits->area, &limits->step };
+    double *const all[] = { &limits->power, &limits->rent, &limits->area, &limits->step, &limits->stacks };
     return all[at];
 }
 
@@ -181,32 +192,31 @@ static void add_trades(struct design *design, const struct design_point *best, s
                   { "energy per FLOP", NAME_flop_energy }, { "rent per stack", NAME_stack_rent } };
     enum { PARTS = sizeof parts / sizeof *parts };
     struct section *list = section_add(section, "trades", SECTION_LIST);
-    for (size_t i = 0; i < LIMITED + PARTS; i++) {
+    for (size_t i = 0; i < TRADED + PARTS; i++) {
         struct design other = *design;
         struct scenario scenario = *design->scenario;
         struct design_point moved;
         double value;
         other.scenario = &scenario;
         scenario.facts = facts_copy(&design->scenario->facts);
-        if (i < LIMITED) {
+        if (i < TRADED) {
             double *limit = limit_at(&other.limits, i);
             if (!isfinite(*limit))
                 continue;
             *limit *= 1.1;
         } else {
-            if (!value_of(&scenario, parts[i - LIMITED].row, &value, design->error))
+            if (!value_of(&scenario, parts[i - TRADED].row, &value, design->error))
                 continue;
-            facts_set(&scenario.facts, parts[i - LIMITED].row, 1.1 * value, ORIGIN_AXIS, "design");
+            facts_set(&scenario.facts, parts[i - TRADED].row, 1.1 * value, ORIGIN_AXIS, "design");
             if (!bind_chip(&other))
                 continue;
         }
         if (!search(&other, &moved))
             continue;
         struct section *one = section_add(list, NULL, SECTION_RECORD);
-        section_word(one, "more_of", i < LIMITED ? limited[i].name : parts[i - LIMITED].name);
+        section_word(one, "more_of", i < TRADED ? limited[i].name : parts[i - TRADED].name);
         section_number(one, "cost_change", moved.at[COST] / best->at[COST] - 1, unit_one);
-        section_number(one, "throughput_change", moved.batch / moved.at[STEP] * best->at[STEP] / best->batch - 1,
-                       unit_one);
+        section_number(one, "throughput_change", moved.at[RATE] / best->at[RATE] - 1, unit_one);
         section_number(one, "flops_change", moved.flops / best->flops - 1, unit_one);
         section_number(one, NAME_chip_stacks, moved.stacks, unit_one);
         section_number(one, NAME_bound_step, moved.at[STEP], unit_second);
@@ -230,8 +240,8 @@ static const char *binding_text(struct design *design, const struct design_point
 static const char *const best_rows[] = {
     NAME_chip_flops, NAME_designed_bandwidth, NAME_designed_capacity, NAME_chip_stacks, NAME_designed_power,
     NAME_designed_rent, NAME_designed_area, NAME_chips, NAME_batch, NAME_bound_step, NAME_drain_time,
-    NAME_bound_throughput, NAME_bound_cost_per_token, NAME_bound_mfu, NAME_designed_link, NAME_hbm_share,
-    NAME_context };
+    NAME_bound_throughput, NAME_bound_cost_per_token, NAME_bound_mfu, NAME_designed_link, NAME_designed_link_reduce,
+    NAME_designed_link_experts, NAME_hbm_share, NAME_context };
 enum { BEST_ROWS = sizeof best_rows / sizeof *best_rows };
 
 static bool add_best(struct design *design, const struct design_point *best, struct section *section)
@@ -250,7 +260,7 @@ static bool add_best(struct design *design, const struct design_point *best, str
 
 static void read_limits(const struct command *command, struct limits *limits)
 {
-    *limits = (struct limits){ INFINITY, INFINITY, INFINITY, INFINITY };
+    *limits = (struct limits){ INFINITY, INFINITY, INFINITY, INFINITY, INFINITY };
     for (size_t i = 0; i < LIMITED; i++)
         command_take(command, limited[i].option, limit_at(limits, i));
 }
@@ -280,14 +290,20 @@ static bool any_limit(const struct design *design, struct error *error)
 bool ask_design(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
     struct scenario scenario;
+    double overlap;
     struct design design = { .arena = arena, .scenario = &scenario, .error = error,
                              .chips = command_number(command, "domain"),
                              .cheapest = command_choice(command, "for") == 1 };
     struct design_point best;
     struct section *section = section_new(arena);
     read_limits(command, &design.limits);
-    if (!any_limit(&design, error) || !open_traffic(&design, command) || !bind_chip(&design))
+    if (!any_limit(&design, error) || !open_traffic(&design, command) || !bind_chip(&design) ||
+        !value_of(&scenario, NAME_bound_overlap, &overlap, error))
         return false;
+    if (overlap >= 1) {
+        error_set(error, "design finds a chip whose compute overlaps with all reads of memory, not with bound_overlap = %g", overlap);
+        return error_expected(error, "%s", "bound_overlap = 0, the default");
+    }
     const bool found = search(&design, &best);
     section_word(section, "traffic", scenario.model ? scenario.model : "the lecture's model");
     section_number(section, "points", (double)design.points, unit_one);
@@ -333,6 +349,8 @@ static const struct option design_list[] = {
       .help = "limit on the area of the dies that multiply" },
     { "tpot", "TIME", OPTION_QUANTITY, .unit = "s", TPOT_MEANT, .otherwise = "none",
       .help = "limit of the time per output token" },
+    { "stacks", "N", OPTION_COUNT, .low = 1, .high = 1000, .otherwise = "none",
+      .help = "limit on the stacks of memory on a chip" },
     { "domain", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "72", .help = "chips in a scale-up domain" },
     { 0 } };
 static const struct option_group design_options = { "Limits", design_list };

@@ -267,7 +267,8 @@ static const char *scope_text(struct plan *plan)
     return out.data;
 }
 
-bool plan_spaces(struct plan *plan)
+/* Read the variants, without their spaces. */
+static bool read_variants(struct plan *plan)
 {
     const struct subject *subject = &plan->subject;
     const char **machines, **precisions, **kvs;
@@ -297,18 +298,46 @@ bool plan_spaces(struct plan *plan)
     }
     plan->scope = scope_text(plan);
     plan->spaces = arena_array(plan->arena, plan->count, sizeof *plan->spaces);
-    for (size_t i = 0; i < plan->count; i++)
-        if (!plan_space(plan, &plan->variants[i], &plan->spaces[i]) || !plan_sizes(plan, &plan->variants[i]))
-            return false;
     return true;
 }
 
+static bool build_space(struct plan *plan, size_t i)
+{
+    return plan_space(plan, &plan->variants[i], &plan->spaces[i]) && plan_sizes(plan, &plan->variants[i]);
+}
+
+bool plan_spaces(struct plan *plan)
+{
+    bool good = read_variants(plan);
+    for (size_t i = 0; good && i < plan->count; i++)
+        good = build_space(plan, i);
+    return good;
+}
+
 /* Processes that search together fail together. */
-bool plan_search(struct plan *plan)
+static bool search_variant(struct plan *plan, size_t i)
 {
     const struct ranks *ranks = plan->command->ranks;
-    return ranks_agree(ranks, plan_spaces(plan), plan->error) &&
-           search_ranks(plan->arena, ranks, plan->spaces, plan->count, &plan->result, plan->error);
+    struct arena settings = arena_beside(plan->arena);
+    struct search_result one;
+    plan->settings = &settings;
+    const bool good = ranks_agree(ranks, build_space(plan, i), plan->error) &&
+                      search_ranks(&settings, ranks, &plan->spaces[i], 1, &one, plan->error);
+    plan->settings = NULL;
+    if (good) {
+        search_keep(plan->arena, &plan->spaces[i], i, &one);
+        search_add(plan->arena, &plan->result, &one);
+    }
+    arena_free(&settings);
+    return good;
+}
+
+bool plan_search(struct plan *plan)
+{
+    bool good = ranks_agree(plan->command->ranks, read_variants(plan), plan->error);
+    for (size_t i = 0; good && i < plan->count; i++)
+        good = search_variant(plan, i);
+    return good;
 }
 
 /* Is a point of the front worth its cost after the one before it? A front ends where more GPUs hardly make it faster. */
@@ -369,10 +398,6 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
     return sweeps ? plan_sweep(plan) : plan_search(plan) && keep_front(plan) && plan_answer(plan);
 }
 
-static const struct option gpus_list[] = {
-    { "gpus", "N", OPTION_ROW, .row = NAME_deployment_chips, .otherwise = "one scale-up domain",
-      .help = "GPUs of the deployment, at most" },
-    { 0 } };
 static const struct option search_list[] = {
     { "aggregated", NULL, OPTION_SWITCH,
       .help = "aggregated replicas alone; one without --gpus or --budget" },
@@ -394,8 +419,7 @@ static const struct option pick_list[] = {
     { "pick", "SPEED", OPTION_QUANTITY, .unit = "token/s", .low = 1e-9, .otherwise = "the best",
       .help = "speed per user of the deployment that --emit takes" },
     { 0 } };
-static const struct option_group gpus_options = { "Limits", gpus_list },
-                                 search_options = { "Search", search_list },
+static const struct option_group search_options = { "Search", search_list },
                                  pick_options = { "Launch", pick_list };
 
 static const struct instead instead[] = {
@@ -409,9 +433,9 @@ const struct verb verb_plan = {
     { "chalkline plan qwen3-32b --on h200-sxm --gpus 32 --isl 4000 --osl 500 --ttft 300ms --tpot 10ms",
       "chalkline plan deepseek-v3 --on gb200-nvl72,h200-sxm --precision fp8,fp4 --rate 50",
       "chalkline plan llama-3.3-70b --on h100-sxm --gpus 8 --emit vllm" },
-    { &gpus_options, &room_options, &limit_options, &length_options, &image_options, &demand_options, &layout_options, &rank_options,
+    { &deployment_options, &room_options, &limit_options, &length_options, &image_options, &demand_options, &layout_options, &rank_options,
       &budget_options, &arrival_options, &think_options,      &search_options, &launch_options, &pick_options, &model_options,
       &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options,
       &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
-    ANSWERS(answer_plan), .ask = ask_plan, .divided = true,
+    ANSWERS(answer_plan), .ask = ask_plan, .divided = true, .own_on = true,
     .instead = instead };

@@ -22,8 +22,8 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };       /* aggregated, d
 /* The inputs of a disaggregated setting: X(row, axis). Those of an aggregated one are servers_inputs. */
 #define PLAN_POOLS_INPUTS(X)                                                                \
     X(chips, 0) X(attention_dp, 0) X(pipeline_parallel, 0) X(expert_parallel, 0)             \
-    X(draft_tokens, 0) X(prefill_chips, 1) X(prefill_attention_dp, 1)                        \
-    X(prefill_pipeline_parallel, 1) X(disagg_prefill_time, 1) X(decode_workers, 2)                \
+    X(draft_tokens, 0) X(prefill_chips, 2) X(prefill_attention_dp, 2)                        \
+    X(prefill_pipeline_parallel, 2) X(disagg_prefill_time, 2) X(decode_workers, 1)                \
     X(prefill_workers, 2) X(layout_distance, 0)
 
 /* The figures of a point: X(name, row of an aggregated deployment, row of a disaggregated one). The name is that of
@@ -53,7 +53,9 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };       /* aggregated, d
     X(tensor_parallel, NAME_tensor_parallel, NAME_tensor_parallel)                                   \
     X(rank_slots, NAME_rank_slots, NAME_rank_slots)                                                  \
     X(tpot_low, NAME_tpot_band_low, NAME_disagg_tpot_band_low)                                       \
-    X(tpot_high, NAME_tpot_band_high, NAME_disagg_tpot_band_high)                                    \
+    X(tpot_high, NAME_tpot_band_high, NAME_disagg_tpot_band_high)                                           \
+    X(tpot_chance, NAME_tpot_chance, NAME_disagg_tpot_chance)                                        \
+    X(ttft_chance, NAME_ttft_chance, NAME_disagg_ttft_chance)                                        \
     X(ttft_low, NAME_ttft_band_low, NAME_disagg_ttft_band_low)                                       \
     X(ttft_high, NAME_ttft_band_high, NAME_disagg_ttft_band_high)                                    \
     X(deployment_chips, NAME_deployment_chips, NAME_deployment_chips)                                \
@@ -63,8 +65,8 @@ enum plan_kind { PLAN_TOGETHER, PLAN_POOLS, PLAN_KINDS };       /* aggregated, d
     X(rent, NAME_deployment_rent, NAME_deployment_rent)                                              \
     X(startable, NAME_layout_startable, NAME_layout_startable)                                       \
     X(pool_startable, NAME_layout_startable, NAME_pool_startable)                                    \
-    X(throughput_low, NAME_throughput_band_low, NAME_disagg_throughput_band_low)                     \
-    X(throughput_high, NAME_throughput_band_high, NAME_disagg_throughput_band_high)
+    X(throughput_low, NAME_throughput_band_low, NAME_throughput_band_low)                            \
+    X(throughput_high, NAME_throughput_band_high, NAME_throughput_band_high)
 
 enum plan_figure {
 #define X(name, together, pools) PLAN_##name,
@@ -116,7 +118,8 @@ struct plan {
     const char *model;
     struct variant *variants;
     size_t count, room;
-    struct search_space *spaces;    /* [count] */
+    struct search_space *spaces;    /* [count]; searched ones have the settings of points in `result` alone */
+    struct arena *settings;         /* of the space that is searched next; NULL: `arena` */
     bool by_cost, by_demand, in_flight;     /* as in struct servers */
     bool alone;                     /* neither GPUs nor a rate are given: plan a single replica */
     double gpus, ttft, tpot;        /* limits; times in s */
@@ -149,7 +152,7 @@ bool plan_read_room(struct plan *plan, struct scenario *scenario, const struct m
 extern const struct option_group room_options;
 /* Build all variants with their spaces. */
 bool plan_spaces(struct plan *plan);
-/* The same, and search them, by all ranks. */
+/* Build all variants, and search their spaces one after another, by all ranks. */
 bool plan_search(struct plan *plan);
 /* Build the graph, settings and loads of a variant's space. */
 bool plan_space(struct plan *plan, struct variant *variant, struct search_space *space);

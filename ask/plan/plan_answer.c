@@ -73,9 +73,6 @@ static void add_counts(struct plan *plan, struct section *section)
 {
     const struct search_count *count = &plan->result.count;
     struct section *points = section_add(section, "points", SECTION_RECORD);
-    size_t layouts = 0;
-    for (size_t s = 0; s < plan->count; s++)
-        layouts += plan->spaces[s].setting_count;
     section_number(points, "all", (double)count->points, unit_one);
     section_number(points, "evaluated", (double)count->seen, unit_one);
     section_number(points, "infeasible_weights", (double)count->no_fit, unit_one);
@@ -84,7 +81,7 @@ static void add_counts(struct plan *plan, struct section *section)
         section_number(points, infeasible[l], (double)count->broken[l], unit_one);
     section_number(points, "feasible", (double)count->met, unit_one);
     section_number(points, "pareto", (double)plan->result.front.count, unit_one);
-    section_number(points, "layouts", (double)layouts, unit_one)->text_only = true;
+    section_number(points, "layouts", (double)count->settings, unit_one)->text_only = true;
     section_number(points, "loads", (double)plan->spaces->load_count, unit_one)->text_only = true;
 }
 

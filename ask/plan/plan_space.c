@@ -46,8 +46,8 @@ struct plan_settings {
     struct plan *plan;
     const struct setting_input *inputs;
     size_t input_count;
-    double *at;
-    size_t count, room;             /* of numbers */
+    double *at;                     /* NULL: settings are only counted */
+    size_t count;                   /* of numbers */
     double gpus;
     double *only;                   /* [input_count] the user's number, or NAN */
 };
@@ -60,9 +60,9 @@ static void add_setting(struct plan_settings *settings, const double *values)
             return;
     if (settings->plan->tensor > 0 && values[0] / values[1] / values[2] != settings->plan->tensor)
         return;                     /* chips, attention_dp, pipeline_parallel */
-    for (size_t i = 0; i < settings->input_count; i++)
-        *(double *)arena_push(settings->plan->arena, &settings->at, &settings->count,
-                              &settings->room, sizeof(double)) = values[i];
+    if (settings->at)
+        memcpy(settings->at + settings->count, values, settings->input_count * sizeof *values);
+    settings->count += settings->input_count;
 }
 
 /* Prefill servers that no other beats: fewer or as many chips, sooner done, more prompts, and as
@@ -191,7 +191,7 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
     if (!given_number(&variant->scenario, NAME_draft_tokens, &draft_most))
         draft_most = command_number(plan->command, "draft");
     servers = (struct servers){
-        .arena = plan->arena, .scenario = &variant->scenario, .chips = variant->gpus,
+        .arena = plan->arena, .settings = plan->settings, .scenario = &variant->scenario, .chips = variant->gpus,
         .replica_least = 1, .replica_most = variant->reach, .ttft = variant->ttft,
         .tpot = plan->tpot, .tensor = plan->tensor, .draft_most = draft_most,
         .by_cost = plan->by_cost, .by_demand = plan->by_demand, .in_flight = plan->in_flight, .rule = variant->rule,
@@ -207,12 +207,17 @@ bool plan_space(struct plan *plan, struct variant *variant, struct search_space 
     if (!servers_layouts(&servers, &legal, plan->error) ||
         !best_prefills(plan, &variant->scenario, &legal, &prefills))
         return false;
-    for (size_t i = 0; i < legal.count; i++) {
-        double experts[2];
-        const size_t ways = layout_experts(&variant->scenario, &legal.at[i], experts);
-        for (size_t e = 0; e < ways; e++)
-            for (double draft = 0; draft <= draft_most; draft++)
-                add_pools(&settings, &legal.at[i], experts[e], draft, &prefills);
+    for (int turn = 0; turn < 2; turn++) {          /* counted, then written */
+        if (turn)
+            settings.at = arena_array(plan->settings ? plan->settings : plan->arena, settings.count + 1, sizeof(double));
+        settings.count = 0;
+        for (size_t i = 0; i < legal.count; i++) {
+            double experts[2];
+            const size_t ways = layout_experts(&variant->scenario, &legal.at[i], experts);
+            for (size_t e = 0; e < ways; e++)
+                for (double draft = 0; draft <= draft_most; draft++)
+                    add_pools(&settings, &legal.at[i], experts[e], draft, &prefills);
+        }
     }
     size_t setting_count = settings.count / POOLS_COUNT;
     if (variant->rule == LAYOUT_STARTABLE &&

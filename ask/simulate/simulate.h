@@ -12,6 +12,8 @@
 #include "ask/ask.h"
 #include "sim/sim.h"
 
+#include <stdio.h>
+
 /* ---- what is to be run ---------------------------------------------------------------------- */
 
 /* A simulation as the options describe it. */
@@ -24,7 +26,7 @@ struct simulate {
     struct sim_options options;
     struct trace trace;
     const char *drawn;                      /* the description that the trace is drawn from, by a seed; NULL: a file */
-    bool varied;                            /* users: its outputs vary, although it says one number */
+    struct generate_change change;          /* what the options change of it */
     double scale;                           /* factor on the arrival rate */
     size_t users_each;                      /* closed loop: users of one replica; 0: of all replicas, as in options */
     double ttft_most, tpot_most;            /* limits, s; INFINITY: none */
@@ -38,6 +40,7 @@ struct simulate {
 
 ask_function ask_simulate;
 /* simulate_listen.c; the page has none of them. An error if any is given, as there is no endpoint here. */
+extern const struct option_group simulate_server_options;
 extern const struct option_group listen_options, metrics_options;
 bool simulate_listens_not(const struct command *command, struct error *error);
 bool simulate_read(struct arena *arena, const struct command *command, struct simulate *simulate, struct error *error);
@@ -52,6 +55,22 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
 /* A server for a run of its own, perhaps in a thread. `band`: factor on predicted step times (row step_band);
  * 0: 1. */
 struct sim_server simulate_own(struct arena *arena, const struct sim_server *server, double band);
+
+/* Where the time of a step goes: the contributions of rows. `parts` is NULL where the times are not predicted. Threads may
+ * share it. */
+struct step_parts;
+bool simulate_parts_open(const struct simulate *simulate, struct step_parts **parts, struct error *error);
+struct breakdown simulate_parts_of(struct arena *arena, const struct step_parts *parts, const struct sim_step *step);
+
+/* step_time.c: times of single steps, s: as predicted, and at both ends of the 80 % interval (the same where it has none). One thread
+ * uses it at a time. */
+enum step_time_end { STEP_TIME, STEP_LOW, STEP_HIGH, STEP_TIMES };
+struct step_times {
+    struct sim_server at[STEP_TIMES];
+};
+bool step_times_ends(const struct simulate *simulate, double ends[STEP_TIMES], struct error *error);
+void step_times_open(struct arena *arena, const struct simulate *simulate, const double ends[STEP_TIMES], struct step_times *times);
+void step_times_of(const struct step_times *times, const struct sim_step *step, double seconds[], int count);
 
 /* simulate_tiers.c: --priority-class and --tier, of the trace and the servers that are there. */
 bool simulate_classes(struct simulate *simulate, struct error *error);
@@ -140,6 +159,13 @@ bool simulate_record(struct simulate *simulate, struct recorder **recorder,
                      struct sim_watch *watch, struct error *error);
 bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
                     struct answer *answer, struct error *error);
+
+/* training_rows.c: --training-rows. */
+struct training_rows;
+struct training_rows *training_rows_open(struct arena *arena, size_t requests);
+void training_rows_sent(struct training_rows *rows, uint32_t id, size_t replica, double now, const struct sim_sample *seen);
+/* A line of JSON for each request that was answered; `blocks` of the cache of a replica. */
+void training_rows_write(const struct training_rows *rows, const struct simulated *outcome, double blocks, FILE *file);
 
 /* What a room of the command line alone attaches to a run, as its options ask: what `watch` sees of it, and
  * replicas that follow. NULL: nobody does. */

@@ -119,9 +119,7 @@ static void add_caches(const struct simulate *simulate, const struct simulated *
     const struct sim_result *result = &outcome->result;
     const struct sim_options *sim = &outcome->options;
     const double block_bytes = sim->token_bytes * (double)sim->server.block;
-    double tokens = 0;
-    for (size_t i = 0; i < outcome->trace.count; i++)
-        tokens += outcome->trace.prompt[i];
+    const double tokens = trace_sums_of(&outcome->trace).prompts;
     if (result->cached_tokens || result->fetched_tokens) {
         section_number(section, "cached_share", (double)result->cached_tokens / tokens, unit_one);
         section_number(section, "fetched_share", (double)result->fetched_tokens / tokens, unit_one);
@@ -267,6 +265,8 @@ static void add_settings(const struct simulated *outcome, const char *engine, st
     if (engine)
         section_word(settings, "engine", engine);
     section_word(settings, "router", router_names[sim->router]);
+    if (sim->refresh > 0)
+        section_number(settings, "refresh", sim->refresh, unit_second);
     add_servers(server, sim->replicas, settings);
     section_number(settings, "block", (double)server->block, unit_one);
     section_number(settings, "ahead", !server->synchronous, unit_one);

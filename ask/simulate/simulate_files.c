@@ -21,7 +21,8 @@ struct moment {
 
 struct recorder {
     struct simulate *simulate;
-    const char *events_path, *series_path, *requests_path;
+    const char *events_path, *series_path, *requests_path, *rows_path;
+    struct training_rows *rows;     /* NULL: none wanted */
     FILE *events;                   /* trace events, as they come; NULL: none wanted */
     bool written;                   /* one at least */
     double every;
@@ -225,12 +226,27 @@ static void keep_sample(void *context, double now, const struct sim_sample *samp
         command->progress((double)sample->done / (double)recorder->simulate->trace.count);
 }
 
+static void keep_sent(void *context, uint32_t id, size_t replica, double now, const struct sim_sample *seen)
+{
+    const struct recorder *recorder = context;
+    training_rows_sent(recorder->rows, id, replica, now, seen);
+}
+
+static bool write_rows(const struct recorder *recorder, const struct simulated *outcome, struct error *error)
+{
+    FILE *file = begin(recorder->simulate, recorder->rows_path, error);
+    if (!file)
+        return false;
+    training_rows_write(recorder->rows, outcome, (double)recorder->simulate->options.server.blocks, file);
+    return finish(file, recorder->rows_path, error);
+}
+
 /* At most one output may be the terminal, and none may overwrite the trace. */
 static bool outputs_fit(const struct recorder *recorder, struct error *error)
 {
     const struct command *command = recorder->simulate->command;
-    static const char *const written[] = { "requests", "series", "trace" };
-    for (int i = 0; i < 3; i++) {
+    static const char *const written[] = { "requests", "series", "trace", "training-rows" };
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         const char *path = command_text(command, written[i]);
         if (path && (!strcmp(path, command->words[0]) ||
                      (!strcmp(path, "-") && (i || command_given(command, "json"))))) {
@@ -248,14 +264,13 @@ bool simulate_record(struct simulate *simulate, struct recorder **out, struct si
 {
     enum { LINES = 200, LINES_MOST = 1000000 };
     const struct command *command = simulate->command;
-    const struct trace *trace = &simulate->trace;
     struct recorder *recorder = *out = arena_alloc(simulate->arena, sizeof *recorder);
-    const double span = trace->arrival[trace->count - 1] / simulate->scale;
+    const double span = trace_sums_of(&simulate->trace).last / simulate->scale;
     *recorder = (struct recorder){
         .simulate = simulate, .every = simulate->options.users ? 1 : fmax(span, 1) / LINES,
         .events_path = command_text(command, "trace"),
         .series_path = command_text(command, "series"),
-        .requests_path = command_text(command, "requests") };
+        .requests_path = command_text(command, "requests"), .rows_path = command_text(command, "training-rows") };
     command_take(command, "every", &recorder->every);
     if (span / recorder->every > LINES_MOST) {
         error_set(error, "--every: '%.60s' makes more than %d lines",
@@ -268,6 +283,14 @@ bool simulate_record(struct simulate *simulate, struct recorder **out, struct si
     watch->every = recorder->every;
     if (recorder->series_path || command_draws(command) || recorder->events_path || command->progress)
         watch->sample = keep_sample;
+    if (recorder->rows_path) {
+        if (simulate->options.split.replicas) {
+            error_set(error, "--training-rows: prompts have replicas of their own here");
+            return error_expected(error, "replicas that do both, without --prefill-replicas");
+        }
+        recorder->rows = training_rows_open(simulate->arena, simulate->trace.count);
+        watch->sent = keep_sent;
+    }
     if (!recorder->events_path)
         return true;
     watch->ran = write_steps;
@@ -282,6 +305,7 @@ bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
         answer->picture = draw(recorder, outcome);
     return (!recorder->events || close_events(recorder, outcome, error)) &&
            (!recorder->series_path || write_series(recorder, error)) &&
+           (!recorder->rows_path || write_rows(recorder, outcome, error)) &&
            (!recorder->requests_path ||
             write_requests(recorder, outcome, answer, error));
 }

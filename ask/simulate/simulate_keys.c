@@ -79,6 +79,7 @@ static const struct record settings_record = { "SimulatedServers", (const struct
     { FIELD_TEXT, "rules", .help = "the same as scheduler", .always = true },
     { FIELD_TEXT, "engine", .help = "whose step times are predicted; any: all engines together; absent: a formula gives them" },
     { FIELD_TEXT, "router", .help = "where a request goes", .always = true },
+    { FIELD_NUMBER, "refresh", .help = "interval at which the router looks; absent: it is always up to date", .unit = "s" },
     { FIELD_NUMBER, .help = "sizes of the servers", .names = sizes, .count = 6, .always = true },
     { FIELD_NUMBER, "block", .help = "tokens per KV block", .unit = "token", .always = true },
     { FIELD_NUMBER, "ahead", .help = "1: asynchronous scheduling, a step is prepared while another runs", .always = true },

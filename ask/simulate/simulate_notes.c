@@ -19,14 +19,9 @@
 static void set_step(struct simulate *simulate, const struct simulated *outcome)
 {
     const struct sim_server *server = &simulate->options.server;
-    const struct trace *trace = &simulate->trace;
-    const double count = (double)trace->count, ranks = server->ranks ? (double)server->ranks : 1;
-    double prompts = 0, outputs = 0;
-    for (size_t i = 0; i < trace->count; i++) {
-        prompts += trace->prompt[i];
-        outputs += trace->output[i];
-    }
-    const double prompt = prompts / count, output = fmax(outputs / count, 1);
+    const struct trace_sums sums = trace_sums_of(&simulate->trace);
+    const double count = (double)simulate->trace.count, ranks = server->ranks ? (double)server->ranks : 1;
+    const double prompt = sums.prompts / count, output = fmax(sums.outputs / count, 1);
     const double fit = floor((double)server->blocks * (double)server->block / (prompt + output));
     const double sequences = fmax(1, outcome ? simulate_sequences(outcome, 0) / ranks
                                              : fmin((double)server->max_num_seqs, fit));
@@ -74,7 +69,7 @@ void simulate_notes(struct simulate *simulate, const struct simulated *outcome,
     const struct value *budget = command_value(simulate->command, "max-batched-tokens");
     if (budget && budget->was)
         facts_note(&scenario->facts, "--%s is an old name of --%s", budget->was, budget->option->name);
-    if (simulate->varied)
+    if (simulate->change.varied)
         facts_note(&scenario->facts, "outputs vary by a tenth, so that users lose the phases in which they start; constant: keeps them equal");
     else if (simulate->options.users > 1 && all_equal(&simulate->trace))
         facts_note(&scenario->facts, "equal requests of users keep the phases in which they start: this is one of many steady states");

@@ -108,23 +108,16 @@ static void tell_load(const struct simulate *simulate, struct facts *facts, bool
 {
     const struct trace *trace = &simulate->trace;
     const struct command *command = simulate->command;
-    const double count = (double)trace->count, span = trace->arrival[trace->count - 1];
+    const struct trace_sums sums = trace_sums_of(trace);
+    const double count = (double)trace->count, span = sums.last;
     const double rate = command_given(command, "rate") ? command_number(command, "rate")
                         : span > 0 ? count / span * simulate->scale : 1;
     const double replicas = (double)command_count(command, "replicas");
-    double prompts = 0, outputs = 0, prompt_squares = 0, output_squares = 0;
-    for (size_t i = 0; i < trace->count; i++) {
-        const double prompt = trace->prompt[i], output = trace->output[i];
-        prompts += prompt;
-        outputs += output;
-        prompt_squares += prompt * prompt;
-        output_squares += output * output;
-    }
-    facts_set(facts, NAME_prompt_tokens, fmax(prompts / count, 1), ORIGIN_AXIS, "the trace");
-    facts_set(facts, NAME_output_tokens, fmax(outputs / count, 1), ORIGIN_AXIS, "the trace");
-    facts_set(facts, NAME_prompt_tokens_cv, variation(count, prompts, prompt_squares), ORIGIN_AXIS,
+    facts_set(facts, NAME_prompt_tokens, fmax(sums.prompts / count, 1), ORIGIN_AXIS, "the trace");
+    facts_set(facts, NAME_output_tokens, fmax(sums.outputs / count, 1), ORIGIN_AXIS, "the trace");
+    facts_set(facts, NAME_prompt_tokens_cv, variation(count, sums.prompts, sums.prompt_squares), ORIGIN_AXIS,
               "the trace");
-    facts_set(facts, NAME_output_tokens_cv, variation(count, outputs, output_squares), ORIGIN_AXIS,
+    facts_set(facts, NAME_output_tokens_cv, variation(count, sums.outputs, sums.output_squares), ORIGIN_AXIS,
               "the trace");
     facts_set(facts, NAME_arrivals_cv2, trace->arrivals_cv2, ORIGIN_AXIS, "the trace");
     if (command_given(command, "ttft"))
@@ -484,6 +477,11 @@ static bool read_world(struct simulate *simulate, struct error *error)
     struct sim_options *sim = &simulate->options;
     if (!options_fit_each_other(command, error))
         return false;
+    if (command_given(command, "refresh") && sim->router != ROUTER_LEAST_PENDING && sim->router != ROUTER_LEAST_TOKENS) {
+        error_set(error, "--refresh has no effect with router %s", router_names[sim->router]);
+        return error_expected(error, "--router least-tokens or least-pending");
+    }
+    command_take(command, "refresh", &sim->refresh);
     sim->replicas = replicas_asked(simulate);
     sim->users = simulate->users_each ? simulate->users_each * sim->replicas : command_count(command, "users");
     command_take(command, "think", &sim->think);
@@ -517,12 +515,15 @@ static bool read_world(struct simulate *simulate, struct error *error)
     return error_expected(error, "more than --replicas");
 }
 
-/* The description with arrivals of another kind: poisson:rate=5 as constant:rate=5. */
-static const char *with_arrivals(struct arena *arena, const char *source, double cv2)
+/* Who needs each request, before the run or after it? Otherwise many requests are drawn while they are read. */
+static bool keeps_requests(const struct command *command)
 {
-    const char *rest = strchr(source, ':');
-    const char *kind = cv2 == 0 ? "constant" : cv2 == 1 ? "poisson" : arena_print(arena, "gamma:cv=%.17g", sqrt(cv2));
-    return !rest ? kind : arena_print(arena, "%s%c%s", kind, strchr(kind, ':') ? ',' : ':', rest + 1);
+    static const char *const keep[] = { "users", "concurrency", "requests", "trace", "training-rows", "tier",
+                                        "prefill-replicas", "hit-rates", "listen", "metrics", "scale-by" };
+    for (size_t i = 0; i < sizeof keep / sizeof *keep; i++)
+        if (verb_option(command->verb, keep[i]) && command_given(command, keep[i]))
+            return true;
+    return false;
 }
 
 /* "possion:rate=5", a description of a kind that is not known, is not looked for as a file. */
@@ -532,20 +533,22 @@ static bool read_trace(struct simulate *simulate, struct error *error)
     const struct value *arrivals = command_value(command, "arrivals");
     const char *source = command->words[0], *colon = strchr(source, ':');
     struct trace *trace = &simulate->trace;
-    double cv2;
     simulate->scale = command_number(command, "time-scale");
     simulate->users_each = command_count(command, "concurrency");
     if (generate_is(source) || (colon && strchr(colon, '=') && !file_there(simulate->arena, source))) {
-        if (arrivals && generate_is(source) && text_number(text_of(arrivals->row_text), &cv2))
-            source = with_arrivals(simulate->arena, source, cv2);
-        if (command_given(command, "rate") &&
-            !generate_at_rate(simulate->arena, &source, command_number(command, "rate"), error))
-            return false;
-        const size_t users = command_count(command, "users") + simulate->users_each * command_count(command, "replicas");
-        const char *varied = users > 1 ? generate_varied(simulate->arena, source) : NULL;
-        simulate->varied = varied != NULL;
-        simulate->drawn = source = varied ? varied : source;
-        return generate_trace(simulate->arena, source, trace, error);
+        struct generate_change *change = &simulate->change;
+        change->arrivals = arrivals && text_number(text_of(arrivals->row_text), &change->cv2);
+        change->rate = command_given(command, "rate") ? command_number(command, "rate") : 0;
+        change->input = command_text(command, "isl");
+        change->output = command_text(command, "osl");
+        change->vary = command_count(command, "users") + simulate->users_each * command_count(command, "replicas") > 1;
+        change->forget = !keeps_requests(command);
+        simulate->drawn = source;
+        return generate_changed(simulate->arena, source, change, trace, error);
+    }
+    if (command_given(command, "isl") || command_given(command, "osl")) {
+        error_set(error, "--%s: %.100s has lengths of its own", command_given(command, "isl") ? "isl" : "osl", source);
+        return error_expected(error, "a description of requests: poisson:rate=5,isl=4000,osl=500");
     }
     if (arrivals) {
         error_set(error, "--arrivals: %.100s has arrival times of its own", source);

@@ -45,61 +45,70 @@ static bool is_overloaded(const struct simulated *outcome)
                                                   fmax(too_many * (double)outcome->trace.count, 1));
 }
 
-/* An open loop's, by its queue once the servers have filled: behind the first quarter. */
-static const char *verdict_of(const struct simulated *outcome)
+/* What the requests of a run come to, in their order, all at once or some at a time. */
+struct scoring {
+    const struct simulate *simulate;
+    struct simulated *outcome;
+    struct steady_queue queue;              /* once the servers have filled: behind the first quarter */
+    double first, last;                     /* when the first and the last arrived, s */
+};
+
+static struct scoring scoring_open(struct arena *arena, const struct simulate *simulate, struct simulated *outcome)
 {
     const size_t count = outcome->trace.count;
-    const char *trend = steady_verdict(&outcome->result, count / 4, count);
-    return outcome->options.users ? NULL : outcome->overloaded ? "overloaded" : trend ? trend : "stable";
+    outcome->priority_classes = arena_array(arena, outcome->trace.priority_classes + 1, sizeof *outcome->priority_classes);
+    return (struct scoring){ simulate, outcome, steady_queue_of(count / 4, count), INFINITY, 0 };
 }
 
-static void score(struct arena *arena, const struct simulate *simulate, struct simulated *outcome)
+static void score_some(void *context, size_t first, size_t end)
 {
+    struct scoring *scoring = context;
+    struct simulated *outcome = scoring->outcome;
     const struct trace *trace = &outcome->trace;
-    const struct sim_result *result = &outcome->result;
-    const struct counted *counted = &outcome->counted;
-    double first = INFINITY, last = 0;
-    outcome->priority_classes = arena_array(arena, trace->priority_classes + 1,
-                                            sizeof *outcome->priority_classes);
-    for (size_t i = counted->first; i < counted->end; i++) {
-        score_request(&outcome->all, simulate, outcome, i);
+    for (size_t i = first; i < end; i++) {
+        score_request(&outcome->all, scoring->simulate, outcome, i);
         if (trace->priority_classes)
-            score_request(&outcome->priority_classes[trace->priority_class[i]], simulate, outcome, i);
-        first = fmin(first, result->arrival[i]);
-        last = fmax(last, result->arrival[i]);
+            score_request(&outcome->priority_classes[trace->priority_class[i]], scoring->simulate, outcome, i);
+        scoring->first = fmin(scoring->first, outcome->result.arrival[i]);
+        scoring->last = fmax(scoring->last, outcome->result.arrival[i]);
     }
+    steady_queue_add(&scoring->queue, &outcome->result, first, end);
+}
+
+static void scoring_close(const struct scoring *scoring)
+{
+    struct simulated *outcome = scoring->outcome;
+    const double first = scoring->first, last = scoring->last;
+    const struct counted *counted = &outcome->counted;
     const size_t count = counted->end - counted->first;
     outcome->rate = last > first ? (double)(count - 1) / (last - first) : 0;
-    if (count < trace->count)
-        outcome->counted.time_share = (double)count / outcome->rate / result->makespan;
-    const double seconds = result->makespan * counted->time_share;
+    if (count < outcome->trace.count)
+        outcome->counted.time_share = (double)count / outcome->rate / outcome->result.makespan;
+    const double seconds = outcome->result.makespan * counted->time_share;
     outcome->goodput = (double)outcome->all.met / seconds;
     outcome->output_rate = (double)outcome->all.outputs / seconds;
     outcome->input_rate = (double)outcome->all.inputs / seconds;
     outcome->overloaded = is_overloaded(outcome);
-    outcome->verdict = verdict_of(outcome);
+    const char *trend = steady_queue_verdict(&scoring->queue);
+    outcome->verdict = outcome->options.users ? NULL : outcome->overloaded ? "overloaded" : trend ? trend : "stable";
 }
 
-/* The trace of a variation: arrivals are its own, the rest is shared. Of a description the seed is
- * raised, or written behind its other words. */
+/* The trace of a variation: arrivals are its own, the rest is shared. A description is drawn anew,
+ * with its seed raised. */
 static bool vary_trace(struct arena *arena, const struct simulate *simulate,
                        const struct variation *variation, struct trace *trace, struct error *error)
 {
     const double scale = simulate->scale * variation->scale;
     *trace = simulate->trace;
     if (simulate->drawn && variation->seed) {
-        const char *words = simulate->drawn, *seed = strstr(words, ",seed=");
-        double number = 1;
-        seed = seed ? seed : strstr(words, ":seed=");
-        const char *digits = seed ? seed + strlen(",seed=") : words + strlen(words);
-        const size_t size = seed ? strspn(digits, "0123456789") : 0;
-        if (seed)
-            text_number((struct text){ digits, size }, &number);
-        words = arena_print(arena, "%.*s%s%.0f%s", (int)(digits - words), words,
-                            seed ? "" : strchr(words, ':') ? ",seed=" : ":seed=",
-                            number + (double)variation->seed, digits + size);
-        if (!generate_trace(arena, words, trace, error))
+        struct generate_change change = simulate->change;
+        change.seed = variation->seed;
+        if (!generate_changed(arena, simulate->drawn, &change, trace, error))
             return false;
+    }
+    if (trace->source) {
+        generate_again(arena, trace, scale, false, trace);
+        return true;
     }
     if (trace->priority_class != simulate->trace.priority_class && trace->priority_classes)
         simulate_order_classes(trace, &simulate->trace);
@@ -178,15 +187,20 @@ bool simulate_run(struct arena *arena, const struct simulate *simulate,
     if (watch)
         sim->watch = *watch;
     double turn;
-    bool ran = vary_trace(arena, simulate, variation, &outcome->trace, error) &&
-               stagger_users(simulate, outcome, &turn, error) &&
-               sim_run(arena, &outcome->trace, sim, &outcome->result, error);
+    if (!vary_trace(arena, simulate, variation, &outcome->trace, error) ||
+        !stagger_users(simulate, outcome, &turn, error))
+        return false;
+    struct scoring scoring = scoring_open(arena, simulate, outcome);
+    if (outcome->trace.source)
+        sim->reader = (struct sim_reader){ &scoring, score_some };
+    if (!sim_run(arena, &outcome->trace, sim, &outcome->result, error))
+        return false;
     outcome->counted = (struct counted){ .end = outcome->trace.count, .time_share = 1 };
-    if (ran)
-        count_requests(simulate, turn, outcome);
-    if (ran)
-        score(arena, simulate, outcome);
-    return ran;
+    count_requests(simulate, turn, outcome);
+    if (!outcome->trace.source)
+        score_some(&scoring, outcome->counted.first, outcome->counted.end);
+    scoring_close(&scoring);
+    return true;
 }
 
 bool simulate_steady(struct arena *arena, const struct simulate *simulate, const struct steady_figure *figures,
@@ -197,8 +211,11 @@ bool simulate_steady(struct arena *arena, const struct simulate *simulate, const
     struct trace trace;
     sim.server = simulate_own(arena, &simulate->options.server, 0);
     sim.split.server = simulate_own(arena, &simulate->options.split.server, 0);
-    return vary_trace(arena, simulate, &as_asked, &trace, error) &&
-           sim_steady(arena, &trace, &sim, figures, count, steady, error);
+    if (!vary_trace(arena, simulate, &as_asked, &trace, error))
+        return false;
+    if (trace.source)                       /* it looks at requests again and again */
+        generate_again(arena, &trace, simulate->scale, true, &trace);
+    return sim_steady(arena, &trace, &sim, figures, count, steady, error);
 }
 
 bool simulate_has_limits(const struct simulate *simulate)

@@ -359,7 +359,7 @@ bool simulate_search(const struct simulate *simulate, struct section *section, b
     } searches[] = { { "sweep", sweep }, { "repeat", repeat }, { "find-saturation", find_saturation },
                      { "min-gpus", min_gpus } };
     enum { SATURATION = 2 };
-    static const char *const files[] = { "requests", "series", "trace", "plot", "report" };
+    static const char *const files[] = { "requests", "series", "trace", "training-rows", "plot", "report" };
     int chosen = -1;
     for (int i = 0; i < 4; i++) {
         if (!command_given(simulate->command, searches[i].option))

@@ -7,6 +7,8 @@
  * context. A layout with features that the scheduler does not simulate is refused, because its
  * times would be those of another deployment. */
 #include "ask/simulate/simulate.h"
+#include "rows/point.h"
+#include "scenario/figures.h"
 #include "scenario/values.h"
 
 #include "build/row_names.h"
@@ -155,42 +157,56 @@ static const char *const moves[MOVES] = { NAME_rank_running, NAME_context, NAME_
                                           NAME_rank_imbalance, NAME_prompts_begun, NAME_step_band };
 
 struct predicted {
-    struct graph graph;
-    struct graph_program *program;  /* of the graph, with blocks of its own: one for each thread */
-    double *inputs;
-    struct column *columns;         /* of one point: the inputs */
-    int input[MOVES];
-    double stages, band;
+    struct graph graph;             /* in which all of `moves` move */
+    struct point *point;            /* what evaluates it for one thread */
+    int input[MOVES];               /* -1: nothing depends on it */
+    double stages, ranks, band;
 };
 
 /* Decoding requests at their mean context, those of the other stages beside them; of the prompts as
  * many pairs as they have. */
-static double predicted_seconds(void *context, const struct sim_step *step)
+static void batch_inputs(const struct predicted *predicted, const struct sim_step *step, const int place[MOVES], double inputs[])
 {
-    struct predicted *predicted = context;
     const double at[MOVES] = {
         step->decoding * predicted->stages, step->decoding > 0 ? step->decode_cached / step->decoding : 1, step->prompt,
         step->prompt > 0 ? step->prompt_pairs / step->prompt - step->prompt / 2 : 0,
         fmax(step->imbalance, 1), step->begun, predicted->band };
-    double seconds, *const output = &seconds;
     for (int i = 0; i < MOVES; i++)
-        if (predicted->input[i] >= 0)
-            predicted->inputs[predicted->input[i]] = at[i];
-    graph_program_run(predicted->program, predicted->columns, &output, 1);
-    return seconds;
+        if (place[i] >= 0)
+            inputs[place[i]] = at[i];
 }
 
-/* Inputs and a program for a thread that asks for steps. */
+static double predicted_seconds(void *context, const struct sim_step *step)
+{
+    const struct predicted *predicted = context;
+    double inputs[MOVES];
+    batch_inputs(predicted, step, predicted->input, inputs);
+    return point_value(predicted->point, inputs);
+}
+
+/* An evaluator of one's own. The band stays through a run, and so does the imbalance of a single rank. Most steps of
+ * a run have no prompt, and most others have decodes beside one. */
 static void predicted_own(struct arena *arena, struct predicted *predicted)
 {
-    const struct graph *graph = &predicted->graph;
-    predicted->inputs = arena_array(arena, graph->input_count + 1, sizeof *predicted->inputs);
-    predicted->columns = arena_array(arena, graph->input_count + 1, sizeof *predicted->columns);
-    for (size_t i = 0; i < graph->input_count; i++) {
-        predicted->inputs[i] = graph->inputs[i].value;
-        predicted->columns[i] = (struct column){ &predicted->inputs[i], 1 };
+    static const struct interval kinds[POINT_KINDS][MOVES] = {
+        { [RUNNING] = { 1, 1e12 }, [CONTEXT] = { 1, 1e12 }, [FULLEST] = { 1, 1e12 } },
+        { [RUNNING] = { 1, 1e12 }, [CONTEXT] = { 1, 1e12 }, [CHUNK] = { 1, 1e12 }, [DONE] = { 0, 1e12 },
+          [FULLEST] = { 1, 1e12 }, [BEGUN] = { 0, 1e12 } } };
+    const double at[MOVES] = { 1, 1, 0, 0, 1, 0, predicted->band };
+    double values[MOVES] = { 0 };
+    bool vary[MOVES] = { false };
+    struct interval ranges[POINT_KINDS][MOVES] = { 0 };
+    const struct interval *const usual[POINT_KINDS] = { ranges[0], ranges[1] };
+    for (int i = 0; i < MOVES; i++) {
+        const int input = predicted->input[i];
+        if (input < 0)
+            continue;
+        values[input] = at[i];
+        vary[input] = i != BAND && (i != FULLEST || predicted->ranks > 1);
+        for (int kind = 0; kind < POINT_KINDS; kind++)
+            ranges[kind][input] = kinds[kind][i];
     }
-    predicted->program = graph_program_make(arena, NULL, graph, predicted->columns);
+    predicted->point = point_open(arena, &predicted->graph, values, vary, usual, POINT_KINDS);
 }
 
 static bool predicted_list(struct scenario *scenario, struct predicted *predicted,
@@ -212,7 +228,6 @@ static bool predicted_list(struct scenario *scenario, struct predicted *predicte
         if (graph_input(&graph, moves[i]) >= 0)
             vary[graph_input(&graph, moves[i])] = true;
     graph_specialize(arena, &graph, values, vary, &predicted->graph);
-    predicted_own(arena, predicted);
     for (int i = 0; i < MOVES; i++)
         predicted->input[i] = graph_input(&predicted->graph, moves[i]);
     return true;
@@ -230,6 +245,58 @@ struct sim_server simulate_own(struct arena *arena, const struct sim_server *ser
     }
     return own;
 }
+
+/* ---- where the time of a step goes ----------------------------------------------------------- */
+
+struct step_parts {
+    const struct formulas *formulas;
+    const struct predicted *predicted;
+    struct graph graph;             /* in which the batch and the scales of the parts move */
+    int input[MOVES];
+};
+
+bool simulate_parts_open(const struct simulate *simulate, struct step_parts **parts, struct error *error)
+{
+    struct scenario scenario = simulate->scenario;
+    struct values values;
+    const char *text = NAME_simulated_step;
+    *parts = NULL;
+    if (simulate->options.server.seconds != predicted_seconds)
+        return true;
+    if (!values_of_parts(&scenario, &text, 1, &values, error))
+        return false;
+    struct step_parts *open = *parts = arena_alloc(scenario.arena, sizeof **parts);
+    bool *vary = arena_array(scenario.arena, values.graph.input_count + 1, sizeof *vary);
+    for (size_t i = 0; i < values.graph.input_count; i++)
+        vary[i] = values.graph.inputs[i].entry == INPUT_SCALE;
+    for (int i = 0; i < MOVES; i++)
+        if (graph_input(&values.graph, moves[i]) >= 0)
+            vary[graph_input(&values.graph, moves[i])] = true;
+    graph_specialize(scenario.arena, &values.graph, values.inputs, vary, &open->graph);
+    open->formulas = &simulate->scenario.formulas;
+    open->predicted = simulate->options.server.context;
+    for (int i = 0; i < MOVES; i++)
+        open->input[i] = graph_input(&open->graph, moves[i]);
+    return true;
+}
+
+struct breakdown simulate_parts_of(struct arena *arena, const struct step_parts *parts, const struct sim_step *step)
+{
+    struct arena scratch = arena_beside(arena);
+    const struct graph *graph = &parts->graph;
+    struct breakdown found;
+    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    double *nodes = arena_array(&scratch, graph->count + 1, sizeof *nodes);
+    for (size_t i = 0; i < graph->input_count; i++)
+        inputs[i] = 1;
+    batch_inputs(parts->predicted, step, parts->input, inputs);
+    graph_value(&scratch, graph, inputs, nodes, &found.whole);
+    found.at = graph_breakdown(arena, parts->formulas, graph, 0, nodes, &found.count);
+    arena_free(&scratch);
+    return found;
+}
+
+/* ---- the server of a prediction -------------------------------------------------------------- */
 
 /* What a layout has and a scheduler's rules do not know is refused: the times would be of another
  * server. */
@@ -292,7 +359,9 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
     sim_set(server, "even-stages", values.at[EVEN]);
     server->synchronous = !(values.at[AHEAD] > 0);
     predicted->stages = values.at[STAGES];
+    predicted->ranks = can & SCHEDULER_RANKS ? values.at[RANKS] : 1;
     predicted->band = 1;
+    predicted_own(scenario->arena, predicted);
     *token_bytes = values.at[BYTES];
     server->seconds = predicted_seconds;
     server->context = predicted;

@@ -64,6 +64,8 @@ static const struct option pool_list[] = {
     { "router", "NAME", OPTION_CHOICE, .choices = router_names,
       .otherwise = "least-tokens or least-pending, by scheduler",
       .help = "how requests are routed to replicas" },
+    { "refresh", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-9, .high = 1e6, .bare = "s", .otherwise = "always up to date",
+      .help = "interval at which the router looks at the replicas' load" },
     { "prefill-replicas", "N", OPTION_COUNT, .low = 1,
       .help = "prefill replicas; the others only decode" },
     { "prefill-on", "NAME", OPTION_TEXT, .otherwise = "--on", .help = "machine of the prefill replicas" },
@@ -92,6 +94,8 @@ static const struct option load_list[] = {
       .help = "factor on the arrival rate" },
     { "rate", "RATE", OPTION_QUANTITY, .unit = "1/s", .low = 1e-6, .high = 1e9, .otherwise = "the trace's",
       .help = "requests per second to all replicas" },
+    { "isl", "N", OPTION_TEXT, .otherwise = "the trace's", .help = "new tokens of a prompt, as isl= of a description" },
+    { "osl", "N", OPTION_TEXT, .otherwise = "the trace's", .help = "output tokens of a request, as osl=" },
     { "users", "N", OPTION_COUNT, .low = 1,
       .help = "closed loop: N users send the requests one after another" },
     { "concurrency", "N", OPTION_COUNT, .low = 1, .high = 1000000000,
@@ -134,6 +138,7 @@ static const struct option search_list[] = {
 
 static const struct option file_list[] = {
     { "requests", "FILE", OPTION_FILE, .help = "write a CSV line per request; - for the terminal" },
+    { "training-rows", "FILE", OPTION_FILE, .help = "write rows for llm-d: what a router saw at each request" },
     { "series", "FILE", OPTION_FILE, .help = "write the numbers of waiting and running requests over time" },
     { "every", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-9,
       .otherwise = "a 200th of the trace", .help = "interval between lines of --series" },
@@ -141,8 +146,8 @@ static const struct option file_list[] = {
       .help = "write steps and requests as trace events for Perfetto" },
     { 0 } };
 
-static const struct option_group server_options = { "Replica", server_list },
-                                 kv_options = { "Cache", cache_list },
+const struct option_group simulate_server_options = { "Replica", server_list };
+static const struct option_group kv_options = { "Cache", cache_list },
                                  pool_options = { "Deployment", pool_list },
                                  load_options = { "Load and limits", load_list },
                                  search_options = { "Several runs", search_list },
@@ -159,11 +164,6 @@ static bool description_key(size_t at, struct option *key)
     return true;
 }
 
-static const struct instead instead[] = {
-    { "isl", "the trace has the lengths: poisson:rate=5,input=4000,output=500" },
-    { "osl", "the trace has the lengths: poisson:rate=5,input=4000,output=500" },
-    { NULL, NULL } };
-
 const struct verb verb_simulate = {
     "simulate", "TRACE | poisson:rate=5,...",
     "Replay a trace through an engine's scheduler: TTFT, TPOT, goodput, queues.",
@@ -171,10 +171,11 @@ const struct verb verb_simulate = {
       "chalkline simulate poisson:rate=2,count=2000,input=1000,output=200 --model llama-3.1-8b "
       "--on h100-sxm --gpus 1",
       "chalkline simulate trace.csv --model qwen3-32b --on h200-sxm --gpus 2 --ttft 2s --min-gpus" },
-    { &server_options, &layout_options, &kv_options, &pool_options, &arrival_options, &load_options, &search_options, &file_options,
+    { &simulate_server_options, &layout_options, &kv_options, &pool_options, &arrival_options, &load_options, &search_options, &file_options,
       &listen_options, &metrics_options,
       &model_options, &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options,
       &assume_options, &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
     ANSWERS(answer_simulate), .ask = ask_simulate, .divided = true,
+    .main = (const char *const[]){ "verdict", "requests_per_s", "output_rate", "ttft.mean", "tpot.mean", "busy", NULL },
     .key_title = "Requests by description: poisson:KEY=VALUE,... (also gamma and constant)",
-      .key = description_key, .instead = instead };
+      .key = description_key };

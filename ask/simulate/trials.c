@@ -120,8 +120,11 @@ static bool add_rent(const struct simulate *simulate, struct trial *runs, size_t
 static uint64_t question_of(const struct simulate *simulate, const struct trial *runs, size_t count)
 {
     const struct trace *trace = &simulate->trace;
-    uint64_t hash = hash_numbers(scenario_hash(&simulate->scenario), trace->arrival, trace->count);
-    for (size_t i = 0; i < trace->count; i++)
+    const struct trace_sums sums = trace_sums_of(trace);
+    const double drawn[] = { sums.prompts, sums.outputs, sums.last };
+    uint64_t hash = scenario_hash(&simulate->scenario);
+    hash = trace->source ? hash_numbers(hash, drawn, 3) : hash_numbers(hash, trace->arrival, trace->count);
+    for (size_t i = 0; i < trace->count && !trace->source; i++)
         hash = hash_mix(hash_mix(hash, trace->prompt[i]), trace->output[i]);
     for (size_t i = 0; i < count; i++)
         hash = hash_numbers(hash, &runs[i].variation.scale, 1);

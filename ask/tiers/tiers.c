@@ -257,4 +257,6 @@ const struct verb verb_tiers = {
     { "chalkline tiers deepseek-v3 --on gb200-nvl72 --context 32768",
       "chalkline tiers llama-3.3-70b --on h100-sxm --plot tiers.svg" },
     { SERVING_OPTIONS, &table_options, &plot_options, &report_options, &output_options },
-    ANSWERS(answer_tiers), .ask = ask_tiers };
+    ANSWERS(answer_tiers), .ask = ask_tiers,
+    .main = (const char *const[]){ NAME_kv_stored, NAME_recompute_pause_time, NAME_recompute_pause_cost,
+                                   NAME_cheapest_pause_cost, NAME_sequences_that_fit, NULL } };

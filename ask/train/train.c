@@ -161,4 +161,6 @@ const struct verb verb_train = {
       "chalkline train deepseek-v3 --on h800-sxm --gpus 2048 --plan --csv" },
     { &train_options, &run_options, &layout_options, &model_options, &machine_options, &weight_options,
       &assume_options, &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
-          ANSWERS(answer_train), .ask = ask_train, .divided = true };
+          ANSWERS(answer_train), .ask = ask_train, .divided = true,
+    .main = (const char *const[]){ "best.layout", "best." NAME_train_step, "best." NAME_train_mfu,
+                                   "best." NAME_train_duration, "best." NAME_train_run_cost, NULL } };

@@ -648,4 +648,5 @@ const struct verb verb_why = {
     { "chalkline why bound_step --model deepseek-v3 --on gb200-nvl72",
       "chalkline why predicted_tpot --model llama-3.3-70b --on h100-sxm --batch 64",
       "chalkline why inference_tokens --deep" },
-    { &why_options, ANSWER_OPTIONS, &plot_options, &report_options, &output_options }, ANSWERS(answer_why), .ask = ask_why };
+    { &why_options, ANSWER_OPTIONS, &plot_options, &report_options, &output_options }, ANSWERS(answer_why), .ask = ask_why,
+    .main = (const char *const[]){ "value", "numbers", NULL } };

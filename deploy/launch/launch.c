@@ -122,7 +122,8 @@ static const char *gguf_type(const struct launch *launch, const char *type)
     for (size_t i = 0; i < sizeof plain / sizeof *plain && !known; i++)
         if (name_same(type, plain[i]))
             return plain[i];
-    return known ? file_type_name(known) : NULL;
+    const char *name = known ? file_type_name(known) : NULL;
+    return name ? arena_copy(launch->arena, name, strcspn(name, "+")) : NULL;     /* variations are in no file's name */
 }
 
 /* What files of the model are called before their type: as in the repository of GGUF files that was named, else the

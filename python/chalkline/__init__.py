@@ -16,7 +16,7 @@ from ._library import Error, progress, version as __version__
 from ._models import Compiled, StepModel, compile
 from ._verbs import VERBS as _VERBS
 
-# `import` is a word of Python, so its function is `import_`.
-_functions = {name + "_" * _keyword.iskeyword(name): _verb(name) for name in _VERBS}
+# `import` is a word of Python, so its function is `import_`; `step-time` is `step_time`.
+_functions = {name.replace("-", "_") + "_" * _keyword.iskeyword(name): _verb(name) for name in _VERBS}
 globals().update(_functions)
 __all__ = ["Answer", "Compiled", "Error", "Record", "StepModel", "Table", "compile", "progress", *_functions]

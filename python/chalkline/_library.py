@@ -18,6 +18,11 @@ class Batch(ctypes.Structure):
         "sequences", "decoding", "decode_cached", "drafts", "prompt", "prompt_cached", "prompt_pairs", "begun", "imbalance")]
 
 
+class Part(ctypes.Structure):
+    """struct chalkline_part"""
+    _fields_ = [("name", ctypes.c_char_p), ("seconds", ctypes.c_double)]
+
+
 def _load():
     """The library beside this file; CHALKLINE_LIBRARY names another one."""
     beside = pathlib.Path(__file__).with_name("libchalkline.so.0")
@@ -38,7 +43,8 @@ for _name, _result, _arguments in (
         ("compiled_free", None, (_pointer,)),
         ("step_open", ctypes.c_int, (_pointer, _text, _to, ctypes.POINTER(Said))),
         ("batch_add", None, (ctypes.POINTER(Batch), _number, _number, ctypes.c_int)),
-        ("step", _number, (_pointer, ctypes.POINTER(Batch), ctypes.POINTER(_number))), ("step_close", None, (_pointer,))):
+        ("step", _number, (_pointer, ctypes.POINTER(Batch), ctypes.POINTER(_number))),
+        ("step_parts", ctypes.c_size_t, (_pointer, ctypes.POINTER(Batch), ctypes.POINTER(Part), ctypes.c_size_t)), ("step_close", None, (_pointer,))):
     getattr(functions, "chalkline_" + _name).restype = _result
     getattr(functions, "chalkline_" + _name).argtypes = _arguments
 

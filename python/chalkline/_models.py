@@ -101,6 +101,15 @@ def compile(rows, over, *, gradient=False, **options):
     return Compiled(rows, over, gradient, options)
 
 
+def _batch_of(prompts, decodes, drafts):
+    batch = _library.Batch()
+    for tokens, cached in prompts:
+        _call.chalkline_batch_add(batch, tokens, cached, 0)
+    for cached in decodes:
+        _call.chalkline_batch_add(batch, 1 + drafts, cached, 1)
+    return batch
+
+
 class StepModel:
     """The time of a step of a replica, for schedulers and simulators: the function that `simulate` uses.
 
@@ -122,9 +131,12 @@ class StepModel:
 
     def interval(self, prompts=(), decodes=(), drafts=0):
         """(seconds, low, high): the step with the ends of its 80 % interval."""
-        batch, ends = _library.Batch(), (ctypes.c_double * 2)()
-        for tokens, cached in prompts:
-            _call.chalkline_batch_add(batch, tokens, cached, 0)
-        for cached in decodes:
-            _call.chalkline_batch_add(batch, 1 + drafts, cached, 1)
-        return _call.chalkline_step(self._at, batch, ends), ends[0], ends[1]
+        ends = (ctypes.c_double * 2)()
+        return _call.chalkline_step(self._at, _batch_of(prompts, decodes, drafts), ends), ends[0], ends[1]
+
+    def parts(self, prompts=(), decodes=(), drafts=0):
+        """{row: seconds}: where the time of the step goes, the largest part first. They add up to it."""
+        batch, room = _batch_of(prompts, decodes, drafts), 0
+        while (count := _call.chalkline_step_parts(self._at, batch, parts := (_library.Part * room)(), room)) > room:
+            room = count
+        return {part.name.decode(): part.seconds for part in parts[:count]}
