@@ -28,7 +28,7 @@ JOBS      = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 CHALK    := $(addprefix formulas/,$(shell cat formulas/order.txt))
 TABLES   := $(sort $(wildcard data/*.csv))
 # Built in as they are: what is read with the same readers as a user's, and the layouts of answers.
-TEXTS    := data/prices.csv data/families.csv data/built_like.csv data/file_types.csv data/tensor_classes.csv $(sort $(wildcard data/workloads/*.workload data/layouts/*.layout) $(shell find ask deploy lecture meter lab -name '*.template' -o -name '*.report'))
+TEXTS    := data/prices.csv $(sort $(wildcard data/prices/*.csv)) data/families.csv data/built_like.csv data/file_types.csv data/tensor_classes.csv $(sort $(wildcard data/workloads/*.workload data/layouts/*.layout) $(shell find ask deploy lecture meter lab -name '*.template' -o -name '*.report'))
 LANES    := portable $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
 SETS     := scalar $(LANES)
 # X_page.c stands in the place of X.c in the page.
@@ -45,12 +45,14 @@ WIRE     := $(wildcard serve/live/*.c meter/watch/*.c) $(filter-out meter/measur
 # What other programs call, over all of these.
 CALLS    := $(wildcard library/*.c)
 LIBRARY  := $(BASE) $(ROWS) $(foreach room,$(ROOMS),$(call sources,$(room))) $(WEB) $(WIRE) $(CALLS)
-OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/compiled_%.o) $(LANES:%=$(B)/meter/measure/kernels_%.o) \
+OBJECTS  := $(LIBRARY:%.c=$(B)/%.o) $(SETS:%=$(B)/rows/run_%.o) $(LANES:%=$(B)/meter/measure/kernels_%.o) \
             $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/embedded_data.o $(B)/embedded_page.o $(B)/embedded_words.o
 # The command line, twice: without and with what listens or calls.
 BOTH     := $(patsubst %.c,$(B)/%.o,$(filter-out cli/companion.c cli/net.c,$(wildcard cli/*.c)))
 CLI      := $(BOTH) $(B)/cli/companion.o
 NET      := $(BOTH) $(B)/cli/net.o
+# Short cuts of the simulator's core, the long way: tests/check_worlds.sh.
+PLAIN    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/plain/*.c))
 TESTS    := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*_test.c))
 BENCH    := $(B)/bench/bench
 
@@ -69,6 +71,9 @@ $(B)/chalkline: $(CLI) $(B)/objects.a | $(B)/chalkline-net
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
 $(B)/chalkline-net: $(NET) $(B)/objects.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(CLIENT) $(LIBS)
+
+$(B)/chalkline-plain: $(CLI) $(PLAIN) $(B)/objects.a
+	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 # Ranks of mpirun (MPI=1): one object in the place of the archive's.
 $(B)/chalkline-mpi: $(CLI) $(B)/base/ranks_mpi.o $(B)/objects.a
@@ -108,7 +113,7 @@ $(B)/commit: always
 $(B)/serve/report.o: $(B)/commit
 $(B)/serve/report.o: FLAGS += -DCHALKLINE_COMMIT='"$(shell git rev-parse --short HEAD 2>/dev/null)"'
 
-# ---- once per instruction set: the interpreter's inner loops, and compiled rows -------------
+# ---- once per instruction set: the interpreter's inner loops ---------------------------------
 set_scalar   := -DSCALAR
 set_portable := -DLANES=2
 set_avx2     := -DLANES=4 -mavx2
@@ -122,26 +127,18 @@ $(LANES:%=$(B)/meter/measure/kernels_%.o): $(B)/meter/measure/kernels_%.o: meter
 	@mkdir -p $(@D)
 	@echo $(CC) $< for $*; $(CC) $(FLAGS) -ffp-contract=fast -MMD -MP $(set_$*) $(if $(filter avx%,$*),-mfma) -DSET=$* -c $< -o $@
 
-CODEGEN := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(filter-out rows/compiled.c,$(ROWS))) \
-        $(SETS:%=$(B)/rows/run_%.o) $(B)/embedded_words.o
-$(B)/codegen: tools/codegen.c $(CODEGEN)
-	@$(CC) $(FLAGS) $^ -o $@ -lm
-$(B)/compiled.c: $(B)/codegen formulas/compiled $(CHALK)
-	@echo write $@; $(B)/codegen formulas/compiled $(CHALK) > $@ || { rm -f $@; exit 1; }
-$(LANES:%=$(B)/compiled_%.o): $(B)/compiled_%.o: $(B)/compiled.c $(B)/flags
-	@echo $(CC) $< for $*; $(CC) $(FLAGS) -MMD -MP $(set_$*) -DSET=$* -c $< -o $@
-
 # ---- the names of rows, for C ------------------------------------------------------------------
 # NAME_chips is "chips", ROW_chips its number in reading order: a misspelt row does not compile.
 build/row_names.h: tools/row_names.sh formulas/order.txt $(CHALK)
 	@mkdir -p $(@D); sh tools/row_names.sh $(CHALK) > $@.new && mv $@.new $@
 
 # ---- formulas and data inside the binary, as the build has read them ---------------------------
-$(B)/formulas: tools/formulas.c $(CODEGEN)
+READERS  := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(ROWS)) $(SETS:%=$(B)/rows/run_%.o) $(B)/embedded_words.o
+$(B)/formulas: tools/formulas.c $(READERS)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/built_in_formulas.c: $(B)/formulas $(CHALK) formulas/order.txt
 	@echo write $@; $(B)/formulas $(CHALK) > $@ || { rm -f $@; exit 1; }
-$(B)/sheets: tools/sheets.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/catalog/catalog.o $(B)/catalog/device_name.o $(B)/catalog/instance.o $(B)/catalog/devices.o $(B)/catalog/formats.o
+$(B)/sheets: tools/sheets.c $(READERS) $(B)/built_in_formulas.o $(B)/catalog/catalog.o $(B)/catalog/device_name.o $(B)/catalog/instance.o $(B)/catalog/devices.o $(B)/catalog/formats.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/built_in_sheets.c: $(B)/sheets $(TABLES)
 	@echo write $@; $(B)/sheets $(TABLES) > $@ || { rm -f $@; exit 1; }
@@ -154,15 +151,16 @@ $(B)/embedded_words.c: $(B)/embed formulas/synonyms.txt
 $(B)/embedded_data.c: $(B)/embed $(TEXTS)
 	@$(B)/embed embedded_data $(TEXTS) > $@
 # The same, packed for the page, without tables that it never reads.
-$(B)/packed: tools/packed.c $(CODEGEN) $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/catalog/packed.o $(B)/catalog/devices.o
+$(B)/packed: tools/packed.c $(READERS) $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/catalog/packed.o $(B)/catalog/devices.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
 $(B)/packed.c: $(B)/packed $(TABLES)
 	@echo write $@; $(B)/packed $(filter-out $(TEXTS) data/grids.csv data/caching.csv data/priors.csv data/targets.csv data/metrics.csv \
 		data/finetunes.csv data/loss_laws.csv data/slips.csv data/instances.csv data/shapes.csv data/ollama.csv \
-		data/tuned.csv data/name_words.csv,$(TABLES)) \
+		data/tuned.csv data/name_words.csv data/disclosures.csv data/disclosure_kinds.csv data/triggers.csv,$(TABLES)) \
 		--without formulas/lecture/design.chalk \
 		--without formulas/prices/priors.chalk \
 		--without formulas/prices/bill.chalk \
+		--without formulas/prices/market.chalk \
 		--without formulas/serving/peers.chalk \
 		--without formulas/serving/watch.chalk \
 		--without formulas/prices/ownership.chalk > $@ || { rm -f $@; exit 1; }
@@ -214,9 +212,9 @@ tests/emit/node_modules/.package-lock.json: tests/emit/package-lock.json
 FITS     := $(if $(wildcard /usr/include/cminpack-1/cminpack.h),$(B)/fit $(B)/fit-mpi)
 RANKED   := $(if $(shell command -v mpicc),$(B)/chalkline-mpi $(FITS))
 # Scripts whose head says "Long:" run in tests-long alone.
-tests: $(B)/chalkline $(B)/tools/convert.o $(SHARE) $(TESTS) $(RANKED) $(if $(and $(filter build/gcc,$(B)),$(shell command -v python3)),python)  ## build and run the tests, without setting up
+tests: $(B)/chalkline $(B)/chalkline-plain $(if $(filter build/gcc,$(B)),tools/convert,$(B)/tools/convert.o) $(SHARE) $(TESTS) $(RANKED) $(if $(and $(filter build/gcc,$(B)),$(shell command -v python3)),python)  ## build and run the tests, without setting up
 	@CHALKLINE=$(B)/chalkline tests/run.sh $(TESTS)
-tests-long: $(B)/chalkline $(ENGINE) $(SCHEMAS)
+tests-long: $(B)/chalkline $(B)/chalkline-plain $(ENGINE) $(SCHEMAS)
 	@CHALKLINE=$(B)/chalkline SCRIPTS="$$(grep -l '^# Long:' tests/check_*.sh | tr '\n' ' ')" tests/run.sh
 
 # What the second compiler makes of floating point, of threads and of processes, a few tests tell.
@@ -259,7 +257,7 @@ $(BENCHES): $(B)/bench/%: bench/%.c $(B)/objects.a
 	@mkdir -p $(@D)
 	@$(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
-bench:                          ## speeds as ratios: compiled and interpreted rows, start-up
+bench:                          ## speeds as ratios: rows and the same by hand, start-up
 	@tools/setup.sh core bench
 	@$(MAKE) --no-print-directory -s $(BENCH) $(BENCHES) chalkline
 	@set -e; for one in $(BENCH) $(BENCHES) bench/start.sh; do $$one; done

@@ -21,7 +21,7 @@ fail() {
 chalkline >help
 awk 'length($0) > 80' help | grep . && fail 'lines of more than 80 columns'
 COLUMNS=1000 chalkline | sed -n 's/^            \(chalkline .*\)/\1/p' >examples
-sed -n 's/^  \([a-z]\{2,9\}\) .*/\1/p' help | grep -v '^language$' >verbs
+sed -n 's/^  \([a-z-]\{2,9\}\) .*/\1/p' help | grep -v '^language$' >verbs
 [ -z "$(sort verbs | uniq -d)" ] || fail 'a verb is listed twice' verbs
 [ "$(wc -l <verbs)" = "$(wc -l <examples)" ] || fail 'a verb has no example' verbs
 while read -r line; do

@@ -62,6 +62,17 @@ if [ -x "$fit-mpi" ]; then
     compare "$fit" training data/measured.csv
     compare "$fit" kernels data/measured.csv
     compare "$fit" calibration data/measured.csv
+    # held ROW=VALUE MESSAGE STATUS: a row that is no constant is set, and one that is not there is named.
+    held() {
+        "$fit" training --hold "$1" data/measured.csv >"$here/out" 2>"$here/err"
+        status=$?
+        [ $status = "$3" ] || say "--hold $1: exit status $status"
+        [ -z "$2" ] || grep -q "$2" "$here/err" || { say "--hold $1: without '$2'"; cat "$here/err"; }
+    }
+    held host_hidden=1 "" 0
+    held host_hiden=1 'fit: --hold host_hiden=1: ROW=VALUE, with the name of a row' 1
+    held host_hidden=7 'fit: no points that a row predicts, the first since .*host_hidden' 1
+    held host_hidden 'fit: --hold host_hidden: ROW=VALUE' 1
 else
     echo "skipped: needs cminpack"
 fi

@@ -60,18 +60,29 @@ peers() {
     done
 }
 
-# Each source, model and machine left out of the fit in turn, and scored by it.
+# What to expect, by class: measured servers, other ones, and what measured loads of one's own bring on the two newest
+# sheets; then the lines of the fit.
 left_out() {
-    $FIT servers source $POINTS >"$here/fit"
-    grep '  median .* in ' "$here/fit" >"$here/sources"
-    grep '^source left out ' "$here/fit" >"$here/lines"
-    for way in model machine ''; do
-        $FIT servers $way $POINTS >"$here/fit"
-        grep '  median ' "$here/fit" >>"$here/lines"
+    $FIT servers pair $POINTS >"$here/fit"
+    for n in '' 1 3; do
+        for file in $POINTS; do
+            case $file in *serving_points_2.csv | *mlenergy_2.csv)
+                "$CHALKLINE" check --measured "$file" ${n:+--calibrate $n} --csv ;;
+            esac
+        done >"$here/own$n"
     done
-    printf 'Errors in per cent, by source:\n\n'
-    fence "$here/sources"
-    printf '\nAnd by what ran:\n\n'
+    echo "Medians over rows; in brackets the mean over clusters of the cluster's median, where each counts once. For one server of
+your own the number in brackets is the fairer guess."
+    echo
+    echo '| what | measured servers, in the fit | **other servers, left out** | two sheets, in the fit | after one measured load | after three | clusters: all, new |'
+    echo '|---|---:|---:|---:|---:|---:|---:|'
+    grep ' rows  median ' "$here/fit" |
+        awk -v none="$here/own" -v one="$here/own1" -v three="$here/own3" -f tools/expect.awk
+    printf '\nThe lines of the fit (`all` clusters, `before`: those open when the formulas were chosen, `new`: the others, `fit`: nothing left out;\n`c`: the number in brackets; *one of their own*: a band with the other rows of the cluster among those it is made of):\n\n'
+    grep ' rows  median \| band of the others ' "$here/fit" >"$here/lines"
+    fence "$here/lines"
+    printf '\nAnd each cluster, with its network on its machine left out of the fit; at the end the day since when it has been open,\nor that it was in view of those who chose the formulas:\n\n'
+    grep '^cluster ' "$here/fit" | sed 's/^cluster //' >"$here/lines"
     fence "$here/lines"
 }
 

@@ -8,7 +8,7 @@ build=${1:?a build, for example build/gcc}
 find "$build" -name '*.o' | while read -r object; do
     file=${object#"$build"/}
     case $file in
-    cli/companion.o) ;;                         # it stands for what is in chalkline-net
+    cli/companion.o | tests/*) ;;               # they stand for what is in chalkline-net and in sim/
     */run_*) echo "$object" ;;                  # once for each instruction set, of one source
     */*) if [ -f "${file%.o}.c" ]; then echo "$object"; fi ;;
     esac

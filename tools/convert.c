@@ -1,8 +1,10 @@
 /* convert FILE -- write a sheet of measurements, or what a benchmark tool wrote, in the columns of the schema
  * (docs/formats.md).
  *
- * Which sheets and tools: the files of data/layouts. FILE "-" is standard input. */
+ * Which sheets and tools: the files of data/layouts. FILE "-" is standard input. Columns of a sheet that nothing reads
+ * stand at the end, behind the empty column "unread", and are listed on standard error. */
 #include "score/benchmark.h"
+#include "score/layout.h"
 
 #include <stdio.h>
 
@@ -18,13 +20,26 @@ static bool convert(struct arena *arena, const char *path, struct buffer *out, s
 {
     enum { LIMIT = 64 << 20 };
     struct text text;
-    struct csv csv;
+    struct csv csv, sheet;
+    int *unread;
     if (!file_read(arena, path, LIMIT, &text, error) || !benchmark_open(arena, path, text, NULL, &csv, error))
         return false;
-    for (size_t i = 0; i < csv.columns * (csv.rows + 1); i++) {
-        csv_write_cell(out, csv_at(&csv, i));
-        buffer_print(out, (i + 1) % csv.columns ? "," : "\n");
+    const size_t count = benchmark_unread(arena, path, text, &sheet, &unread);
+    for (size_t row = 0; row <= csv.rows; row++) {          /* the header first, in both */
+        for (size_t at = 0; at < csv.columns; at++) {
+            buffer_print(out, at ? "," : "");
+            csv_write_cell(out, csv_at(&csv, row * csv.columns + at));
+        }
+        buffer_print(out, count ? row ? "," : "," LAYOUT_UNREAD : "");
+        for (size_t i = 0; i < count; i++) {
+            buffer_print(out, ",");
+            csv_write_cell(out, csv_at(&sheet, row * sheet.columns + (size_t)unread[i]));
+        }
+        buffer_print(out, "\n");
     }
+    if (count)
+        fprintf(stderr, "convert: nothing reads these columns, which stand at the end: %s\n",
+                benchmark_unread_names(arena, &sheet, unread, count));
     return true;
 }
 

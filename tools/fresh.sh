@@ -1,7 +1,8 @@
 #!/bin/sh
 # fresh.sh [RELEASE...] -- what README promises on a fresh machine, `make demo` and `make check`, in bare roots of Debian
 # (bookworm and trixie) that have make, git and ca-certificates, nothing of this machine's caches, and no way to npm's
-# registry. Tries the last commit. Mounts and processes of a root live in namespaces that end with the command.
+# registry. Tries the last commit; with CHALKLINE_SHORT the tests take samples of their long lists. Mounts and processes of a
+# root live in namespaces that end with the command.
 #
 # A line for each command: seconds on the clock and of processors, packages, megabytes; its log is in build/fresh. The
 # last line counts. MIRROR=URL: another archive; KEEP=1 leaves the roots, FRESH_ROOTS=DIR says where.
@@ -29,6 +30,7 @@ inside() {
     unshare --mount --pid --fork sh -c '
         mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
         exec chroot "$0" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+            ${CHALKLINE_SHORT:+CHALKLINE_SHORT=1} \
             ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
             sh -c "cd /root/chalkline && $1"' "$root" "$1"
 }

@@ -3,7 +3,7 @@
  * then measured twice.
  *
  * Counts are exact. Times are processor time of the engine (CLOCK=cpu), which other work on the machine stretches
- * by a tenth or two. The clock on the wall is compared only where the engine hardly waited for a processor. */
+ * by a tenth or two. The clock on the wall, which it stretches without limit, has bounds alone. */
 import assert from "node:assert";
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
@@ -36,14 +36,9 @@ async function counters(server) {
   return Object.fromEntries([...text.matchAll(/^llamacpp:(\w+) (\S+)$/gm)].map(([, name, value]) => [name, +value]));
 }
 
-/* Seconds that the threads ran and waited for a processor. */
-function scheduled(server) {
-  const sum = [0, 0];
-  for (const task of readdirSync(`/proc/${server.pid}/task`))
-    readFileSync(`/proc/${server.pid}/task/${task}/schedstat`, "utf8").split(" ").slice(0, 2)
-      .forEach((value, i) => sum[i] += value / 1e9);
-  return sum;
-}
+/* Seconds that the threads ran. */
+const scheduled = server => readdirSync(`/proc/${server.pid}/task`).reduce((sum, task) =>
+  sum + readFileSync(`/proc/${server.pid}/task/${task}/schedstat`, "utf8").split(" ")[0] / 1e9, 0);
 
 const lines = file => readFileSync(file, "utf8").trim().split("\n").map(line => JSON.parse(line));
 const tokens = file => lines(file).reduce((sum, line) =>
@@ -80,7 +75,8 @@ test("parameters, bytes and memory of four files are those that the engine repor
     const { buffers } = await (await fetch(`${server.url}props`)).json();
     assert.equal(facts.params_total, meta.n_params);
     assert.equal(facts.weights_stored, meta.size);
-    const reported = buffers.model + buffers.KV + buffers.compute + buffers.output;
+    /* For tiles 32 weights of q8_0 take 38 bytes in place of 34, which no row has. */
+    const reported = buffers.model + (buffers.AMX ?? 0) * 34 / 38 + buffers.KV + buffers.compute + buffers.output;
     const share = (await eval_("memory_needed") - await eval_("runtime_memory")) / reported - 1;
     t.diagnostic(`${format}, ${experts} experts: ${(reported / 1e6).toFixed(1)} MB reported, computed ${percent(share)}`);
     assert.ok(Math.abs(share) < 0.01, `${file}: ${JSON.stringify(buffers)}, computed ${percent(share)}`);
@@ -164,15 +160,15 @@ test("what was measured is calibrated, and predicts the loads between", async t 
   else assert.ok(Math.max(...errors) < 0.5, `off by ${errors.map(percent)}`);
 });
 
-test("the clock on the wall says the same where the engine has a processor", async t => {
-  const server = await serve(""), [ran, waited] = scheduled(server);
-  const wall = (await chalkline("measure", server.url, "--loads", "1", ...LOAD, "--budget", "3s")).points[0];
-  const [runs, waits] = scheduled(server), share = (waits - waited) / (runs - ran);
-  const cpu = measured.points[0];
-  const text = `TPOT ${(1e3 * wall.tpot.p50).toFixed(1)} ms on the wall, ` +
-               `${(1e3 * cpu.tpot.p50).toFixed(1)} ms of the processor`;
-  if (share > 0.1) t.diagnostic(`not compared: the engine waited ${percent(share)} of the time that it ran; ${text}`);
-  else assert.ok(Math.abs(wall.tpot.p50 / cpu.tpot.p50 - 1) < 0.15, text);
+test("the clock on the wall has room for the work of the engine's processor", async t => {
+  const server = await serve(""), ran = scheduled(server), began = performance.now(), file = at("wall.jsonl");
+  const answer = await chalkline("measure", server.url, "--loads", "1", ...LOAD, "--budget", "3s", "-o", file);
+  const whole = (performance.now() - began) / 1e3, work = scheduled(server) - ran;
+  const requests = lines(file).reduce((sum, line) => sum + line.chunk_times.at(-1), 0);
+  t.diagnostic(`TPOT ${(1e3 * answer.points[0].tpot.p50).toFixed(1)} ms on the wall, ` +
+               `${(1e3 * measured.points[0].tpot.p50).toFixed(1)} ms of the processor`);
+  assert.equal(answer.virtual_clock, false);
+  assert.ok(work < 1.05 * requests + 0.1 && requests < whole, `${work} s of work, ${requests} s of requests in ${whole} s`);
 });
 
 test("a request that is too long, of no token or no JSON is refused, and measure says so", async () => {

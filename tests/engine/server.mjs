@@ -15,8 +15,10 @@ const { SLOTS = 8, LENGTH = 1536, THREADS = 1, CLOCK } = process.env, BATCH = 51
 /* Its log says how large each buffer is: weights, KV cache, compute, output; MiB. */
 const buffers = {};
 function told(level, text) {
-  for (const [, kind, size] of text.matchAll(/CPU\S* +(model|KV|compute|output) buffer size = +([\d.]+) MiB/g))
-    buffers[kind] = (buffers[kind] ?? 0) + +size * 2 ** 20;
+  for (const [, place, kind, size] of text.matchAll(/(CPU\S*|AMX) +(model|KV|compute|output) buffer size = +([\d.]+) MiB/g)) {
+    const of = place === "AMX" ? place : kind;      /* weights that are packed for tiles */
+    buffers[of] = (buffers[of] ?? 0) + +size * 2 ** 20;
+  }
   if (level === "error" || level === "fatal") console.error(text);
 }
 const llama = await getLlama({ gpu: false, build: "never", skipDownload: true, progressLogs: false,

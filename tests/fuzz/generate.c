@@ -38,10 +38,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena arena = { 0 };
     struct trace trace = { 0 }, again;
     struct traffic_plan plan;
+    struct generate_change none = { 0 };
     struct error error = { 0 };
     const char *words = arena_copy(&arena, (const char *)data, size);
     bool file = strstr(words, "lengths") != NULL;
-    if (!file && !generate_read(&arena, words, &plan, &trace, &error)) {
+    if (!file && !generate_read(&arena, words, &none, &plan, &trace, &error)) {
         assert(*error.what && *error.hint);
     } else if (!file && is_small(&plan)) {
         assert(generate_is(words));

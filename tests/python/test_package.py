@@ -199,6 +199,10 @@ class Rows(unittest.TestCase):
         self.assertAlmostEqual(model.step(decodes=[500]), last - first, delta=2e-9)
         value, low, high = model.interval(decodes=[1000] * 8)
         self.assertTrue(low < value < high)
+        parts = model.parts(prompts=[(300, 0)], decodes=[1000] * 8)
+        self.assertAlmostEqual(sum(parts.values()), model.step(prompts=[(300, 0)], decodes=[1000] * 8), delta=1e-12)
+        self.assertGreater(parts["dense_ffn_time"], parts["attention_decode_time"])
+        self.assertEqual(chalkline.StepModel(step_time="1ms", blocks=10).parts(decodes=[5]), {})
 
     def test_refusals(self):
         for refused in (lambda: chalkline.compile("bound_stepp", over=["batch"], model="qwen3-8b", on="h100-sxm"),

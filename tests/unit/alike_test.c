@@ -57,15 +57,16 @@ static void open(struct world *world, size_t round)
     for (size_t i = 0; i < scenario->formulas.count; i++) {
         const struct row *row = formulas_row(&scenario->formulas, i);
         const struct fact *fact = facts_find(&scenario->facts, row_name(row));
-        if (row_table(row) || (fact ? fact->expression != NULL : row_expr(row) != NULL) || draw(&state) < 0.1)
+        uint64_t own = hash_text(HASH_START ^ (round + 1) * 0x9e3779b97f4a7c15u, row_name(row));     /* whatever other rows there are */
+        if (row_table(row) || (fact ? fact->expression != NULL : row_expr(row) != NULL) || draw(&own) < 0.1)
             continue;                               /* what is not given may have a rule of its own */
         facts_set(&scenario->facts, row_name(row),
                   other_value(row, fact ? fact->value : row->value,
-                              1 + (double)(round / COUNT(scenarios) % 8), &state), ORIGIN_GIVEN, "test");
+                              1 + (double)(round / COUNT(scenarios) % 8), &own), ORIGIN_GIVEN, "test");
     }
     facts_set(&scenario->facts, "deployment_chips", 1000 * draw(&state), ORIGIN_GIVEN, "test");
     facts_set(&scenario->facts, "chips", 100 * draw(&state), ORIGIN_GIVEN, "test");
-    facts_set(&scenario->facts, "step_tokens", 1e5 * draw(&state), ORIGIN_GIVEN, "test");
+    facts_set(&scenario->facts, "step_tokens", exp2(17 * draw(&state)), ORIGIN_GIVEN, "test");
     facts_set(&scenario->facts, "attention_dp", 3 * draw(&state), ORIGIN_GIVEN, "test");
     facts_set(&scenario->facts, "prompt_limit", 1e5 * draw(&state), ORIGIN_GIVEN, "test");
     facts_set(&scenario->facts, "stages_balanced", (double)(round / COUNT(scenarios) % 2), ORIGIN_GIVEN, "test");

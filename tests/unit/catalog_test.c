@@ -568,6 +568,15 @@ static void an_engine_has_versions(void **state)
         assert_string_equal(entry->name, rows[i].entry);
         assert_true(rows[i].version ? version && !strcmp(version, rows[i].version) : !version);
     }
+    static const char *const then[][3] = {              /* engine, the version that a sheet states, entry */
+        { "vllm", "0.11.1", "vllm-0.13" }, { "vllm", "0.12.0", "vllm-0.13" }, { "vllm", "v0.13.0rc2", "vllm-0.13" },
+        { "vllm", "0.14.0", "vllm" }, { "vllm", "0.99", "vllm" }, { "vllm", "0.6.3.post1", "vllm-2024" },
+        { "vllm", "nightly", "vllm" }, { "vllm", "", "vllm" }, { "vllm", NULL, "vllm" },
+        { "vllm-2024", "0.12.0", "vllm-2024" }, { "trtllm", "0.12.0", "trtllm-2024" }, { "trtllm", "1.2.0rc6", "trtllm" },
+        { "sglang", "0.5.6.post1", "sglang" }, { "llamacpp", "6918", "llamacpp" }, { "vllm@0.12", "0.19", "vllm@0.12" } };
+    for (size_t i = 0; i < COUNT(then); i++)
+        assert_string_equal(catalog_engine_then(&world->catalog, then[i][0], then[i][1]), then[i][2]);
+    assert_null(catalog_engine_then(&world->catalog, NULL, "0.12"));
     assert_true(catalog_version_order("0.9.2", "0.11") < 0 && catalog_version_order("0.11", "0.11") == 0 &&
                 catalog_version_order("1.0", "0.18.2") > 0);
 }

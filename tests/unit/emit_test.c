@@ -453,7 +453,7 @@ static void engines_refuse(void **state)
         { "deepseek-v3 --on h200-sxm --gpus 16 --set chips=16 --set attention_dp=8 --isl 4000 "
           "--osl 500", "trtllm", "(enable_attention_dp: dp = tp)", "--set attention_dp=1" },
         { "deepseek-v3 --on h200-sxm --gpus 32 --set prefill_attention_dp=3 "
-          "--set prefill_chips=6 --set decode_workers=1 --isl 4000 --osl 500 --ttft 2s "
+          "--set prefill_chips=6 --set prefill_pipeline_parallel=1 --set decode_workers=1 --isl 4000 --osl 500 --ttft 2s "
           "--tpot 30ms", "trtllm", "(enable_attention_dp: dp = tp)", "attention_dp=1" },
         { "qwen3.5-397b-a17b --on h200-sxm --gpus 16 --set chips=16 --set pipeline_parallel=2 "
           "--set draft_tokens=1 --isl 4000 --osl 500", "sglang",

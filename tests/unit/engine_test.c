@@ -281,10 +281,10 @@ enum verdict { FLAT, KINK, AGREES, DIFFERS };
 /* Elasticities, roughly: derivatives times `step` over the value. Two one-sided
  * differences that disagree say that there is a kink (or a sharp bend) within the step;
  * what they disagree by is also how far the central one may be off. */
-static enum verdict judge(double slope, double step, const double value[3], double *central)
+static enum verdict judge(double slope, double step, double exact, const double value[3], double *central)
 {
     double scale = fmax(fabs(value[0]), fmax(fabs(value[1]), fabs(value[2])));
-    double noise = 1e-12 / step;            /* rows that are small differences lose digits */
+    double noise = exact / step;            /* rows that are small differences lose digits */
     if (scale == 0)
         return FLAT;
     double up = (value[2] - value[1]) / scale / step, down = (value[1] - value[0]) / scale / step;
@@ -311,7 +311,8 @@ static void values_beside(const struct world *world, const double *point, size_t
 }
 
 /* A staircase as steep as the step is long looks smooth; a shorter step sees it, or its values are whole
- * numbers. */
+ * numbers. What a search found is exact to some 1e-10 of it, which a short step divides by its length: then a longer
+ * one has to agree. */
 static enum verdict judge_again(const struct world *world, const double *point, size_t output,
                                 size_t input, double slope, double size)
 {
@@ -321,10 +322,15 @@ static enum verdict judge_again(const struct world *world, const double *point, 
         values[side] = arena_array(&arena, world->graph.output_count, sizeof(double));
     values_beside(world, point, input, 1e-7 * size, values);
     const double here[3] = { values[0][output], values[1][output], values[2][output] };
-    enum verdict verdict = judge(slope * size, 1e-7, here, &central);
+    enum verdict verdict = judge(slope * size, 1e-7, 1e-12, here, &central);
     const bool whole = here[0] == floor(here[0]) && here[1] == floor(here[1]) && here[2] == floor(here[2]);
     if (verdict == AGREES || (whole && slope == 0))
         verdict = KINK;
+    if (verdict == DIFFERS) {
+        values_beside(world, point, input, 1e-3 * size, values);
+        verdict = judge(slope * size, 1e-3, 3e-10, (const double[]){ values[0][output], values[1][output], values[2][output] },
+                        &central) == AGREES ? AGREES : DIFFERS;
+    }
     arena_free(&arena);
     return verdict;
 }
@@ -334,7 +340,7 @@ static void compare_slope(const struct world *world, const double *point, size_t
                           struct differences *count)
 {
     double size = point[input] == 0 ? 1 : fabs(point[input]), central = 0;
-    enum verdict verdict = judge(slope * size, 1e-5, value, &central);
+    enum verdict verdict = judge(slope * size, 1e-5, 1e-12, value, &central);
     if (verdict == DIFFERS)
         verdict = judge_again(world, point, output, input, slope, size);
     count->flat += verdict == FLAT;

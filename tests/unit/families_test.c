@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "build/row_names.h"
+#include "catalog/meant.h"
 #include "catalog/catalog.h"
 #include "import/import.h"
 
@@ -50,7 +51,9 @@ static struct counts counts_of(struct facts *facts)
         counts.cache += cell(table, i, NAME_layers_storing) * entries *
                         (2 * cell(table, i, NAME_cache_elements) +
                          cell(table, i, NAME_index_elements) * cell(table, i, NAME_index_bytes));
-        counts.state += cell(table, i, NAME_layers_alike) * cell(table, i, NAME_state_size);
+        counts.state += cell(table, i, NAME_layers_alike) *
+                        (4 * cell(table, i, NAME_state_elements) + 2 * cell(table, i, NAME_state_inputs) +
+                         2 * cell(table, i, NAME_cross_elements));
     }
     return counts;
 }
@@ -212,7 +215,7 @@ static void classes_place_layers(void **state)
         const struct fact_table *table = facts_table(&facts, "layer");
         for (size_t j = 0; j < table->entries; j++) {
             const double count = cell(table, j, NAME_layers_alike), size = cell(table, j, NAME_attention_window);
-            *(cell(table, j, NAME_state_size) > 0 ? &recurrent : size > 0 ? &windowed : &full) += count;
+            *(cell(table, j, NAME_state_elements) + cell(table, j, NAME_state_inputs) > 0 ? &recurrent : size > 0 ? &windowed : &full) += count;
             window = fmax(window, size);
         }
         if (full != cases[i].full || windowed != cases[i].windowed || recurrent != cases[i].recurrent ||
@@ -542,9 +545,26 @@ static void most_outlines_are_read(void **state)
     arena_free(&arena);
 }
 
+/* The end of a class, or a word of a name, tells a model that writes no tokens. */
+static void readers_are_told(void **state)
+{
+    (void)state;
+    static const struct { const char *name, *class, *with; } rows[] = {
+        { "Qwen/Qwen3-Embedding-8B", "Qwen3ForCausalLM", "a vector" }, { "intfloat/e5-mistral-7b-instruct", "", "a vector" },
+        { "BAAI/bge-reranker-v2-gemma", "", "a score" }, { "x", "Qwen2ForSequenceClassification", "a score" },
+        { "nvidia/Llama-3.1-Nemotron-70B-Reward", "", "a score" }, { "x", "LlamaForTokenClassification", "a class for each token" },
+        { "llama-3.1-8b", "LlamaForCausalLM", NULL }, { "gpt2", "GPT2LMHeadModel", NULL }, { "t5-small", "", NULL } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *with = model_reads(rows[i].name, rows[i].class);
+        if (rows[i].with ? !with || strcmp(with, rows[i].with) : with != NULL)
+            fail_msg("%s, %s: '%s'", rows[i].name, rows[i].class, with ? with : "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_are_told),
         cmocka_unit_test(totals_of_the_catalog), cmocka_unit_test(published_totals_are_reached),
         cmocka_unit_test(classes_place_layers), cmocka_unit_test(relatives_are_read_or_refused), cmocka_unit_test(a_sheet_of_the_users),
         cmocka_unit_test(a_second_count_agrees),

@@ -395,11 +395,12 @@ static void bad_descriptions(void **state)
         { "uniform:rate=3", "unknown description of requests 'uniform:rate=3'",
           "poisson, gamma or constant: poisson:rate=5,count=1000" },
         { "poisson:", "poisson: '' is not key=value", "key=value, with the keys rate, peak, period, curve, cv, "
-          "count, duration, input, output, lengths, turns, wait, class, seed" },
+          "count, duration, input or isl, output or osl, lengths, turns, wait or think, class, seed" },
         { "poisson:rate=1,", "poisson: '' is not key=value", NULL },
         { "poisson:rate", "poisson: 'rate' is not key=value", "did you mean rate=?" },
         { "poisson:rats=3", "poisson: unknown key 'rats'", "did you mean rate=?" },
         { "poisson:rate=1,rate=2", "poisson: rate is set twice", "once" },
+        { "poisson:isl=1,input=2", "poisson: input is set twice", "once" },
         { "poisson:rate=5,peak=4", "poisson: invalid peak '4'", NULL },
         { "poisson:rate=5,period=1h", "poisson: period has no effect without peak", NULL },
         { "gamma:rate=5,peak=9", "gamma: peak has no effect without poisson", NULL },
@@ -413,17 +414,17 @@ static void bad_descriptions(void **state)
         { "poisson:rate=5s", "poisson: invalid rate '5s'", NULL },
         { "poisson:rate=5/", "poisson: invalid rate '5/'", NULL },
         { "poisson:cv=2", "poisson: cv has no effect without gamma",
-          "cv: gamma: deviation of the gaps between arrivals over their mean" },
+          "cv: gamma: deviation of the gaps between arrivals over their mean; arrivals= is the same" },
         { "gamma:cv=0", "gamma: invalid cv '0'", NULL },
         { "poisson:count=0", "poisson: invalid count '0'",
-          "a whole number from 1 to 10M (number of sessions)" },
+          "a whole number from 1 to 1e9 (number of sessions)" },
         { "poisson:count=1.5", "poisson: invalid count '1.5'", NULL },
-        { "poisson:count=11M", "poisson: invalid count '11M'", NULL },
+        { "poisson:count=1001M", "poisson: invalid count '1001M'", NULL },
         { "poisson:count=3,duration=3s", "poisson: duration has no effect beside count",
           "duration: time during which sessions arrive, instead of count" },
         { "poisson:duration=0", "poisson: invalid duration '0'", NULL },
         { "poisson:input=0", "poisson: invalid input '0'", "a whole number, "
-          "LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), each from 1 to 10M (new tokens of a prompt)" },
+          "LOW..HIGH, exponential(MEAN) or lognormal(MEAN,cv=X), each from 1 to 10M (new tokens of a prompt; isl= is the same)" },
         { "poisson:input=300..100", "poisson: invalid input '300..100'", NULL },
         { "poisson:input=1.5..3", "poisson: invalid input '1.5..3'", NULL },
         { "poisson:input=normal(100, 10)", "poisson: invalid input 'normal(100, 10)'", NULL },
@@ -443,9 +444,9 @@ static void bad_descriptions(void **state)
         { "poisson:turns=2.5", "poisson: invalid turns '2.5'", NULL },
         { "poisson:turns=geometric(0.5)", "poisson: invalid turns 'geometric(0.5)'", NULL },
         { "poisson:wait=3s", "poisson: wait has no effect without turns",
-          "wait: time from an answer to the next turn" },
+          "wait: time from an answer to the next turn; think= is the same" },
         { "poisson:turns=2,wait=-3s", "poisson: invalid wait '-3s'", "a time, LOW..HIGH, "
-          "exponential(MEAN) or lognormal(MEAN,cv=X), up to 1e6 s (time from an answer to the next turn)" },
+          "exponential(MEAN) or lognormal(MEAN,cv=X), up to 1e6 s (time from an answer to the next turn; think= is the same)" },
         { "poisson:turns=2,wait=3 tokens", "poisson: invalid wait '3 tokens'", NULL },
         { "poisson:class=", "poisson: invalid class ''", "NAME(SHARE)|NAME(SHARE), at "
           "most 8: words of letters, digits, '-', '_' and '.' (classes, in proportion to their shares)" },
@@ -465,7 +466,8 @@ static void bad_descriptions(void **state)
         { "constant:rate=1e-9,count=3", "constant: turn 1 of session 3 has a time of 2000000000",
           "at most 1000000000: fewer turns, or smaller numbers" },
         { "poisson:count=10M,turns=2", "poisson: more than 10000000 requests",
-          "a lower rate or count, a shorter duration, or fewer turns" },
+          "a lower rate or count, a shorter duration, or fewer turns; more without turns, users and --requests, which keep each" },
+        { "poisson:count=20M", "poisson: more than 10000000 requests", NULL },
         { "constant:rate=1e9,duration=1e9", "constant: more than 10000000 requests", NULL },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -481,6 +483,48 @@ static void bad_descriptions(void **state)
     }
     assert_true(generate_is("poisson") && generate_is("gamma:") && generate_is("constant:x"));
     assert_false(generate_is("poisson.csv") || generate_is("") || generate_is("./poisson:x"));
+}
+
+/* ---- names of other verbs, and changes ------------------------------------------------------ */
+
+static bool same_trace(const struct trace *a, const struct trace *b)
+{
+    bool same = a->count == b->count && a->arrivals_cv2 == b->arrivals_cv2 && !a->wait == !b->wait;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = same_bits(a->arrival[i], b->arrival[i]) && a->prompt[i] == b->prompt[i] && a->output[i] == b->output[i] &&
+               (!a->wait || same_bits(a->wait[i], b->wait[i]));
+    return same;
+}
+
+/* Names of options and of rows read as the keys do; a change draws what the changed words draw. */
+static void words_of_other_verbs(void **state)
+{
+    (void)state;
+    static const struct { const char *words, *as; struct generate_change change; } rows[] = {
+        { "poisson:isl=300,osl=40", "poisson:input=300,output=40", { .rate = 0 } },
+        { "poisson: prompt_tokens = exponential(300), output_tokens=9", "poisson:input=exponential(300),output=9", { .rate = 0 } },
+        { "gamma:arrivals=3,turns=2,think=5s", "gamma:cv=3,turns=2,wait=5s", { .rate = 0 } },
+        { "poisson:rate=2", "poisson:rate=2,input=300,output=lognormal(40,cv=1)",
+          { .input = "300", .output = "lognormal(40,cv=1)" } },
+        { "poisson:turns=4", "poisson:turns=4,rate=0.5", { .rate = 2 } },
+        { "poisson:rate=3", "constant:rate=3", { .arrivals = true, .cv2 = 0 } },
+        { "constant:rate=3", "gamma:rate=3,cv=2", { .arrivals = true, .cv2 = 4 } },
+        { "poisson: seed = 5 ,rate=3", "poisson:rate=3,seed=8", { .seed = 3 } },
+        { "poisson:seed=18446744073709551615", "poisson:seed=1", { .seed = 2 } },
+        { "poisson:osl=1k", "poisson:osl=lognormal(1000,cv=0.1)", { .vary = true } },
+        { "constant:osl=1k", "constant:osl=1k", { .vary = true } } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena arena = { 0 };
+        struct trace one, two;
+        struct error error;
+        struct generate_change change = rows[i].change;
+        must(&arena, rows[i].as, &two);
+        if (!generate_changed(&arena, rows[i].words, &change, &one, &error))
+            fail_msg("%s: %s", rows[i].words, error.what);
+        if (!same_trace(&one, &two))
+            fail_msg("%s and %s differ", rows[i].words, rows[i].as);
+        arena_free(&arena);
+    }
 }
 
 /* ---- columns of files ----------------------------------------------------------------------- */
@@ -701,7 +745,7 @@ int main(void)
         cmocka_unit_test(pairs_stay_together),
         cmocka_unit_test(sessions_add_up),
         cmocka_unit_test(one_change_leaves_the_rest),
-        cmocka_unit_test(rates_change), cmocka_unit_test(bad_descriptions),
+        cmocka_unit_test(rates_change), cmocka_unit_test(bad_descriptions), cmocka_unit_test(words_of_other_verbs),
         cmocka_unit_test(columns_come_back),
         cmocka_unit_test(sessions_are_read),
         cmocka_unit_test(many_sessions),

@@ -642,9 +642,42 @@ static void bodies_of_rows(void **state)
 
 /* ---- the time of a step ------------------------------------------------------------------------------ */
 
+static double first_of(struct arena *arena, const char *json, const char *key)
+{
+    struct doc *doc;
+    struct error error;
+    assert_true(json_read(arena, "answer", text_of(json), &doc, &error));
+    const struct doc *list = doc_get(doc, key);
+    assert_true(list && list->first && list->first->kind == DOC_NUMBER);
+    return list->first->number;
+}
+
+/* The parts of a step add up to it, and step-time has the same. */
+static void parts_add_up(struct arena *arena, const struct chalkline_server *server, const struct chalkline_batch *batch,
+                         const char *json, double seconds)
+{
+    enum { MOST = 40 };
+    struct chalkline_part parts[MOST], first;
+    const size_t count = chalkline_step_parts(server, batch, parts, MOST);
+    double sum = 0;
+    struct doc *doc;
+    struct error error;
+    assert_true(count > 5 && count <= MOST);
+    assert_int_equal(chalkline_step_parts(server, batch, &first, 1), count);
+    assert_true(first.name == parts[0].name && first.seconds == parts[0].seconds);
+    assert_true(json_read(arena, "the answer", text_of(json), &doc, &error));
+    for (size_t i = 0; i < count; i++) {
+        sum += parts[i].seconds;
+        assert_true(!i || fabs(parts[i].seconds) <= fabs(parts[i - 1].seconds));
+        assert_true(doc_get(doc_get(doc, "parts"), parts[i].name)->first->number == parts[i].seconds);
+    }
+    assert_true(fabs(sum - seconds) <= 1e-12 * seconds);
+}
+
 static void steps_have_the_time_of_their_row(void **state)
 {
     (void)state;
+    static const char *const ends[] = { "seconds", "low", "high" };
     static const struct { double decodes, context, prompt, done; } list[] = {
         { 1, 1000, 0, 0 }, { 64, 1032, 0, 0 }, { 0, 1, 512, 0 }, { 32, 2000, 256, 1024 } };
     struct chalkline_library *library = chalkline_open(NULL);
@@ -669,8 +702,17 @@ static void steps_have_the_time_of_their_row(void **state)
         if (seconds != figure(&arena, chalkline_json(answer), "simulated_step", "value"))
             fail_msg("%.17g, by eval %.17g: %s", seconds, figure(&arena, chalkline_json(answer), "simulated_step", "value"), ask);
         assert_true(interval[0] < seconds && seconds < interval[1]);
+        chalkline_free(answer);
+        ask = arena_print(&arena, "{\"words\": \"b.csv\", \"model\": \"llama-3.1-8b\", \"on\": \"h100-sxm\", \"gpus\": 1,"
+            " \"parts\": true, \"files\": {\"b.csv\": \"decoding,decode_cached,prompt,prompt_cached\\n%g,%g,%g,%g\\n\"}}", list[i].decodes,
+            list[i].decodes * list[i].context, list[i].prompt, list[i].done);
+        assert_int_equal(chalkline_ask(library, "step-time", ask, &answer), CHALKLINE_ANSWERED);
+        for (int k = 0; k < 3; k++)
+            assert_true(first_of(&arena, chalkline_json(answer), ends[k]) == (k ? interval[k - 1] : seconds));
+        parts_add_up(&arena, server, &batch, chalkline_json(answer), seconds);
         batch.prompt_pairs = i % 2 ? NAN : -1;
         assert_true(isnan(chalkline_step(server, &batch, interval)) && isnan(interval[0]) && isnan(interval[1]));
+        assert_int_equal(chalkline_step_parts(server, &batch, NULL, 0), 0);
         chalkline_free(answer);
     }
     chalkline_step_close(server);

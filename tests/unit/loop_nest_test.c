@@ -93,9 +93,9 @@ static void visit(struct nest *nest, int axis, size_t first, size_t count)
         compare_block(nest, first, count);
         return;
     }
-    for (int turn = 0; turn < 2; turn++) {
+    for (int turn = 0; turn < 3; turn++) {
         for (size_t i = 0; i < nest->graph->input_count; i++)
-            if (nest->at[i] == axis)
+            if (nest->at[i] == axis && draw(nest->seed) < 0.5)          /* the others keep their number */
                 loop_nest_number(nest->loop_nest, i, nest->inputs[i] = draw_in(nest->seed, 0.1, 20));
         loop_nest_enter(nest->loop_nest, axis);
         loop_nest_block(nest->loop_nest, axis);
@@ -114,6 +114,8 @@ static void check_list(const struct graph *graph, const char *set, uint64_t *see
         x[k] = draw_in(seed, 0.1, 20);
     struct nest nest = { .graph = graph, .at = at, .x = x, .seed = seed };
     nest.inputs = arena_array(&arena, graph->input_count + 1, sizeof *nest.inputs);
+    for (size_t i = 0; i < graph->input_count; i++)
+        nest.inputs[i] = graph->inputs[i].value;
     nest.loop_nest = loop_nest_make(&arena, set, graph, at);
     assert_non_null(nest.loop_nest);
     for (size_t first = 0; first < POINTS; first += LOOP_NEST_POINTS) {

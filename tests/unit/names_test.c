@@ -113,44 +113,46 @@ static void names_of_the_list(void **state)
         told += known && ask;
     }
     printf("%zu of %zu names right or rightly asked, %zu another model, %zu answered that should be asked\n", right, count, another, told);
-    assert_true(right >= 330 && another <= 4 && told <= 1);
+    assert_true(right >= 345 && another <= 1 && told <= 1);
     arena_free(&arena);
 }
 
-/* Tags of data/ollama.csv, read as a model with a file type, have the bits of Ollama's own file within 13 %. Nine have not:
- * files that store a head or a tower more (qwen3:0.6b, qwen2.5vl:3b), and models counted by their active weights (gemma3n). */
-static void tags_have_the_bits_of_their_files(void **state)
+/* Tags of data/ollama.csv, read as a model with a file type, are as large as Ollama's own file. Seven are not within 2 %: a
+ * table of words in another type or without a tower (gemma:2b, gemma3n), towers (qwen2.5vl), starcoder2:3b, llava-phi3. */
+static void tags_are_as_large_as_their_files(void **state)
 {
     struct arena arena = { 0 };
     struct csv tags;
     struct text text;
     struct error error;
-    size_t near = 0, encoders = 0;
+    size_t close = 0, near = 0, encoders = 0;
     (void)state;
     assert_true(file_read(&arena, "data/ollama.csv", 1 << 20, &text, &error) &&
                 csv_read(&arena, "data/ollama.csv", text, &tags, &error));
     for (size_t r = 0; r < tags.rows; r++) {
         const char *tag = cell(&tags, r, "tag");
-        const double want = strtod(cell(&tags, r, "bits"), NULL);
+        const double want = strtod(cell(&tags, r, "bytes"), NULL);
         double params, bits;
         const bool known = asked(&arena, tag, &params, &bits, &error);
         if (!known && strstr(error.what, "is an encoder")) {
             encoders++;
             continue;
         }
+        const double off = known && want > 0 ? fabs(bits * params / 8 / want - 1) : 0;
         if (!known)
             print_message("%s: %s (%s)\n", tag, error.what, error.hint);
-        else if (want > 0 && fabs(bits / want - 1) > 0.13)
-            print_message("%s: %.3g bits, the file has %.3g\n", tag, bits, want);
-        near += known && (!(want > 0) || fabs(bits / want - 1) <= 0.13);
+        else if (off > 0.02)
+            print_message("%s: %.4g bytes, the file has %.4g\n", tag, bits * params / 8, want);
+        close += known && off <= 0.005;
+        near += known && off <= 0.02;
     }
-    print_message("%zu of %zu tags have the bits of their file, %zu are encoders\n", near, tags.rows, encoders);
-    assert_true(near >= 247);
+    print_message("%zu and %zu of %zu tags are within 0.5 and 2 %% of their file, %zu are encoders\n", close, near, tags.rows, encoders);
+    assert_true(close >= 220 && near >= 250);
     arena_free(&arena);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(tags_have_the_bits_of_their_files), cmocka_unit_test(names_as_people_type_them), cmocka_unit_test(any_words), cmocka_unit_test(names_of_the_list) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(tags_are_as_large_as_their_files), cmocka_unit_test(names_as_people_type_them), cmocka_unit_test(any_words), cmocka_unit_test(names_of_the_list) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -295,7 +295,7 @@ static void every_number_over_http(void **state)
     static struct key keys[MOST_KEYS];
     const bool all = rounds(1) > 1;
     struct arena arena = { 0 };
-    const struct running server = serve_with(&arena, "--at-once 2");
+    const struct running server = serve_with(&arena, "--at-once 2 --time-limit 5min");
     struct run run = { .keys = keys, .port = server.port };
     read_keys(&run);
     const size_t lines = run_cases(&run, all);

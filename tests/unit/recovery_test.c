@@ -8,7 +8,8 @@
  * stated below; a factor that matters in less than one in twenty servers is told, but not judged. Of twenty
  * settings of two flags the best by the calibrated simulator must be as good as the truly best.
  *
- * Five servers; a hundred with CHALKLINE_LONG. */
+ * Five servers; a hundred with CHALKLINE_LONG; of a sample of three, whose median is one server, only nine of ten are
+ * judged. */
 #define _GNU_SOURCE
 #include "test.h"
 
@@ -309,7 +310,7 @@ static void check_errors(struct tally *tally, int which, const char *what, doubl
     printf("  %s: %zu servers, off by %.1f %% in the median, %.1f %% in nine of ten\n", what, count, 100 * median,
            100 * p90);
     const bool judged = FEW * count >= tally->servers;
-    if (judged && (!(median <= middle) || !(p90 <= most)))
+    if (judged && (!(sample_only() || median <= middle) || !(p90 <= most)))
         fail_msg("%s", what);
 }
 

@@ -336,6 +336,44 @@ static void ranks_are_even(void **state)
         }
 }
 
+/* Two points of the same numbers; the settings of one space have been renumbered. */
+static void same_place(const struct toy *toy, const struct search_space *kept, const struct search_point *a,
+                       const struct search_point *b)
+{
+    assert_true(a->space == b->space && a->load == b->load && a->speed == b->speed && a->throughput == b->throughput);
+    assert_memory_equal(toy->spaces[a->space].settings + a->setting * INPUTS,
+                        kept[b->space].settings + b->setting * INPUTS, INPUTS * sizeof(double));
+}
+
+/* One space after another, each without the settings of the one before: the same result. */
+static void one_by_one(struct toy *toy, const struct search_result *whole)
+{
+    struct search_space kept[2] = { toy->spaces[0], toy->spaces[1] };
+    struct search_result sum = { 0 }, one;
+    struct error error;
+    for (size_t s = 0; s < 2; s++) {
+        assert_true(search_run(&toy->arena, &kept[s], 1, &one, &error));
+        search_keep(&toy->arena, &kept[s], s, &one);
+        search_add(&toy->arena, &sum, &one);
+    }
+    assert_memory_equal(&sum.count, &whole->count, sizeof sum.count);
+    assert_int_equal(sum.front.count, whole->front.count);
+    assert_int_equal(sum.tops.count, whole->tops.count);
+    for (size_t i = 0; i < sum.front.count; i++)
+        same_place(toy, kept, &whole->front.points[i], &sum.front.points[i]);
+    for (size_t i = 0; i < sum.tops.count; i++)
+        same_place(toy, kept, &whole->tops.points[i], &sum.tops.points[i]);
+    assert_int_equal(sum.miss_found, whole->miss_found);
+    assert_int_equal(sum.moved_found, whole->moved_found);
+    if (sum.miss_found) {
+        assert_true(sum.miss_by == whole->miss_by);
+        same_place(toy, kept, &whole->miss, &sum.miss);
+    }
+    for (int l = 0; l < SEARCH_LIMITS; l++)
+        if (sum.moved_found >> l & 1)
+            same_place(toy, kept, &whole->moved[l], &sum.moved[l]);
+}
+
 static void as_the_plain_program(void **state)
 {
     (void)state;
@@ -361,6 +399,7 @@ static void as_the_plain_program(void **state)
             moved += plain.moved_found[l];
         }
         by_ranks(&toy, &result);
+        one_by_one(&toy, &result);
         fronts += result.front.count;
         empty += !result.front.count;
         arena_free(&toy.arena);

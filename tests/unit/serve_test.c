@@ -76,6 +76,9 @@ static const struct {
     { "design", "--power 700W --domain 8", "{\"power\": \"700W\", \"domain\": 8}", "power=700W&domain=8" },
     { "can", "qwen3-14b --on rtx-3060", "{\"words\": \"qwen3-14b\", \"on\": \"rtx-3060\"}",
       "words=qwen3-14b&on=rtx-3060" },
+    { "market", "--model gpt-oss-20b --seller groq --on h100-sxm",
+      "{\"model\": \"gpt-oss-20b\", \"seller\": \"groq\", \"on\": \"h100-sxm\"}",
+      "model=gpt-oss-20b&seller=groq&on=h100-sxm" },
     { "find", "machine balance", "{\"words\": \"machine balance\"}", "words=machine%20balance" },
 };
 
@@ -114,7 +117,7 @@ static void numbers_agree(void **state)
     }
     for (size_t route = ROUTE_VERBS; route < route_count(); route++) {
         const char *verb = route_verb(route)->name;
-        bool there = !strcmp(verb, "import") || !strcmp(verb, "calibrate");     /* they need files */
+        bool there = !strcmp(verb, "import") || !strcmp(verb, "calibrate") || !strcmp(verb, "step-time");   /* they need files */
         for (size_t i = 0; i < COUNT(same); i++)
             there |= !strcmp(same[i].verb, verb);
         if (!there)
@@ -741,6 +744,9 @@ static void answers_are_described(void **state)
         "chalkline quiz --count 40 --seed 6", "chalkline quiz --grade value:problem.2:0=2400 --grade "
         "reason:batch.floor:1=a --grade value:batch.drain:1=3GB",
         "chalkline check --worst 2", "chalkline life deepseek-v3 --served 200T",
+        "chalkline step llama-3.1-8b --on h100-sxm,b200-sxm", "chalkline brief llama-3.1-8b --on h100-sxm,b200-sxm",
+        "chalkline can qwen3-14b --on rtx-4090,rtx-3060,m3-max", "chalkline can qwen3-32b --on rtx-4090,gtx-1060-3gb",
+        "chalkline can --on rtx-4090,rtx-3060", "chalkline eval hbm_bandwidth --on rtx-4090,rtx-3060",
         "chalkline life --loss 1.0", "chalkline life --budget 1e24FLOP --served 0",
         "chalkline deduce prices --draws 1000", "chalkline deduce prices --market gpt-oss-120b",
         "chalkline deduce tests/fixtures/prices/new.csv --diff tests/fixtures/prices/old.csv --draws 1000" };

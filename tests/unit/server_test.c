@@ -89,7 +89,7 @@ static void text_fits(void **state)
     static const struct {
         const struct verb *verb;
         int columns, lines;
-    } screens[] = { { &verb_step, 100, 65 }, { &verb_brief, 80, 44 } };
+    } screens[] = { { &verb_step, 100, 66 }, { &verb_brief, 80, 44 } };
     for (size_t s = 0; s < COUNT(screens); s++)
         for (size_t i = 0; i < COUNT(worlds); i++) {
             struct arena arena = { 0 };

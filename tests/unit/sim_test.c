@@ -583,26 +583,51 @@ static void waits_follow_theory(void **state)
     }
 }
 
+/* Sizes of several distributions, s. */
+static double draw_size(int kind, uint64_t *seed)
+{
+    const double u = draw(seed), v = draw(seed);
+    switch (kind) {
+    case 0: return pow(10, -5 + 9 * u);
+    case 1: return 0.02 + 0.01 * u;
+    case 2: return -0.5 * log(1 - u);
+    case 3: return exp(sqrt(-2 * log(1 - u)) * cos(2 * M_PI * v));     /* lognormal */
+    case 4: return 1e-3 / pow(1 - u, 1 / 1.2);                          /* Pareto: the mean is far above the median */
+    case 5: return v < 0.9 ? 0.01 * (1 + u) : 100 * (1 + u);            /* two that are far apart */
+    default: return 0.25;
+    }
+}
+
+static int in_order(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Quantiles are within 1 % of those of the sizes themselves. */
 static void sketches_are_close(void **state)
 {
     (void)state;
-    enum { SIZES = 20000 };
+    enum { SIZES = 20000, KINDS = 7 };
     static double sizes[SIZES];
     struct sketch *sketch = calloc(1, sizeof *sketch);
     uint64_t seed = 3;
-    for (size_t i = 0; i < SIZES; i++) {
-        sizes[i] = pow(10, -5 + 9 * (double)i / SIZES);
-        size_t other = (size_t)(draw(&seed) * (double)(i + 1));
-        double kept = sizes[other];
-        sizes[other] = sizes[i];
-        sizes[i] = kept;
-    }
-    for (size_t i = 0; i < SIZES; i++)
-        sketch_add(sketch, sizes[i]);
-    for (int k = 0; k <= 100; k++) {
-        double rank = fmax(ceil(k / 100.0 * SIZES) - 1, 0);
-        double right = pow(10, -5 + 9 * rank / SIZES);
-        assert_true(fabs(sketch_quantile(sketch, k / 100.0) / right - 1) < 0.0101);
+    for (int kind = 0; kind < KINDS; kind++) {
+        double sum = 0;
+        *sketch = (struct sketch){ 0 };
+        for (size_t i = 0; i < SIZES; i++) {
+            sizes[i] = draw_size(kind, &seed);
+            sum += sizes[i];
+            sketch_add(sketch, sizes[i]);
+        }
+        qsort(sizes, SIZES, sizeof *sizes, in_order);
+        for (int k = 0; k <= 1000; k++) {
+            const double right = sizes[(size_t)fmax(ceil(k / 1000.0 * SIZES) - 1, 0)];
+            if (right > 1e-6 && fabs(sketch_quantile(sketch, k / 1000.0) / right - 1) > 0.0101)
+                fail_msg("distribution %d, quantile %g: %g, exactly %g", kind, k / 1000.0,
+                         sketch_quantile(sketch, k / 1000.0), right);
+        }
+        assert_true(sketch->most == sizes[SIZES - 1] && fabs(sketch_mean(sketch) * SIZES / sum - 1) < 1e-12);
     }
     free(sketch);
 }

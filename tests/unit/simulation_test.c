@@ -533,6 +533,12 @@ static void pools_by_hand(void **state)
     run(&arena, &trace, &options, &result);
     assert_float_equal(result.first_token[0], linear(&usual_cost, &prompt) + 0.002 + 500 * 1e5 / 1e9, 1e-12);
     assert_float_equal(result.completed[0], now, 1e-9);
+    options.server.stages = options.split.server.stages = 2;
+    for (int after = 0; after < 2; after++) {
+        options.split.first_after = after;
+        run(&arena, &trace, &options, &result);         /* of the gaps that its user sees, the transfer is the first */
+        assert_float_equal(result.gaps->sum, result.completed[0] - result.first_token[0], 1e-9);
+    }
     arena_free(&arena);
 }
 
@@ -554,6 +560,148 @@ static void pools_share_the_link(void **state)
         assert_float_equal(result.completed[i] - result.first_token[i],
                            2 * 256e6 / 1e9 + linear(&usual_cost, &both), 1e-9);
     arena_free(&arena);
+}
+
+/* ---- routers that look now and then ----------------------------------------------------------- */
+
+/* Looking at every request is to see every queue; one look at empty replicas of equal requests, and then counting what was
+ * sent, is to take turns. */
+static void looks_at_both_ends(void **state)
+{
+    (void)state;
+    static const struct scheduler *const some[] = { &scheduler_sarathi, &scheduler_vllm_v1, &scheduler_sglang,
+                                                    &scheduler_trtllm };
+    static const char *const words[] = { "poisson:rate=60,count=3000,input=1..900,output=exponential(100),seed=5",
+                                         "poisson:rate=60,count=3000,input=500,output=100,seed=5" };
+    for (size_t k = 0; k < 4 * COUNT(some); k++) {
+        struct arena arena = { 0 };
+        struct trace trace;
+        struct sim_options options = usual_options();
+        struct sim_result known, often, turns, once;
+        const bool failing = k / 2 % 2;
+        options.server.scheduler = some[k / 4];
+        options.replicas = 11;
+        options.router = k % 2 ? ROUTER_LEAST_TOKENS : ROUTER_LEAST_PENDING;
+        options.fails_every = failing ? 60 : 0;
+        options.restart = 3;
+        generate(&arena, words[0], &trace);
+        run(&arena, &trace, &options, &known);
+        options.refresh = 1e-9;
+        run(&arena, &trace, &options, &often);
+        assert_memory_equal(known.completed, often.completed, trace.count * sizeof(double));
+        assert_memory_equal(known.first_token, often.first_token, trace.count * sizeof(double));
+        assert_true(!failing || known.failures);
+        generate(&arena, words[1], &trace);
+        options.fails_every = 0;
+        options.refresh = 1e6;
+        run(&arena, &trace, &options, &once);
+        options.router = ROUTER_ROUND_ROBIN;
+        run(&arena, &trace, &options, &turns);
+        assert_memory_equal(once.completed, turns.completed, trace.count * sizeof(double));
+        arena_free(&arena);
+    }
+}
+
+/* A replica that comes up does not get all that comes until the router would look again. */
+static void replicas_come_back(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct trace trace;
+    struct sim_options options = usual_options();
+    struct sim_result result;
+    double waited[2] = { 0 };
+    options.replicas = 8;
+    options.router = ROUTER_LEAST_TOKENS;
+    options.fails_every = 500;
+    options.restart = 30;
+    generate(&arena, "poisson:rate=60,count=20000,input=500,output=100", &trace);
+    for (int often = 0; often < 2; often++) {
+        options.refresh = often ? 0 : 100;
+        run(&arena, &trace, &options, &result);
+        for (size_t i = 0; i < trace.count; i++)
+            waited[often] += result.first_token[i] - result.arrival[i];
+    }
+    assert_true(result.failures > 3 && waited[0] < 1.2 * waited[1]);
+    arena_free(&arena);
+}
+
+/* ---- long traces -------------------------------------------------------------------------------- */
+
+struct copied {
+    struct sim_result *from;
+    double *arrival, *first_token, *completed;
+    const double *pages;            /* of the run, where `completed` stands */
+    uint32_t *restarts;
+    size_t read;
+};
+
+static void copy_some(void *context, size_t first, size_t end)
+{
+    struct copied *copied = context;
+    assert_true(first == copied->read && end > first);
+    for (size_t i = first; i < end; i++) {
+        copied->arrival[i] = copied->from->arrival[i];
+        copied->first_token[i] = copied->from->first_token[i];
+        copied->completed[i] = copied->from->completed[i];
+        copied->restarts[i] = copied->from->restarts[i];
+    }
+    copied->pages = copied->from->completed;
+    copied->read = end;
+}
+
+/* Requests that are drawn while they arrive and forgotten when they have left have the same bits as those that are kept. */
+static void forgotten_requests_ran(void **state)
+{
+    (void)state;
+    static const struct scheduler *const some[] = { &scheduler_sarathi, &scheduler_vllm_v1, &scheduler_sglang,
+                                                    &scheduler_trtllm, &scheduler_vllm_v1 };
+    const char *words = "poisson:rate=80,count=110000,input=50..500,output=exponential(60),seed=3";
+    for (size_t k = 0; k < 2 * COUNT(some); k++) {
+        struct arena arena = { 0 };
+        struct error error;
+        struct trace kept, drawn, again;
+        struct generate_change forget = { .forget = true };
+        struct sim_result *results = arena_array(&arena, 2, sizeof *results);
+        struct copied copied = { .from = &results[1] };
+        struct sim_options options = usual_options();
+        options.server.scheduler = some[k / 2];
+        options.server.stages = k / 2 < COUNT(some) - 1 ? 1 : 2;
+        options.replicas = 3;
+        options.router = ROUTER_LEAST_TOKENS;
+        if (k % 2) {                                /* some leave without an answer, others come again */
+            options.server.blocks = 500;
+            options.patience = 2;
+            options.waiting_most = 40;
+            options.fails_every = 100;
+            options.restart = 2;
+        }
+        generate(&arena, words, &kept);
+        assert_true(generate_changed(&arena, words, &forget, &drawn, &error) && drawn.source && drawn.count == kept.count);
+        generate_again(&arena, &drawn, 1, false, &again);
+        copied.arrival = arena_array(&arena, kept.count, sizeof(double));
+        copied.first_token = arena_array(&arena, kept.count, sizeof(double));
+        copied.completed = arena_array(&arena, kept.count, sizeof(double));
+        copied.restarts = arena_array(&arena, kept.count, sizeof(uint32_t));
+        run(&arena, &kept, &options, &results[0]);
+        options.reader = (struct sim_reader){ &copied, copy_some };
+        run(&arena, &again, &options, &results[1]);
+        assert_int_equal(copied.read, kept.count);
+        assert_true(results[0].completed && !results[1].completed && !results[1].restarts);
+        assert_memory_equal(copied.arrival, results[0].arrival, kept.count * sizeof(double));
+        assert_memory_equal(copied.first_token, results[0].first_token, kept.count * sizeof(double));
+        assert_memory_equal(copied.completed, results[0].completed, kept.count * sizeof(double));
+        assert_memory_equal(copied.restarts, results[0].restarts, kept.count * sizeof(uint32_t));
+        assert_true(results[0].makespan == results[1].makespan && results[0].busy == results[1].busy);
+        assert_int_equal(results[0].iterations, results[1].iterations);
+        assert_memory_equal(results[0].gaps, results[1].gaps, sizeof *results[0].gaps);
+        assert_int_equal(results[0].gave_up + results[0].refused, results[1].gave_up + results[1].refused);
+        assert_true(!(k % 2) || (results[0].gave_up && results[0].refused && results[0].failures && results[0].lost));
+#ifdef __linux__
+        assert_true(copied.pages[kept.count / 2] == 0);                 /* its page was given back */
+#endif
+        arena_free(&arena);
+    }
 }
 
 /* ---- tiers ---------------------------------------------------------------------------------- */
@@ -734,7 +882,9 @@ int main(void)
         cmocka_unit_test(pools_by_hand),    cmocka_unit_test(pools_share_the_link),
         cmocka_unit_test(tiers_find_again), cmocka_unit_test(tiers_are_cheaper),
         cmocka_unit_test(loops_stop),       cmocka_unit_test(fast_class),
-        cmocka_unit_test(drafts),           cmocka_unit_test(ranks_step_together),
+        cmocka_unit_test(drafts),           cmocka_unit_test(replicas_come_back), cmocka_unit_test(forgotten_requests_ran),
+        cmocka_unit_test(looks_at_both_ends),
+        cmocka_unit_test(ranks_step_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * values and for strange ones, in every instruction set. */
 #include "test.h"
 
-#include "rows/rows.h"
+#include "rows/point.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,6 +71,49 @@ static void compare(const struct graph *graph, const char *set, const double *x,
     arena_free(&arena);
 }
 
+/* One point after another, of which now one input changes, now both, now none; within the usual range and outside. */
+static void compare_points(struct formulas *formulas, const char *text, const double *x, const double *y, uint64_t *seed,
+                           size_t *compared)
+{
+    struct arena arena = { 0 };
+    struct facts facts = { .arena = &arena };
+    const struct expr *expr;
+    struct graph graph;
+    struct error error;
+    if (!expr_parse(formulas, "test", 1, text_of(text), &expr, &error) ||
+        !graph_build(&arena, formulas, &facts, &expr, 1, &graph, &error))
+        fail_msg("%s: %s", text, error.what);
+    const int at[2] = { graph_input(&graph, "x"), graph_input(&graph, "y") };
+    const double *const columns[2] = { x, y };
+    double *inputs = arena_array(&arena, graph.input_count + 1, sizeof *inputs), got, want;
+    bool *vary = arena_array(&arena, graph.input_count + 1, sizeof *vary);
+    struct interval *narrow = arena_array(&arena, graph.input_count + 1, sizeof *narrow);
+    struct interval *wide = arena_array(&arena, graph.input_count + 1, sizeof *wide);
+    const struct interval *const usual[] = { narrow, wide };
+    for (size_t i = 0; i < graph.input_count; i++)
+        inputs[i] = graph.inputs[i].value;
+    for (int i = 0; i < 2; i++)
+        if (at[i] >= 0) {
+            vary[at[i]] = true;
+            narrow[at[i]] = (struct interval){ 1, 1e6 };
+            wide[at[i]] = (struct interval){ 1e-11, 1e11 };
+        }
+    struct point *twice = point_open(&arena, &graph, inputs, vary, usual, COUNT(usual));
+    struct point *once = point_open(&arena, &graph, inputs, vary, NULL, 0);
+    for (size_t k = 0; k < POINTS; k++) {
+        for (int i = 0; i < 2; i++)
+            if (at[i] >= 0 && draw(seed) < 0.6)
+                inputs[at[i]] = columns[i][k];
+        graph_value(&arena, &graph, inputs, NULL, &want);
+        for (int i = 0; i < 2; i++, ++*compared) {
+            got = point_value(i ? once : twice, inputs);
+            if (!same_bits(got, want))
+                fail_msg("%s at point %zu: %a, alone %a", text, k, got, want);
+        }
+    }
+    arena_free(&arena);
+}
+
 static void same_bits_everywhere(void **state)
 {
     (void)state;
@@ -104,8 +147,30 @@ static void same_bits_everywhere(void **state)
     arena_free(&arena);
 }
 
+static void same_bits_from_point_to_point(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct formulas formulas;
+    struct error error;
+    uint64_t seed = 20261129;
+    double x[POINTS], y[POINTS];
+    size_t compared = 0;
+    formulas_open(&formulas, &arena, 0);
+    if (!formulas_read(&formulas, "test", text_of(rows), &error))
+        fail_msg("%s", error.what);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        fill(x, &seed, i % 2);
+        fill(y, &seed, i % 3 == 0);
+        compare_points(&formulas, texts[i], x, y, &seed, &compared);
+    }
+    print_message("%zu values compared\n", compared);
+    arena_free(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(same_bits_everywhere) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(same_bits_everywhere),
+                                        cmocka_unit_test(same_bits_from_point_to_point) };
     return cmocka_run_group_tests_name("fix", tests, NULL, NULL);
 }

@@ -8,15 +8,23 @@
 
 #include <math.h>
 
-/* "ask/step.template" -> the record of `step`; NULL: no such verb declares its keys. */
-static const struct record *record_of(const char *path)
+static const struct record *record_named(const char *name, size_t size)
 {
-    const char *name = strrchr(path, '/') + 1;
-    const size_t size = strcspn(name, ".");
     for (size_t i = 0; verbs[i]; i++)
         if (strlen(verbs[i]->name) == size && !strncmp(verbs[i]->name, name, size))
             return verbs[i]->answers;
     return NULL;
+}
+
+/* "ask/step.template" -> the record of `step`, "ask/market/schedule.template" that of `market`; NULL: no such verb declares
+ * its keys. */
+static const struct record *record_of(const char *path)
+{
+    const char *name = strrchr(path, '/') + 1, *folder = name - 1;
+    const struct record *own = record_named(name, strcspn(name, "."));
+    while (folder > path && folder[-1] != '/')
+        folder--;
+    return own ? own : record_named(folder, strcspn(folder, "/"));
 }
 
 static void built_in_templates(void **state)

@@ -495,7 +495,7 @@ static void any_architecture_of_gguf_is_read(void **state)
     const struct fact_table *layers = facts_table(&read.facts, "layer");
     double states = 0, heads = 0;
     for (size_t i = 0; i < layers->entries; i++) {
-        states += cell(layers, i, NAME_state_size);
+        states += cell(layers, i, NAME_state_elements) * 4 + cell(layers, i, NAME_state_inputs) * 2;
         heads += cell(layers, i, NAME_query_heads);
     }
     assert_true(states == 512 * 16 * 4 + 512 * 3 * 2 && heads == 8);

@@ -9,7 +9,7 @@ export interface Deployment {
   deployment: string; kind: string; machine: string; words: string[]; servers: Server[]; running: number; per_gpu: number; tpot: number; ttft: number; cost: number;
   speed_per_user?: number; disagg_speed_per_user?: number; deployment_chips: number; chips_paid: number; engine: string; startable: boolean;
   tpot_band_low?: number; tpot_band_high?: number; disagg_tpot_band_low?: number; disagg_tpot_band_high?: number;
-  throughput_band_low?: number; throughput_band_high?: number; disagg_throughput_band_low?: number; disagg_throughput_band_high?: number;
+  throughput_band_low?: number; throughput_band_high?: number;
   parts?: Record<string, { label: string; time: number }>;
 }
 export interface Measured { model: string; machine: string; metric: string; measured: number; predicted: number; chips: number; concurrency: number; source: string; file: string; line: number; inputs: Record<string, number>; engine?: string; date?: string }
@@ -24,8 +24,8 @@ export const planCommand = (of: Scenario, speed: number): string[] => [...words(
 
 export const speedOf = (p: Deployment): number => p.disagg_speed_per_user ?? p.speed_per_user ?? NaN;
 /* Both ends of the interval of tokens per second and GPU. */
-export const bandOf = (p: Deployment): [number, number] => [p.per_gpu * (p.disagg_throughput_band_low ?? p.throughput_band_low ?? NaN),
-                                                            p.per_gpu * (p.disagg_throughput_band_high ?? p.throughput_band_high ?? NaN)];
+export const bandOf = (p: Deployment): [number, number] => [p.per_gpu * (p.throughput_band_low ?? NaN),
+                                                            p.per_gpu * (p.throughput_band_high ?? NaN)];
 /* What the time of a token is multiplied with at both ends of its interval. */
 export const tpotBandOf = (p: Deployment): [number, number] => [p.disagg_tpot_band_low ?? p.tpot_band_low ?? NaN,
                                                                 p.disagg_tpot_band_high ?? p.tpot_band_high ?? NaN];
