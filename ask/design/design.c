@@ -6,7 +6,10 @@
  * limits, at the most FLOP/s that the limits leave besides the stacks, is best. Where memory binds it, FLOP/s
  * above balanced_flops only cost; where compute does, no further stack helps, and the smallest batch that computes all
  * the time is as good. Costs and times are the rows that `step` shows, with the chip's rows bound to those of
- * formulas/lecture/design.chalk. design.template is the text. */
+ * formulas/lecture/design.chalk. design.template is the text.
+ *
+ * A site of some power has as many whole domains as it powers. At given stacks a chip's tokens per watt too are most at the FLOP/s
+ * that were found: fewer that compute all the time share the power of the stacks among fewer tokens, more than balanced_flops wait. */
 #include "ask/ask.h"
 #include "scenario/figures.h"
 #include "scenario/values.h"
@@ -24,8 +27,9 @@ static const double rounding = 1e-12;       /* relative: rates this close are eq
 static const char *const figures[] = {
     NAME_bound_cost_per_token, NAME_bound_step, NAME_designed_power, NAME_designed_rent, NAME_designed_area,
     NAME_chip_stacks, NAME_hbm_share, NAME_bound_compute, NAME_bound_memory, NAME_bound_throughput_per_chip,
-    NAME_balanced_flops };
-enum { COST, STEP, POWER, RENT, AREA, STACKS, SHARE, COMPUTE, MEMORY, RATE, BALANCE, FIGURES };
+    NAME_balanced_flops, NAME_site_throughput };
+enum { COST, STEP, POWER, RENT, AREA, STACKS, SHARE, COMPUTE, MEMORY, RATE, BALANCE, SITE, FIGURES };
+enum aim { AIM_THROUGHPUT, AIM_COST, AIM_SITE };
 
 struct limits {
     double power, rent, area, step, stacks;         /* INFINITY: none */
@@ -41,7 +45,7 @@ struct design {
     struct values values;                   /* figures, over the three inputs of a point */
     struct limits limits;
     double chips;                           /* of the domain */
-    bool cheapest;                          /* the cheapest token wins, else the most tokens of a chip */
+    enum aim aim;                           /* what the best has most of, or least */
     size_t points;                          /* evaluated */
     struct error *error;
 };
@@ -101,6 +105,12 @@ static bool within(const struct limits *limits, const struct design_point *point
            point->at[SHARE] <= 1 && isfinite(point->at[COST]);
 }
 
+/* Whole domains need not fit in a site that is small. */
+static bool powered(const struct design *design, const struct design_point *point)
+{
+    return design->aim != AIM_SITE || point->at[SITE] > 0;
+}
+
 /* The most FLOP/s that the limits allow besides the stacks: what each limit bounds is linear in FLOP/s. */
 static double most_flops(struct design *design, double stacks)
 {
@@ -117,8 +127,9 @@ static double most_flops(struct design *design, double stacks)
 
 static bool better(const struct design *design, const struct design_point *a, const struct design_point *b)
 {
-    if (!design->cheapest && fabs(a->at[RATE] / b->at[RATE] - 1) > rounding)
-        return a->at[RATE] > b->at[RATE];
+    const int most = design->aim == AIM_SITE ? SITE : RATE;
+    if (design->aim != AIM_COST && fabs(a->at[most] - b->at[most]) > rounding * b->at[most])
+        return a->at[most] > b->at[most];
     return a->at[COST] < b->at[COST];
 }
 
@@ -159,9 +170,10 @@ static bool search(struct design *design, struct design_point *best)
             break;
         if (!best_of_stacks(design, &point))
             continue;
-        if (!found || better(design, &point, best))
+        if (powered(design, &point) && (!found || better(design, &point, best))) {
             *best = point;
-        found = true;
+            found = true;
+        }
         if (point.flops >= most)                    /* compute binds */
             break;
     }
@@ -243,6 +255,8 @@ static const char *const best_rows[] = {
     NAME_bound_throughput, NAME_bound_cost_per_token, NAME_bound_mfu, NAME_designed_link, NAME_designed_link_reduce,
     NAME_designed_link_experts, NAME_hbm_share, NAME_context };
 enum { BEST_ROWS = sizeof best_rows / sizeof *best_rows };
+static const char *const site_rows[] = { NAME_site_power, NAME_site_chip_power, NAME_site_domains, NAME_site_throughput };
+enum { SITE_ROWS = sizeof site_rows / sizeof *site_rows };
 
 static bool add_best(struct design *design, const struct design_point *best, struct section *section)
 {
@@ -254,6 +268,11 @@ static bool add_best(struct design *design, const struct design_point *best, str
     if (!values_known(design->scenario, best_rows, BEST_ROWS, &values, design->error))
         return false;
     figures_of(design->scenario, &values, best_rows, BEST_ROWS, NULL, section);
+    if (fact_given(facts_find(facts, NAME_site_power))) {
+        if (!values_known(design->scenario, site_rows, SITE_ROWS, &values, design->error))
+            return false;
+        figures_of(design->scenario, &values, site_rows, SITE_ROWS, NULL, section);
+    }
     section_word(section, "binding", binding_text(design, best));
     return true;
 }
@@ -287,17 +306,25 @@ static bool any_limit(const struct design *design, struct error *error)
     return error_expected(error, "--power, --rent or --area, as in `%s`", "chalkline design --power 1000W");
 }
 
+static bool site_given(const struct design *design, struct error *error)
+{
+    if (design->aim != AIM_SITE || fact_given(facts_find(&design->scenario->facts, NAME_site_power)))
+        return true;
+    error_set(error, "--for site without --site-power");
+    return error_expected(error, "the power of the site, as in --site-power 10MW");
+}
+
 bool ask_design(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
     struct scenario scenario;
     double overlap;
     struct design design = { .arena = arena, .scenario = &scenario, .error = error,
                              .chips = command_number(command, "domain"),
-                             .cheapest = command_choice(command, "for") == 1 };
+                             .aim = (enum aim)command_choice(command, "for") };
     struct design_point best;
     struct section *section = section_new(arena);
     read_limits(command, &design.limits);
-    if (!any_limit(&design, error) || !open_traffic(&design, command) || !bind_chip(&design) ||
+    if (!any_limit(&design, error) || !open_traffic(&design, command) || !site_given(&design, error) || !bind_chip(&design) ||
         !value_of(&scenario, NAME_bound_overlap, &overlap, error))
         return false;
     if (overlap >= 1) {
@@ -330,17 +357,17 @@ static const struct record trade_record = { "DesignTrade", (const struct answer_
 static const struct record answer_design = { "Design", (const struct answer_field[]){
     { FIELD_TEXT, "traffic", .help = "the model that is served", .always = true },
     { FIELD_NUMBER, "points", .help = "designs evaluated", .always = true },
-    { FIELD_ROWS, .names = best_rows, .count = BEST_ROWS },
+    { FIELD_ROWS, .names = best_rows, .count = BEST_ROWS }, { FIELD_ROWS, .names = site_rows, .count = SITE_ROWS },
     { FIELD_TEXT, "binding", .help = "the limits that bind, and what takes longest in a step" },
     { FIELD_LIST, "trades", .help = "what a tenth more of each limit would change", .record = &trade_record },
     { FIELD_TEXTS, "assumed", .help = "defaults and assumptions behind the answer", .always = true },
     { 0 } } };
 
-static const char *const aims[] = { "throughput", "cost", NULL };
+static const char *const aims[] = { "throughput", "cost", "site", NULL };
 
 static const struct option design_list[] = {
     { "for", "AIM", OPTION_CHOICE, .choices = aims, .fallback = "throughput",
-      .help = "aim for the most tokens per chip, or for the cheapest token" },
+      .help = "most tokens per chip, cheapest token, most of the site" },
     { "power", "W", OPTION_QUANTITY, .unit = "J/s", .bare = "W", .plausible = "1W..100kW", .otherwise = "none",
       .help = "limit on the power of a chip" },
     { "rent", "USD/h", OPTION_QUANTITY, .unit = "USD/s", PRICE_MEANT, .otherwise = "none",
@@ -351,6 +378,8 @@ static const struct option design_list[] = {
       .help = "limit of the time per output token" },
     { "stacks", "N", OPTION_COUNT, .low = 1, .high = 1000, .otherwise = "none",
       .help = "limit on the stacks of memory on a chip" },
+    { "site-power", "W", OPTION_ROW, .row = NAME_site_power, .bare = "W", .plausible = "1kW..10GW", .otherwise = "none",
+      .help = "power of the site, host, network and cooling included" },
     { "domain", "N", OPTION_COUNT, .low = 1, .high = 1e6, .fallback = "72", .help = "chips in a scale-up domain" },
     { 0 } };
 static const struct option_group design_options = { "Limits", design_list };
@@ -362,7 +391,7 @@ static const struct instead instead[] = {
 const struct verb verb_design = {
     "design", "", "Find the best chip for given traffic under limits of power, rent, area and time.",
     { "chalkline design --power 1000W --rent 2.9USD/h --area 1600",
-      "chalkline design --power 700W --model deepseek-v3 --tpot 20ms",
+      "chalkline design --power 700W --model deepseek-v3 --tpot 20ms --site-power 10MW",
       "chalkline design --power 200W --domain 256 --set stack_bandwidth=0.41TB/s --set stack_capacity=8GB" },
     { &design_options, &model_options, &weight_options, &cache_options, &assume_options, &row_options,
       &deck_options, &output_options }, ANSWERS(answer_design), .ask = ask_design, .instead = instead };

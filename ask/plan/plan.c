@@ -119,7 +119,7 @@ static bool check_given(struct plan *plan, const struct scenario *scenario)
 static bool read_limits(struct plan *plan, struct scenario *scenario, enum plan_kind kind)
 {
     enum { MOST = 10000000 };
-    const bool budget = fact_given(facts_find(&scenario->facts, NAME_rent_budget));
+    const bool capped = plan_capped(scenario);
     const struct fact *tokens = facts_find(&scenario->facts, NAME_tokens_per_day);
     const bool chips_given = fact_given(facts_find(&scenario->facts, NAME_deployment_chips));
     double domain, demand;
@@ -142,9 +142,9 @@ static bool read_limits(struct plan *plan, struct scenario *scenario, enum plan_
     plan->by_demand = facts_find(&scenario->facts, NAME_request_demand) != NULL;
     if (!value_of(scenario, NAME_scale_up_chips, &domain, plan->error))
         return false;
-    plan->alone = command_given(plan->command, "aggregated") && !plan->by_demand && !chips_given && !budget;
+    plan->alone = command_given(plan->command, "aggregated") && !plan->by_demand && !chips_given && !capped;
     if (!plan->alone && !chips_given)
-        facts_set(&scenario->facts, NAME_deployment_chips, plan->by_demand || budget ? ENDLESS : domain,
+        facts_set(&scenario->facts, NAME_deployment_chips, plan->by_demand || capped ? ENDLESS : domain,
                   ORIGIN_CHOSEN, "assumed");
     if (!value_of(scenario, NAME_deployment_chips, &plan->gpus, plan->error))
         return false;
@@ -400,7 +400,7 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
 
 static const struct option search_list[] = {
     { "aggregated", NULL, OPTION_SWITCH,
-      .help = "aggregated replicas alone; one without --gpus or --budget" },
+      .help = "aggregated replicas alone; one without a limit of GPUs" },
     { "any-layout", NULL, OPTION_SWITCH,
       .help = "also layouts that cannot be started, with the broken rules" },
     { "front", NULL, OPTION_SWITCH, .help = "also list the Pareto front: the best at other speeds" },

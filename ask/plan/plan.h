@@ -149,6 +149,8 @@ struct plan_point {
 bool plan_read_machine(struct plan *plan, const char *text, struct machine_wanted *wanted);
 bool plan_set_price(struct plan *plan, struct scenario *scenario, const struct machine_wanted *wanted);
 bool plan_read_room(struct plan *plan, struct scenario *scenario, const struct machine_wanted *wanted, double *gpus);
+/* Does a budget or the power of a site limit the GPUs? */
+bool plan_capped(const struct scenario *scenario);
 extern const struct option_group room_options;
 /* Build all variants with their spaces. */
 bool plan_spaces(struct plan *plan);

@@ -27,7 +27,7 @@ static const char *const limit_rows[] = {
     NAME_pipeline_parallel_max, NAME_max_num_seqs, NAME_tensor_parallel_most };
 enum { LIMIT_ROWS = sizeof limit_rows / sizeof *limit_rows };
 static const char *const asked_limit_rows[] = { NAME_deployment_chips, NAME_request_demand, NAME_users_demand,
-                                                NAME_concurrency_most, NAME_ttft_limit_percentile, NAME_tpot_limit_percentile };
+                                                NAME_concurrency_most, NAME_site_power, NAME_ttft_limit_percentile, NAME_tpot_limit_percentile };
 
 /* The limits that deployments had to keep, of the first machine: the words of the question ask for
  * them again. There is no TTFT limit where no layout meets the usual one, and no number of GPUs
@@ -57,6 +57,8 @@ static void add_limits(struct plan *plan, struct section *section)
         section_word(limits, "reason", "no layout meets the default TTFT");
     if (chips && !plan->alone && (fact_given(chips) || !plan->by_demand))
         section_number(limits, NAME_deployment_chips, plan->variants->gpus, unit_one);
+    if (fact_given(facts_find(&asked->facts, NAME_site_power)))
+        section_number(limits, NAME_site_power, value_or_nan(asked, NAME_site_power), scenario_unit(asked, NAME_site_power));
     if (plan->in_flight)
         section_number(limits, NAME_concurrency_most, value_or_nan(asked, NAME_concurrency_most), unit_one);
     if (fact_given(facts_find(&asked->facts, NAME_users_demand)))

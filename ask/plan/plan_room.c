@@ -1,4 +1,4 @@
-/* What may be rented: how many of each machine, at which price, within a budget, with hosts to spare.
+/* What may be rented: how many of each machine, at which price, within a budget or a site's power, with hosts to spare.
  *
  *     --on h100-sxm=64@2.1USD/h,mi300x=32 --budget 50000USD/month --spare-hosts 1 */
 #include "ask/plan/plan.h"
@@ -32,22 +32,49 @@ bool plan_set_price(struct plan *plan, struct scenario *scenario, const struct m
     return !wanted->price || scenario_set_row(scenario, NAME_chip_price, wanted->price, ORIGIN_AXIS, "--on", plan->error);
 }
 
+/* What limits the GPUs besides their number: the row that is given, the GPUs that it allows, and the fewest that it is spent on. */
+static const struct cap {
+    const char *row, *chips, *fewest, *option, *does, *one, *whole;
+} caps[] = {
+    { NAME_rent_budget, NAME_budget_chips, NAME_least_rented, "--budget", "pays for", "--budget 5000USD/month", "--budget 50000USD/month" },
+    { NAME_site_power, NAME_site_chips, NAME_board_chips, "--site-power", "powers", "--site-power 10kW", "--site-power 1MW" } };
+enum { CAPS = sizeof caps / sizeof *caps };
+
+bool plan_capped(const struct scenario *scenario)
+{
+    bool capped = false;
+    for (int i = 0; i < CAPS; i++)
+        capped |= fact_given(facts_find(&scenario->facts, caps[i].row));
+    return capped;
+}
+
+static bool take_cap(struct plan *plan, struct scenario *scenario, const struct cap *cap, double *room)
+{
+    const char *const rows[] = { cap->chips, cap->fewest };
+    struct values values;
+    if (!fact_given(facts_find(&scenario->facts, cap->row)))
+        return true;
+    if (!values_of(scenario, rows, 2, &values, plan->error))
+        return false;
+    *room = fmin(*room, values.at[0]);
+    if (values.at[0] > 0)
+        return true;
+    const bool one = values.at[1] <= 1;
+    error_set(plan->error, "%s %s no %s of %s", cap->option, cap->does, one ? "GPU" : "host", scenario->machine);
+    return error_expected(plan->error, one ? "more, as in %s, for single GPUs" : "more, as in %s, for whole hosts of %.0f GPUs",
+                          one ? cap->one : cap->whole, values.at[1]);
+}
+
 bool plan_read_room(struct plan *plan, struct scenario *scenario, const struct machine_wanted *wanted, double *gpus)
 {
-    static const char *const rows[] = { NAME_spare_hosts, NAME_least_rented, NAME_board_chips, NAME_budget_chips };
-    const bool budget = fact_given(facts_find(&scenario->facts, NAME_rent_budget));
+    static const char *const rows[] = { NAME_spare_hosts, NAME_least_rented, NAME_board_chips };
     struct values values;
-    if (!values_of(scenario, rows, budget ? 4 : 3, &values, plan->error))
-        return false;
     double room = wanted->most > 0 ? fmin(plan->gpus, wanted->most) : plan->gpus;
-    if (budget && !(values.at[3] > 0)) {
-        const bool one = values.at[1] <= 1;
-        error_set(plan->error, "--budget pays for no %s of %s", one ? "GPU" : "host", scenario->machine);
-        return error_expected(plan->error, one ? "more, as in --budget 5000USD/month, for single GPUs"
-                                               : "more, as in --budget 50000USD/month, for whole hosts of %.0f GPUs",
-                              values.at[1]);
-    }
-    room = budget ? fmin(room, values.at[3]) : room;
+    if (!values_of(scenario, rows, 3, &values, plan->error))
+        return false;
+    for (int i = 0; i < CAPS; i++)
+        if (!take_cap(plan, scenario, &caps[i], &room))
+            return false;
     const double spare = ceil(values.at[0]), board = values.at[2];
     /* A spare host is as large as the others: a board at most, and where parts of boards are rented no larger than the
      * deployment that fills them. */
@@ -72,6 +99,8 @@ static const struct option room_list[] = {
     { "budget", "USD/month", OPTION_ROW, .row = NAME_rent_budget, .bare = "USD/month",
       .plausible = "10USD/month..2e8USD/month", .otherwise = "no limit",
       .help = "rent of the whole deployment, at most" },
+    { "site-power", "W", OPTION_ROW, .row = NAME_site_power, .bare = "W", .plausible = "1kW..10GW", .otherwise = "no limit",
+      .help = "power of the site, host, network and cooling included" },
     { "spare-hosts", "N", OPTION_ROW, .row = NAME_spare_hosts, .otherwise = "0",
       .help = "hosts beside those that serve, for one that fails" },
     { 0 } };

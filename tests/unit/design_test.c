@@ -188,6 +188,34 @@ static void link_carries_the_exchange(void **state)
     assert_true(figure(world, "designed_link_reduce") == 0);
 }
 
+/* ---- the site --------------------------------------------------------------------------------------------- */
+
+/* A chip of 700 W takes 700 x 1.736 x 1.25 W of a site. More power serves no less, with --for site no less than with other chips. */
+static void sites_power_whole_domains(void **state)
+{
+    struct world *world = *state;
+    static const char *const aims[] = { "throughput", "cost", "site" };
+    double before[COUNT(aims)] = { 0 };
+    uint64_t seed = 3;
+    for (double site = 20e3; site < 2e7; site *= 1 + draw(&seed)) {
+        double served[COUNT(aims)];
+        for (size_t k = 0; k < COUNT(aims); k++) {
+            assert_true(try(world, arena_print(&world->arena, "design --model deepseek-v3 --tpot 20ms --power 700W --for %s "
+                                               "--site-power %.9gW", aims[k], site)));
+            served[k] = world->answer.status ? 0 : figure(world, "site_throughput");
+            assert_true(served[k] >= before[k] * (1 - 1e-12));
+            before[k] = served[k];
+            if (world->answer.status)
+                continue;
+            const double chip = figure(world, "designed_power") * 1.736 * 1.25, domains = floor(site / (72 * chip));
+            close_to(figure(world, "site_chip_power"), chip);
+            assert_true(fabs(served[k] - domains * figure(world, "bound_throughput")) <= 1e-9 * served[k]);
+        }
+        assert_true(served[2] >= served[0] * (1 - 1e-12) && served[2] >= served[1] * (1 - 1e-12));
+    }
+    assert_true(before[2] > before[0]);
+}
+
 /* ---- nothing is better ---------------------------------------------------------------------------------- */
 
 static const char *const traffic[] = { "llama-3.3-70b", "deepseek-v3", "qwen3-next-80b-a3b" };
@@ -371,6 +399,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(constants_are_fitted, world_open, world_close),
         cmocka_unit_test_setup_teardown(chips_are_found_again, world_open, world_close),
         cmocka_unit_test_setup_teardown(link_carries_the_exchange, world_open, world_close),
+        cmocka_unit_test_setup_teardown(sites_power_whole_domains, world_open, world_close),
         cmocka_unit_test_setup_teardown(looser_is_no_worse, world_open, world_close),
         cmocka_unit_test_setup_teardown(chips_of_models_are_no_better, world_open, world_close),
         cmocka_unit_test_setup_teardown(random_chips_are_no_better, world_open, world_close),

@@ -257,6 +257,30 @@ static void budgets_are_kept(void **state)
     }
 }
 
+/* A host of eight H200 takes 8 x 1.73 kW at the meter, or 4/5 of that without cooling. All hosts, spare ones included, draw no more
+ * than the site has, and more power serves no less. */
+static void sites_power_whole_hosts(void **state)
+{
+    (void)state;
+    static const double sites[] = { 15e3, 27.6e3, 27.7e3, 60e3, 100e3, 140e3, 500e3 };
+    struct arena arena = { 0 };
+    double before = 0;
+    for (size_t i = 0; i < COUNT(sites); i++) {
+        const char *const options[][2] = { { "on", "h200-sxm" }, { "site-power", arena_print(&arena, "%gW", sites[i]) } };
+        const struct doc *best = doc_get(planned(&arena, options, COUNT(options)), "best");
+        const double chips = number_in(best, "deployment_chips"), rate = number_in(best, "per_gpu") * chips;
+        assert_true(chips > 0 && chips <= number_in(best, "chips_paid"));
+        assert_true(number_in(best, "chips_paid") <= 8 * floor(sites[i] / (8 * 1730)));
+        if (rate < before * (1 - 1e-9))
+            fail_msg("%g W serve %g token/s, less power %g", sites[i], rate, before);
+        before = rate;
+    }
+    const char *const rack[][2] = { { "on", "h200-sxm" }, { "site-power", "45kW" }, { "set", "pue=1" }, { "spare-hosts", "1" } };
+    const struct doc *best = doc_get(planned(&arena, rack, COUNT(rack)), "best");
+    assert_true(number_in(best, "hosts") == 4 && number_in(best, "deployment_chips") <= 24);
+    arena_free(&arena);
+}
+
 /* ---- rules ---------------------------------------------------------------------------------------- */
 
 /* A deployment that cannot be started says which rules it breaks; one that can breaks none. */
@@ -421,7 +445,8 @@ int main(void)
                                         cmocka_unit_test(none_is_better),
                                         cmocka_unit_test(costs_divide_the_rent),
                                         cmocka_unit_test(loads_in_words), cmocka_unit_test(budgets_are_kept),
-        cmocka_unit_test(rules_say_why),
+                                        cmocka_unit_test(sites_power_whole_hosts),
+                                        cmocka_unit_test(rules_say_why),
                                         cmocka_unit_test(no_pools_are_better) };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }
