@@ -159,8 +159,9 @@ bool file_head(struct arena *arena, const char *path, size_t limit, struct text 
                struct error *error);
 bool file_there(const struct arena *arena, const char *path);
 bool file_may_write(const struct arena *arena, const char *path, struct error *error);
-/* Write a whole file. `what` names the option that asked for it in a message: "--output". */
-bool file_write(const struct arena *arena, const char *what, const char *path, struct text text, struct error *error);
+/* Write a whole file, or leave what is there as it was (output.h). `what` names the option that asked for it in a
+ * message: "--output". */
+bool file_write(struct arena *arena, const char *what, const char *path, struct text text, struct error *error);
 
 /* ---- buffer: text that grows in an arena ---------------------------------------- */
 struct buffer {
@@ -214,6 +215,10 @@ struct csv {
 
 bool csv_read(struct arena *arena, const char *file, struct text text, struct csv *csv,
               struct error *error);
+/* Any cells, and groups of columns that begin with a name and repeat others behind it, as in data/devices.csv; the other
+ * two refuse a name that two columns have. */
+bool csv_read_groups(struct arena *arena, const char *file, struct text text, struct csv *csv,
+                     struct error *error);
 bool csv_read_any(struct arena *arena, const char *file, struct text text, struct csv *csv,
                   struct error *error);
 const char *csv_at(const struct csv *csv, size_t cell);         /* counted as in `cells` */

@@ -4,6 +4,7 @@
  * one allocation of the file's size is sufficient. */
 #include "base/base.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct csv_reader {
@@ -97,8 +98,31 @@ static void skip_blank(struct csv_reader *reader)
     }
 }
 
-bool csv_read_any(struct arena *arena, const char *file, struct text text, struct csv *csv,
-                  struct error *error)
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A name that two columns have says nothing: which of them is meant? Columns without a name are not read. */
+static bool check_header(struct arena *arena, const struct csv *csv, struct error *error)
+{
+    struct arena scratch = arena_beside(arena);
+    const char **names = arena_array(&scratch, csv->columns, sizeof *names);
+    const char *twice = NULL;
+    for (size_t i = 0; i < csv->columns; i++)
+        names[i] = csv_header(csv, i);
+    qsort(names, csv->columns, sizeof *names, compare_names);
+    for (size_t i = 1; i < csv->columns && !twice; i++)
+        twice = *names[i] && !strcmp(names[i - 1], names[i]) ? names[i] : NULL;
+    arena_free(&scratch);
+    if (!twice)
+        return true;
+    error_set(error, "%s: two columns have the name '%.100s'", csv->file, twice);
+    return error_expected(error, "a header that names each column once");
+}
+
+bool csv_read_groups(struct arena *arena, const char *file, struct text text, struct csv *csv,
+                     struct error *error)
 {
     if (text.size >= 3 && !memcmp(text.data, "\xef\xbb\xbf", 3))    /* byte order mark */
         text.data += 3, text.size -= 3;
@@ -133,6 +157,12 @@ bool csv_read_any(struct arena *arena, const char *file, struct text text, struc
     csv->cells = reader.cells;
     csv->lines = lines;
     return true;
+}
+
+bool csv_read_any(struct arena *arena, const char *file, struct text text, struct csv *csv,
+                  struct error *error)
+{
+    return csv_read_groups(arena, file, text, csv, error) && check_header(arena, csv, error);
 }
 
 bool csv_read(struct arena *arena, const char *file, struct text text, struct csv *csv,

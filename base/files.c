@@ -3,7 +3,7 @@
  * With a shelf (the HTTP server, the page) no file of the system is opened, whatever a question
  * names: a path that is not on the shelf is an error that lists what is. Reading has a limit of
  * bytes, so that a wrong path cannot exhaust memory. Nothing is written there either: the answer
- * is all there is. */
+ * is all there is. output.c writes files. */
 #include "base/base.h"
 
 #include <errno.h>
@@ -124,17 +124,4 @@ bool file_may_write(const struct arena *arena, const char *path, struct error *e
         return true;
     error_set(error, "%.200s: no file is written here", path);
     return error_expected(error, "the command line writes files; here the answer is all there is");
-}
-
-bool file_write(const struct arena *arena, const char *what, const char *path, struct text text, struct error *error)
-{
-    if (!file_may_write(arena, path, error))
-        return false;
-    FILE *file = fopen(path, "wb");
-    bool good = file && fwrite(text.data, 1, text.size, file) == text.size;
-    good = file && !fclose(file) && good;
-    if (good)
-        return true;
-    error_set(error, "%s: %.200s: %s", what, path, strerror(errno));
-    return error_expected(error, "a file that can be written");
 }

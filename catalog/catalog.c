@@ -55,6 +55,7 @@ static const struct known_fact price_facts[] = {
 static const struct known_fact words[] = {
     { "title", "text" }, { "alias", "text" }, { "family", "text" }, { "version_of", "text" }, { "until", "text" },
     { "generation", "text" }, { "backend_of", "text" }, { "families", "text" }, { "driver_name", "text" },
+    { "facts", "1" },               /* of an entry that a program wrote: one that was cut is refused */
 };
 
 #define LIST(array) array, sizeof array / sizeof *array
@@ -307,6 +308,17 @@ static bool check_twice(const struct catalog_entry *entry, struct error *error)
     return true;
 }
 
+/* An entry may say how many facts it has behind that one. */
+static bool check_whole(const struct catalog_entry *entry, struct error *error)
+{
+    double facts;
+    if (entry->sheet->kind == CATALOG_MODEL || !catalog_number(entry, "facts", &facts) || facts + 1 == (double)entry->rows)
+        return true;
+    error_set(error, "%s: %zu of the %.0f facts of %s: the file was cut or changed", entry->sheet->csv.file, entry->rows - 1,
+              facts, entry->name);
+    return error_expected(error, "the whole file, or one without the row '%s,facts'", entry->name);
+}
+
 static const char *sheet_row_name(struct arena *arena, const struct catalog_sheet *sheet, size_t row)
 {
     const char *name = csv_cell(&sheet->csv, row, sheet->name);
@@ -334,7 +346,7 @@ static bool group_rows(struct arena *arena, struct catalog_sheet *sheet, struct 
             (struct catalog_entry){ .name = name, .sheet = sheet, .first = i, .rows = 1 };
     }
     for (size_t i = 0; i < count; i++) {
-        if (!check_twice(&entries[i], error))
+        if (!check_twice(&entries[i], error) || !check_whole(&entries[i], error))
             return false;
         const char *title = catalog_text(&entries[i], "title");
         entries[i].title = title ? title : entries[i].name;

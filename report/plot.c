@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "report/plot.h"
+#include "base/output.h"
 #include "rows/rows.h"
 
 #include <math.h>
@@ -28,30 +29,16 @@ bool plot_check(const struct arena *arena, const char *path, struct error *error
         error_set(error, "--plot: '%s' is neither a picture nor '-'", path);
         return error_expected(error, "a name ending in .png or .svg, or - for the terminal");
     }
-    if (!strcmp(path, "-"))
-        return true;
-    const bool there = !access(path, F_OK);
-    FILE *file = fopen(path, "ab");
-    if (file && !there)
-        remove(path);
-    if (file)
-        return !fclose(file);
-    error_set(error, "--plot: '%s' cannot be written", path);
-    return error_expected(error, "a file in a folder that exists");
+    struct arena scratch = { 0 };
+    const bool good = !strcmp(path, "-") || output_may(&scratch, "--plot", path, error);
+    arena_free(&scratch);
+    return good;
 }
 
 /* ---- files ------------------------------------------------------------------------------------- */
 
-static bool write_svg(const struct buffer *svg, const char *path, struct error *error)
-{
-    FILE *file = fopen(path, "wb");
-    bool good = file && fwrite(svg->data, 1, svg->size, file) == svg->size;
-    good = file && !fclose(file) && good;
-    return good || error_set(error, "--plot: '%s' cannot be written", path);
-}
-
-/* All of a buffer into the standard input of a program; false: it did not run well. */
-static bool feed(const char *const *words, const struct buffer *text)
+/* All of a buffer into the standard input of a program, whose standard output is the file; false: it did not run well. */
+static bool feed(const char *const *words, const struct buffer *text, int file)
 {
     posix_spawn_file_actions_t actions;
     int ends[2], status = 1;
@@ -62,6 +49,7 @@ static bool feed(const char *const *words, const struct buffer *text)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
     posix_spawn_file_actions_addclose(&actions, ends[1]);
+    posix_spawn_file_actions_adddup2(&actions, file, 1);
     bool good = !posix_spawnp(&child, words[0], &actions, NULL, (char **)(uintptr_t)words, environ);
     close(ends[0]);
     for (size_t at = 0; good && at < text->size;) {
@@ -80,10 +68,13 @@ static bool feed(const char *const *words, const struct buffer *text)
 
 static bool write_png(const struct buffer *svg, const char *path, struct error *error)
 {
-    const char *plain = *path == '-' ? arena_print(svg->arena, "./%s", path) : path;
-    const char *const words[] = { "rsvg-convert", "--zoom", "1.5", "--output", plain, NULL };
-    if (feed(words, svg))
-        return true;
+    static const char *const words[] = { "rsvg-convert", "--zoom", "1.5", NULL };
+    struct output output;
+    if (!output_open(svg->arena, "--plot", path, &output, error))
+        return false;
+    if (feed(words, svg, fileno(output.stream)))
+        return output_close(&output, error);
+    output_drop(&output);
     error_set(error, "--plot: rsvg-convert did not draw '%s'", path);
     return error_expected(error, "rsvg-convert on the PATH (package librsvg2-bin), or a name ending in .svg");
 }
@@ -209,7 +200,7 @@ static bool draw_here(const struct picture *picture, struct arena *arena)
         return fwrite(out.data, 1, out.size, stdout) == out.size;
     }
     plot_script(picture, &out);
-    return feed(words, &out);
+    return feed(words, &out, STDOUT_FILENO);
 }
 
 static bool draw_terminal(const struct picture *picture, struct error *error)
@@ -232,5 +223,6 @@ bool plot_write(const struct picture *picture, const char *path, struct error *e
         return draw_terminal(picture, error);
     const bool png = ends_in(path, ".png");
     picture_svg(&svg, picture, WIDTH, 0, png ? PICTURE_LIGHT : PICTURE_AUTO);
-    return png ? write_png(&svg, path, error) : write_svg(&svg, path, error);
+    return png ? write_png(&svg, path, error)
+               : file_write(svg.arena, "--plot", path, (struct text){ svg.data, svg.size }, error);
 }

@@ -182,6 +182,8 @@ static bool read_fact(struct calibrated_reader *reader, const char *fact, const 
     } else if (k >= 0) {
         return false;
     }
+    if (!strcmp(fact, "facts"))
+        return read_number(reader, value, 1, 1e6, &calibrated->facts);
     if (!strcmp(fact, NAME_chunked_prefill_size))
         return read_number(reader, value, 1, 1e9, &server->chunk);
     if (!strcmp(fact, NAME_weight_bytes))
@@ -257,7 +259,7 @@ bool calibrated_parse(struct arena *arena, const char *path, struct text text, s
 {
     struct csv *csv = arena_alloc(arena, sizeof *csv);
     struct calibrated_reader reader = { .arena = arena, .csv = csv, .calibrated = calibrated, .error = error };
-    *calibrated = (struct calibrated){ .file = path, .title = path, .scale = { 1, 1 }, .server = {
+    *calibrated = (struct calibrated){ .file = path, .title = path, .scale = { 1, 1 }, .facts = NAN, .server = {
         .weight_bytes = NAN, .chunk = NAN, .size = { 1, 1, 1, 1 } } };
     calibrated->weight = arena_array(arena, VALUES_MOST, sizeof *calibrated->weight);
     calibrated_prior(&calibrated->prior);
@@ -273,6 +275,10 @@ bool calibrated_parse(struct arena *arena, const char *path, struct text text, s
     for (reader.row = 0; reader.row < csv->rows; reader.row++)
         if (!read_fact(&reader, csv_cell(csv, reader.row, fact), csv_cell(csv, reader.row, value)))
             return false;
+    if (!isnan(calibrated->facts) && calibrated->facts + 1 != (double)csv->rows) {
+        error_set(error, "%s: %zu of its %.0f facts: the file was cut or changed", path, csv->rows - 1, calibrated->facts);
+        return error_expected(error, "the whole file, as `chalkline calibrate ... -o FILE` wrote it");
+    }
     if (!or_null(calibrated->server.model) || !or_null(calibrated->server.machine)) {
         error_set(error, "%s: states no model or no machine", path);
         return error_expected(error, "a file that `chalkline calibrate ... -o FILE` wrote");
@@ -535,6 +541,9 @@ void calibrated_note(struct scenario *scenario)
         facts_note(&scenario->facts, "calibrated by %s: the same server", of);
     if (calibrated->stale)
         facts_note(&scenario->facts, "%s was fitted with other constants: its interval is wider; calibrate again",
+                   calibrated->file);
+    if (isnan(calibrated->facts))
+        facts_note(&scenario->facts, "%s does not say how many facts it has, so that a cut would not show; calibrate again",
                    calibrated->file);
 }
 

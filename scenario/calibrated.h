@@ -41,6 +41,7 @@ struct calibrated {
     struct posterior_value *values;             /* [count], those that were fitted */
     double *weight;                             /* [count] as in struct factor_posterior */
     size_t count, points;
+    double facts;                               /* that the file says it has; NAN: an earlier version wrote it */
     bool stale;                                 /* fitted with other constants: variances are those of the file
                                                    times a factor */
     double scale[POSTERIOR_FIELDS], freedom[POSTERIOR_FIELDS];

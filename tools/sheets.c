@@ -113,7 +113,7 @@ static void write_devices(struct text_pool *pool, struct buffer *out, struct buf
     enum { TABLE = 0 };                                 /* the others count from 1 */
     struct error error = { .what = "" };
     struct csv wide, sources;
-    if (!csv_read(catalog->arena, DEVICES_FILE, read_text(catalog->arena, DEVICES_FILE), &wide, &error) ||
+    if (!csv_read_groups(catalog->arena, DEVICES_FILE, read_text(catalog->arena, DEVICES_FILE), &wide, &error) ||
         !csv_read(catalog->arena, DEVICE_SOURCES_FILE, read_text(catalog->arena, DEVICE_SOURCES_FILE), &sources,
                   &error) ||
         !catalog_read_devices(catalog, &wide, &sources, true, &error))
@@ -153,7 +153,7 @@ int main(int count, char **words)
     struct formats formats;
     struct csv csv;
     for (int i = 1; i < count; i++) {
-        if (!csv_read(&arena, words[i], read_text(&arena, words[i]), &csv, &error) ||
+        if (!csv_read_groups(&arena, words[i], read_text(&arena, words[i]), &csv, &error) ||
             (!strcmp(words[i], FORMATS_FILE) && !formats_read(&arena, &csv, &formats, &error)))
             fail(&error);
         write_table(&pool, &out, i, &csv);

@@ -50,7 +50,7 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
     struct simulated *outcome = arena_alloc(arena, sizeof *outcome);
     struct section *section = section_new(arena);
     const struct variation as_asked = { .scale = 1 };
-    struct recorder *recorder;
+    struct recorder *recorder = NULL;
     struct sim_watch watch = { 0 };
     bool searched;
     if (!ranks_agree(command->ranks, simulate_listens_not(command, error) &&
@@ -75,8 +75,10 @@ bool ask_simulate(struct arena *arena, const struct command *command, struct ans
                       !simulate_answer(simulate, outcome, section, error) ||
                       (command_given(command, "band") &&
                        !simulate_band(simulate, outcome, section, error)) ||
-                      !simulate_write(recorder, outcome, answer, error)))
+                      !simulate_write(recorder, outcome, answer, error))) {
+        simulate_drop(recorder);
         return false;
+    }
     simulate_notes(simulate, searched ? NULL : outcome, section);
     if (command_reports(command) && !searched) {
         section_word(section, "traffic", command->words[0])->text_only = true;

@@ -157,6 +157,7 @@ bool simulate_search(const struct simulate *simulate, struct section *section, b
 struct recorder;
 bool simulate_record(struct simulate *simulate, struct recorder **recorder,
                      struct sim_watch *watch, struct error *error);
+void simulate_drop(struct recorder *recorder);     /* files that are not written to their end disappear; nothing to NULL */
 bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
                     struct answer *answer, struct error *error);
 

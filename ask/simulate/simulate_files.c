@@ -6,8 +6,10 @@
  * the answer; at most one output may be the terminal, and none may overwrite the trace. Times of
  * requests that were never answered are empty cells. */
 #include "ask/simulate/simulate.h"
+#include "base/output.h"
 #include "report/picture.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,18 +25,12 @@ struct recorder {
     struct simulate *simulate;
     const char *events_path, *series_path, *requests_path, *rows_path;
     struct training_rows *rows;     /* NULL: none wanted */
-    FILE *events;                   /* trace events, as they come; NULL: none wanted */
+    struct output events;           /* trace events, as they come; no stream: none wanted */
     bool written;                   /* one at least */
     double every;
     struct moment *moments;
     size_t count, room;
 };
-
-static bool cannot_write(const char *path, struct error *error)
-{
-    error_set(error, "%s: cannot be written", path);
-    return error_expected(error, "a file in a folder that exists");
-}
 
 /* ---- trace events: https://ui.perfetto.dev opens them --------------------------------------- */
 
@@ -48,10 +44,10 @@ static double in_us(double seconds)
 static void event(struct recorder *recorder, const char *format, ...)
 {
     va_list arguments;
-    fputs(recorder->written ? ",\n" : "[\n", recorder->events);
+    fputs(recorder->written ? ",\n" : "[\n", recorder->events.stream);
     recorder->written = true;
     va_start(arguments, format);
-    vfprintf(recorder->events, format, arguments);
+    vfprintf(recorder->events.stream, format, arguments);
     va_end(arguments);
 }
 
@@ -92,30 +88,11 @@ static bool close_events(struct recorder *recorder, const struct simulated *outc
           "\"servers\"}}", SERVERS);
     event(recorder, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":"
           "\"requests\"}}", REQUESTS);
-    fputs("\n]\n", recorder->events);
-    bool good = !ferror(recorder->events);
-    good = !fclose(recorder->events) && good;
-    return good || cannot_write(recorder->events_path, error);
+    fputs("\n]\n", recorder->events.stream);
+    return output_close(&recorder->events, error);
 }
 
 /* ---- requests and series -------------------------------------------------------------------- */
-
-static FILE *begin(const struct simulate *simulate, const char *path, struct error *error)
-{
-    if (!file_may_write(simulate->arena, path, error))
-        return NULL;
-    FILE *file = fopen(path, "w");
-    if (!file)
-        cannot_write(path, error);
-    return file;
-}
-
-static bool finish(FILE *file, const char *path, struct error *error)
-{
-    bool good = !ferror(file);
-    good = !fclose(file) && good;
-    return good || cannot_write(path, error);
-}
 
 /* A line for each request; cells of times that never came are empty. "-": they are the answer. */
 static bool write_requests(const struct recorder *recorder, const struct simulated *outcome,
@@ -127,9 +104,10 @@ static bool write_requests(const struct recorder *recorder, const struct simulat
     const bool shown = !strcmp(path, "-");
     char *text = NULL;
     size_t size = 0;
-    FILE *file = shown ? open_memstream(&text, &size) : begin(recorder->simulate, path, error);
-    if (!file)
-        return !shown ? false : cannot_write(path, error);
+    struct output output = { .stream = shown ? open_memstream(&text, &size) : NULL };
+    if (shown ? !output.stream : !output_open(recorder->simulate->arena, "--requests", path, &output, error))
+        return shown ? error_set(error, "--requests: %s", strerror(errno)) : false;
+    FILE *file = output.stream;
     fprintf(file, "id,arrival,prompt,decode,first_token_at,completed_at,restarts\n");
     for (size_t i = 0; i < trace->count; i++) {
         char first[40] = "", last[40] = "";
@@ -140,20 +118,20 @@ static bool write_requests(const struct recorder *recorder, const struct simulat
         fprintf(file, "%zu,%.9f,%u,%u,%s,%s,%u\n", i, result->arrival[i], trace->prompt[i],
                 trace->output[i], first, last, result->restarts[i]);
     }
-    if (!finish(file, path, error))
-        return false;
-    if (shown) {
-        buffer_add(&answer->text, text, size);
-        free(text);
-    }
+    if (!shown)
+        return output_close(&output, error);
+    fclose(file);
+    buffer_add(&answer->text, text, size);
+    free(text);
     return true;
 }
 
 static bool write_series(const struct recorder *recorder, struct error *error)
 {
-    FILE *file = begin(recorder->simulate, recorder->series_path, error);
-    if (!file)
+    struct output output;
+    if (!output_open(recorder->simulate->arena, "--series", recorder->series_path, &output, error))
         return false;
+    FILE *file = output.stream;
     fprintf(file, "time,waiting,running,servers,blocks_used,answered,output_tokens\n");
     for (size_t i = 0; i < recorder->count; i++) {
         const struct sim_sample *sample = &recorder->moments[i].sample;
@@ -161,7 +139,7 @@ static bool write_series(const struct recorder *recorder, struct error *error)
                 sample->waiting, sample->running, sample->replicas, sample->blocks_used,
                 (unsigned long long)sample->done, (unsigned long long)sample->tokens);
     }
-    return finish(file, recorder->series_path, error);
+    return output_close(&output, error);
 }
 
 /* ---- the picture: the queue, and how times are distributed ------------------------------------ */
@@ -234,11 +212,11 @@ static void keep_sent(void *context, uint32_t id, size_t replica, double now, co
 
 static bool write_rows(const struct recorder *recorder, const struct simulated *outcome, struct error *error)
 {
-    FILE *file = begin(recorder->simulate, recorder->rows_path, error);
-    if (!file)
+    struct output output;
+    if (!output_open(recorder->simulate->arena, "--training-rows", recorder->rows_path, &output, error))
         return false;
-    training_rows_write(recorder->rows, outcome, (double)recorder->simulate->options.server.blocks, file);
-    return finish(file, recorder->rows_path, error);
+    training_rows_write(recorder->rows, outcome, (double)recorder->simulate->options.server.blocks, output.stream);
+    return output_close(&output, error);
 }
 
 /* At most one output may be the terminal, and none may overwrite the trace. */
@@ -294,8 +272,13 @@ bool simulate_record(struct simulate *simulate, struct recorder **out, struct si
     if (!recorder->events_path)
         return true;
     watch->ran = write_steps;
-    recorder->events = begin(recorder->simulate, recorder->events_path, error);
-    return recorder->events != NULL;
+    return output_open(simulate->arena, "--trace", recorder->events_path, &recorder->events, error);
+}
+
+void simulate_drop(struct recorder *recorder)
+{
+    if (recorder)
+        output_drop(&recorder->events);
 }
 
 bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
@@ -303,7 +286,7 @@ bool simulate_write(struct recorder *recorder, const struct simulated *outcome,
 {
     if (command_draws(recorder->simulate->command))
         answer->picture = draw(recorder, outcome);
-    return (!recorder->events || close_events(recorder, outcome, error)) &&
+    return (!recorder->events.stream || close_events(recorder, outcome, error)) &&
            (!recorder->series_path || write_series(recorder, error)) &&
            (!recorder->rows_path || write_rows(recorder, outcome, error)) &&
            (!recorder->requests_path ||

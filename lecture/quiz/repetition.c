@@ -5,9 +5,7 @@
  * Time is counted in answers, so that a question does not depend on a clock. */
 #include "lecture/quiz/quiz.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,12 +93,6 @@ void repetition_note(const struct quiz *quiz, struct repetition *repetition, con
     item->due = repetition->answers + (double)(FIRST_WAIT << (item->box - 1));
 }
 
-static bool cannot_write(const char *path, struct error *error)
-{
-    error_set(error, "--state: %.200s: %s", path, strerror(errno));
-    return error_expected(error, "a file that can be written");
-}
-
 bool repetition_write(const struct quiz *quiz, const struct repetition *repetition, struct error *error)
 {
     const char *path = command_text(quiz->command, "state");
@@ -119,9 +111,5 @@ bool repetition_write(const struct quiz *quiz, const struct repetition *repetiti
     }
     struct buffer out = { .arena = arena };
     doc_print(&out, doc);
-    const char *beside = arena_print(arena, "%s.new", path);
-    FILE *file = fopen(beside, "w");
-    bool good = file && fwrite(out.data, 1, out.size, file) == out.size;
-    good = file && !fclose(file) && good;
-    return (good && !rename(beside, path)) || cannot_write(path, error);
+    return file_write(arena, "--state", path, (struct text){ out.data, out.size }, error);
 }

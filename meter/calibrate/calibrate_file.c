@@ -11,9 +11,10 @@
 struct calibration_writer {
     struct buffer *out;
     const char *name;
+    size_t facts;                   /* so far */
 };
 
-static void write_fact(const struct calibration_writer *writer, const char *fact, const char *value, const char *unit,
+static void write_fact(struct calibration_writer *writer, const char *fact, const char *value, const char *unit,
                        const char *source, const char *mark, const char *note)
 {
     const char *const cells[] = { writer->name, fact, value, unit, source, "", mark, note };
@@ -22,6 +23,7 @@ static void write_fact(const struct calibration_writer *writer, const char *fact
         csv_write_cell(writer->out, cells[i]);
     }
     buffer_print(writer->out, "\n");
+    writer->facts++;
 }
 
 /* "my-server" of "/home/me/my-server.csv". */
@@ -43,7 +45,7 @@ static const char *number(struct arena *arena, double value)
     return arena_print(arena, "%.17g", value);
 }
 
-static bool write_server(struct calibrate *calibrate, const struct calibration_writer *writer)
+static bool write_server(struct calibrate *calibrate, struct calibration_writer *writer)
 {
     enum { ROWS = CALIBRATED_SIZES + 2 };
     const char *rows[ROWS];
@@ -72,7 +74,7 @@ static bool write_server(struct calibrate *calibrate, const struct calibration_w
     return true;
 }
 
-static void write_factors(struct calibrate *calibrate, const struct calibration_writer *writer)
+static void write_factors(struct calibrate *calibrate, struct calibration_writer *writer)
 {
     static const char *const kinds[POSTERIOR_FIELDS] = { "tpot", "ttft" };
     const struct calibration *calibration = &calibrate->calibration;
@@ -95,7 +97,7 @@ static void write_factors(struct calibrate *calibrate, const struct calibration_
 }
 
 /* The points as people read them, and what the field is computed from. */
-static void write_points(struct calibrate *calibrate, const struct calibration_writer *writer)
+static void write_points(struct calibrate *calibrate, struct calibration_writer *writer)
 {
     const struct calibration *calibration = &calibrate->calibration;
     const struct factor_posterior *posterior = &calibration->posterior;
@@ -136,15 +138,20 @@ static void write_points(struct calibrate *calibrate, const struct calibration_w
 
 bool calibrate_text(struct calibrate *calibrate, const char *path, struct buffer *out)
 {
-    struct calibration_writer writer = { out, name_of(calibrate->arena, path) };
-    buffer_print(out, "name,fact,value,unit,source,date,mark,note\n");
+    struct arena *arena = calibrate->arena;
+    struct buffer facts = { .arena = arena };
+    struct calibration_writer writer = { &facts, name_of(arena, path), 0 }, head = { out, writer.name, 0 };
     write_fact(&writer, "title", writer.name, "text", "calibrate", "given", "");
     if (!write_server(calibrate, &writer))
         return false;
-    write_fact(&writer, "fitted_with", calibrated_constants(calibrate->arena), "text", "data/efficiency.csv", "given",
+    write_fact(&writer, "fitted_with", calibrated_constants(arena), "text", "data/efficiency.csv", "given",
                "factors are relative to these constants");
     write_factors(calibrate, &writer);
     write_points(calibrate, &writer);
+    buffer_print(out, "name,fact,value,unit,source,date,mark,note\n");
+    write_fact(&head, "facts", arena_print(arena, "%zu", writer.facts), "1", "calibrate", "given",
+               "behind this one: a file that was cut is refused");
+    buffer_add(out, facts.data, facts.size);
     return true;
 }
 

@@ -466,8 +466,9 @@ static bool time_machine(struct arena *arena, const struct command *command, str
 
 static void print_sheet(const struct timed *timed, struct buffer *csv)
 {
-    buffer_print(csv, "name,fact,value,unit,source,date,mark,note\n%s,title,\"%s\",text,\"%s\",%s,,\n", timed->name,
-                 timed->title, timed->source, timed->date);
+    buffer_print(csv, "name,fact,value,unit,source,date,mark,note\n%s,facts,%zu,1,\"%s\",%s,,\n%s,title,\"%s\",text,\"%s\",%s,,\n",
+                 timed->name, 1 + (timed->family != NULL) + timed->count, timed->source, timed->date,
+                 timed->name, timed->title, timed->source, timed->date);
     if (timed->family)
         buffer_print(csv, "%s,family,%s,text,\"%s\",%s,,\n", timed->name, timed->family, timed->source,
                      timed->date);

@@ -11,9 +11,9 @@
 #include "meter/measure/then_calibrate.h"
 
 #include "base/clock.h"
+#include "base/output.h"
 #include "build/row_names.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct measure {
     struct client *client;
     const char *model;
     struct endpoint_way way;
-    FILE *file;                     /* NULL: none */
+    struct output_log log;          /* of the requests */
     double budget, began, tokens_most;      /* s; the clock when the loads began; 0: no limit */
     uint64_t seed;                  /* of prompts, of their lengths and of arrivals */
     double variation;               /* of lengths: standard deviation over mean */
@@ -41,6 +41,8 @@ struct measure {
     size_t point_count;
     uint64_t answered;              /* whole answers */
     const char *stopped;            /* why nothing more is sent; NULL: it goes on */
+    bool lost;                      /* a line could not be written, for this reason */
+    struct error unwritten;
     const char *message;            /* the latest error */
     const char *probe;              /* the latest error of a request outside the loads, which only tests the endpoint */
     size_t failed;                  /* requests of the loads that failed */
@@ -79,11 +81,11 @@ static void add_string(struct buffer *out, const char *key, const char *value)
     }
 }
 
-static void write_line(const struct measure *measure, const struct sent_request *request)
+static void write_line(struct measure *measure, const struct sent_request *request)
 {
     struct arena arena = { 0 };
     struct buffer line = { .arena = &arena };
-    if (!measure->file)
+    if (measure->log.file < 0)
         return;
     buffer_print(&line, "{\"sent\": %.6f", request->sent);
     add_time(&line, "first", request->first);
@@ -103,8 +105,10 @@ static void write_line(const struct measure *measure, const struct sent_request 
         buffer_print(&line, ", \"concurrency\": %zu", request->concurrency);
     buffer_print(&line, ", \"warm_up\": %s, \"client_overhead\": %.6f}\n", request->warm_up || aside ? "true" : "false",
                  request->overhead);
-    fwrite(line.data, 1, line.size, measure->file);
-    fflush(measure->file);
+    if (!measure->lost)
+        measure->lost = !log_add(&measure->log, line.data, line.size, &measure->unwritten);
+    if (measure->lost && !measure->stopped)
+        measure->stopped = "the requests cannot be written";
     arena_free(&arena);
 }
 
@@ -510,19 +514,6 @@ static bool read_key(struct arena *arena, const struct command *command, const c
     return error_expected(error, "one line of at most %d characters", KEY_MOST);
 }
 
-static bool open_file(struct measure *measure, const char *path, struct error *error)
-{
-    if (!path)
-        return true;
-    if (!file_may_write(measure->arena, path, error))
-        return false;
-    measure->file = fopen(path, "w");
-    if (measure->file)
-        return true;
-    error_set(error, "--output: %.200s: %s", path, strerror(errno));
-    return error_expected(error, "a file that can be written");
-}
-
 /* What the endpoint is asked for: as it was said; else what --model is, if the endpoint has that. */
 static const char *find_model(struct measure *measure)
 {
@@ -570,15 +561,6 @@ static uint64_t seed_of(const struct command *command)
     return (uint64_t)(1e3 * now) % 1000000000;      /* short enough to be typed again */
 }
 
-static bool close_file(struct measure *measure, const char *path, struct error *error)
-{
-    const bool lost = measure->file && ferror(measure->file);
-    if (!measure->file || (!fclose(measure->file) && !lost))
-        return true;
-    error_set(error, "--output: %.200s: %s", path, strerror(errno));
-    return error_expected(error, "a file that can be written");
-}
-
 static bool ask_endpoint(struct arena *arena, const struct command *command, struct answer *answer,
                          struct error *error)
 {
@@ -588,13 +570,13 @@ static bool ask_endpoint(struct arena *arena, const struct command *command, str
     struct then_calibrate then;
     *measure = (struct measure){ .arena = arena, .command = command, .budget = command_number(command, "budget"),
                                  .tokens_most = (double)command_count(command, "tokens"),
-                                 .seed = seed_of(command), .variation = variation_of(command) };
+                                 .log.file = -1, .seed = seed_of(command), .variation = variation_of(command) };
     random_stream(&measure->lengths, measure->seed, "lengths", 0);
     if (!plan_loads(measure, error) || !read_key(arena, command, &key, error) ||
         !then_calibrate_open(arena, command, &then, error))
         return false;
     if (!client_open(arena, command->words[0], key, command_number(command, "timeout"), measure->seed,
-                     &measure->client, error) || !open_file(measure, then.file, error)) {
+                     &measure->client, error) || (then.file && !log_open(arena, "--output", then.file, &measure->log, error))) {
         client_close(measure->client);
         then_calibrate_close(&then);
         return false;
@@ -604,7 +586,10 @@ static bool ask_endpoint(struct arena *arena, const struct command *command, str
     measure_endpoint(measure, answer, path);
     sigaction(SIGINT, &before, NULL);
     client_close(measure->client);
-    const bool good = close_file(measure, then.file, error);
+    log_close(&measure->log);
+    const bool good = !measure->lost;
+    if (!good)
+        *error = measure->unwritten;
     if (good && !answer->status)
         then_calibrate(&then, answer);
     then_calibrate_close(&then);

@@ -8,11 +8,11 @@
 #include "meter/watch/watch.h"
 #include "scenario/values.h"
 
+#include "base/output.h"
 #include "build/row_names.h"
 #include "meter/measure/fetch.h"
 #include "report/fit.h"
 
-#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,7 +31,8 @@ struct follower {
     struct exposition before;
     double before_at;
     bool seen;                      /* there was a reading before */
-    FILE *record;
+    struct output_log record;       /* of what was read */
+    bool recorded;                  /* one reading at least */
     struct page *page;              /* NULL: nobody is answered */
     bool brief;                     /* nobody reads the answers */
 };
@@ -146,17 +147,15 @@ static void show(const struct follower *follower, struct arena *arena, double at
 static bool keep_scrape(struct follower *follower, struct arena *arena, const struct scrape *scrape, struct error *error)
 {
     struct buffer out = { .arena = arena };
-    if (!follower->record)
+    if (follower->record.file < 0)
         return true;
     source_record(&out, scrape);
-    if (ftell(follower->record) > 0) {                      /* the head is there */
+    if (follower->recorded) {                               /* the head is there */
         const char *first = memchr(out.data, '\n', out.size);
         out.size -= (size_t)(first + 1 - out.data);
         out.data = (char *)first + 1;
     }
-    if (fwrite(out.data, 1, out.size, follower->record) == out.size && !fflush(follower->record))
-        return true;
-    return error_set(error, "--record: %.200s: %s", command_text(follower->command, "record"), strerror(errno));
+    return follower->recorded = log_add(&follower->record, out.data, out.size, error);
 }
 
 /* One turn. False: an error ends it all. */
@@ -177,6 +176,8 @@ static bool turn(struct follower *follower, const struct scrape *scrape, struct 
     if (scrape->past)
         return true;
     show(follower, arena, scrape->at, away, &answer);
+    if (ferror(stdout))
+        return error_set(error, "the output could not be written");
     if (follower->page)
         page_put(follower->page, away ? NULL : watch, scrape->at);
     return true;
@@ -258,25 +259,14 @@ static bool go_on(struct follower *follower, struct error *error)
     return true;
 }
 
-static bool open_record(struct follower *follower, struct error *error)
-{
-    const char *path = command_text(follower->command, "record");
-    if (!path)
-        return true;
-    follower->record = fopen(path, "wb");
-    if (follower->record)
-        return true;
-    error_set(error, "--record: %.200s: %s", path, strerror(errno));
-    return error_expected(error, "a file that can be written");
-}
-
 static bool run_follower(struct follower *follower, void (*ready)(const char *url), struct error *error)
 {
     struct sigaction ending = { .sa_handler = stop }, before[2];
     const sigset_t both = ends();
     sigset_t old;
     const bool listens = command_given(follower->command, "listen");
-    if (!open_record(follower, error))
+    const char *path = command_text(follower->command, "record");
+    if (path && !log_open(follower->arena, "--record", path, &follower->record, error))
         return false;
     sigprocmask(SIG_BLOCK, &both, &old);                /* the thread that answers takes no signals */
     bool good = !listens || page_open(follower->arena, follower->command, &follower->page, ready, error);
@@ -288,8 +278,7 @@ static bool run_follower(struct follower *follower, void (*ready)(const char *ur
         page_close(follower->page);
     sigaction(SIGINT, &before[0], NULL);
     sigaction(SIGTERM, &before[1], NULL);
-    if (follower->record && fclose(follower->record))
-        good = error_set(error, "--record: %.200s: %s", command_text(follower->command, "record"), strerror(errno));
+    log_close(&follower->record);
     return good;
 }
 
@@ -314,7 +303,8 @@ bool watch_follow(struct arena *arena, const struct command *command, void (*rea
 {
     struct metrics_source source;
     struct history *history = arena_alloc(arena, sizeof *history);
-    struct follower follower = { .arena = arena, .command = command, .source = &source, .history = history };
+    struct follower follower = { .arena = arena, .command = command, .source = &source, .history = history,
+                                 .record.file = -1 };
     if (!source_open(arena, command, &source, error))
         return false;
     history_open(history, arena, command_number(command, "window"));
@@ -330,7 +320,7 @@ bool watch_follow(struct arena *arena, const struct command *command, void (*rea
 struct follower *follower_open(struct arena *arena, const struct command *command)
 {
     struct follower *follower = arena_alloc(arena, sizeof *follower);
-    *follower = (struct follower){ .arena = arena, .command = command, .brief = true,
+    *follower = (struct follower){ .arena = arena, .command = command, .brief = true, .record.file = -1,
                                    .source = arena_alloc(arena, sizeof *follower->source),
                                    .history = arena_alloc(arena, sizeof *follower->history) };
     follower->source->name = "/metrics";
@@ -387,7 +377,8 @@ static bool last_of(struct follower *follower, const struct scrape *scrapes, siz
 bool follow_once(struct arena *arena, const struct command *command, struct metrics_source *source, struct history *history,
                  struct answer *answer, struct error *error)
 {
-    struct follower follower = { .arena = arena, .command = command, .source = source, .history = history };
+    struct follower follower = { .arena = arena, .command = command, .source = source, .history = history,
+                                 .record.file = -1 };
     struct scrape *scrapes = NULL, scrape;
     const double step = history_step(history->window);
     size_t count = 0, room = 0, there = 0;

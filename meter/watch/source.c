@@ -290,7 +290,7 @@ static bool bad_recording(const struct metrics_source *source, struct error *err
     return error_expected(error, "a file that `chalkline watch URL --record FILE` wrote");
 }
 
-/* A file that was cut off in its last reading ends before it: the writer may be at work still. */
+/* A file that was cut off in its last reading has none at that time: the writer may be at work still. */
 static bool next_recorded(struct metrics_source *source, struct arena *arena, struct scrape *scrape, bool *ended,
                           struct error *error)
 {
@@ -312,9 +312,11 @@ static bool next_recorded(struct metrics_source *source, struct arena *arena, st
     if (!scrape->past && strncmp(rest, " bytes ", 7))
         return bad_recording(source, error);
     const size_t size = strtoul(rest + (scrape->past ? 6 : 7), NULL, 10);
-    *ended = size > source->recording.size;
-    if (*ended)
+    if (size > source->recording.size) {
+        source->recording.size = 0;
+        scrape->away = "the recording ends in the middle of this reading";
         return true;
+    }
     scrape->text = (struct text){ source->recording.data, size };
     source->recording.data += size;
     source->recording.size -= size;

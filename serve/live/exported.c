@@ -9,9 +9,9 @@
  * arrivals: the most that come in a minute of the time until a replica could be there. */
 #include "serve/live/endpoint.h"
 #include "ask/simulate/simulate.h"
+#include "base/output.h"
 #include "meter/watch/watch.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +26,8 @@ struct exported {
     size_t open;                    /* requests before this one are over */
     struct follower *follower;      /* or NULL */
     struct followed followed;       /* by the latest reading that said so */
-    FILE *file;
-    bool begun, lost;               /* something could not be written */
+    struct output file;             /* --metrics; no stream: none */
+    bool begun;
 };
 
 /* ---- what is counted -------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static void keep_page(struct exported *exported, double at, const struct buffer 
     follower_record(&out, at, (struct text){ page->data, page->size });
     const char *first = memchr(out.data, '\n', out.size);
     const size_t head = exported->begun ? (size_t)(first + 1 - out.data) : 0;
-    exported->lost = exported->lost || fwrite(out.data + head, 1, out.size - head, exported->file) != out.size - head;
+    fwrite(out.data + head, 1, out.size - head, exported->file.stream);
     exported->begun = true;
 }
 
@@ -127,7 +127,7 @@ static void sample(void *context, double now, const struct sim_sample *sample)
         exported->before.sample(exported->before.context, now, sample);
     count_requests(exported, now);
     print_page(exported, sample, &page);
-    if (exported->file)
+    if (exported->file.stream)
         keep_page(exported, day + now, &page);
     if (exported->follower &&
         follower_read(exported->follower, day + now, (struct text){ page.data, page.size }, &followed, &error) &&
@@ -249,19 +249,6 @@ static bool fits(const struct simulate *simulate, struct error *error)
     return true;
 }
 
-static bool open_file(struct exported *exported, const char *path, struct error *error)
-{
-    if (!path)
-        return true;
-    if (!file_may_write(exported->arena, path, error))
-        return false;
-    exported->file = fopen(path, "wb");
-    if (exported->file)
-        return true;
-    error_set(error, "--metrics: %.200s: %s", path, strerror(errno));
-    return error_expected(error, "a file that can be written");
-}
-
 static bool attach(struct simulate *simulate, const struct simulated *outcome, struct sim_watch *watch,
                    struct error *error)
 {
@@ -276,7 +263,8 @@ static bool attach(struct simulate *simulate, const struct simulated *outcome, s
     *exported = (struct exported){ .arena = simulate->arena, .simulate = simulate, .outcome = outcome, .before = *watch };
     exported->first = arena_array(simulate->arena, simulate->trace.count, sizeof *exported->first);
     exported->last = arena_array(simulate->arena, simulate->trace.count, sizeof *exported->last);
-    if (!open_file(exported, command_text(command, "metrics"), error) || (by == 1 && !know(exported, error)))
+    const char *path = command_text(command, "metrics");
+    if ((by == 1 && !know(exported, error)) || (path && !output_open(simulate->arena, "--metrics", path, &exported->file, error)))
         return false;
     if (by == 0)
         exported->follower = follower_open(simulate->arena, watch_command(simulate, false));
@@ -293,14 +281,7 @@ static bool attach(struct simulate *simulate, const struct simulated *outcome, s
 static bool detach(struct simulate *simulate, struct error *error)
 {
     struct exported *exported = simulate->attached;
-    if (!exported || !exported->file)
-        return true;
-    const bool closed = !fclose(exported->file);
-    exported->file = NULL;
-    if (closed && !exported->lost)
-        return true;
-    error_set(error, "--metrics: %.200s: %s", command_text(simulate->command, "metrics"), strerror(errno));
-    return error_expected(error, "a file that can be written");
+    return !exported || !exported->file.stream || output_close(&exported->file, error);
 }
 
 void live_attaches(void)

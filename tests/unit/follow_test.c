@@ -290,9 +290,11 @@ static void test_recordings(void **state)
           "vllm:request_success_total -1e300\n\n# at 1010 bytes 29\nvllm:request_success_total 9\n",
           "0.4 requests/s", 0, 3 },
         { "# chalkline watch 1\n# at 1e300 bytes 29\nvllm:request_success_total 5\n", "damaged", 2, 0 },
-        /* A reading that is still being written is none. */
+        /* A reading that is still being written is told, and is none. */
         { "# chalkline watch 1\n# at 1000 bytes 29\nvllm:request_success_total 5\n# at 1005 bytes 29\nvllm:req",
-          "since its start", 0, 1 },
+          "since its start", 0, 2 },
+        { "# chalkline watch 1\n# at 1000 bytes 29\nvllm:request_success_total 5\n# at 1005 bytes 29\nvllm:req",
+          "away: the recording ends in the middle of this reading", 0, 2 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena arena = { 0 };
