@@ -166,12 +166,11 @@ static void arena_take(struct arena *arena, size_t size)
     if (arena->fail_after && !--arena->fail_after)
         arena_exhausted(arena);
     struct arena *outer = arena->outer;
+    const size_t taken = outer ? __atomic_fetch_add(&outer->taken, size, __ATOMIC_RELAXED) : 0;   /* threads share it */
     if (size > SIZE_MAX / 2 || (arena->most && size > arena->most - arena->taken) ||
-        (outer && outer->most && size > outer->most - outer->taken))
+        (outer && outer->most && (taken > outer->most || size > outer->most - taken)))
         arena_exhausted(arena);
     arena->taken += size;
-    if (outer)
-        outer->taken += size;
 }
 
 void *arena_align(struct arena *arena, size_t size, size_t alignment)

@@ -8,6 +8,11 @@
 #include <setjmp.h>
 #ifdef _OPENMP
 #include <omp.h>
+#else
+static int omp_get_max_threads(void) { return 1; }
+static int omp_get_num_procs(void) { return 1; }
+static int omp_get_thread_num(void) { return 0; }
+static int omp_in_parallel(void) { return 0; }
 #endif
 
 struct place {
@@ -111,17 +116,25 @@ static enum ending guarded_body(struct each *each)
     return why;
 }
 
+/* GNU's threads turn in a loop while they wait for the next call, and sleep only where they are more than the cores. So on
+ * all cores there is one thread more, which does nothing. */
 void parallel_each(size_t count, bool threads, void (*body)(void *context, size_t i), void *context)
 {
+    const int most = threads ? (int)parallel_threads() : 1, idle = most > 1 && most >= omp_get_num_procs();
+    size_t taken = 0;
     struct guard *const outer = guard_here;
     const locale_t locale = uselocale((locale_t)0);
     enum ending why = ENDED;
     bool joining = false;
-    (void)threads;                  /* where there are none */
-    #pragma omp parallel for schedule(dynamic) if (threads)
-    for (size_t i = 0; i < count; i++) {
-        struct each each = { outer, body, context, i, locale, &joining };
+    #pragma omp parallel num_threads(most + idle)
+    while (omp_get_thread_num() < most) {
+        size_t i;
         enum ending now;
+        #pragma omp atomic capture
+        i = taken++;
+        if (i >= count)
+            break;
+        struct each each = { outer, body, context, i, locale, &joining };
         #pragma omp atomic read
         now = why;
         if (!outer)
@@ -137,9 +150,5 @@ void parallel_each(size_t count, bool threads, void (*body)(void *context, size_
 
 size_t parallel_threads(void)
 {
-#ifdef _OPENMP
-    return (size_t)omp_get_max_threads();
-#else
-    return 1;
-#endif
+    return omp_in_parallel() ? 1 : (size_t)omp_get_max_threads();
 }

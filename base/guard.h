@@ -40,6 +40,6 @@ void guard_tell(double share);
 /* Call body(context, i) for each i below `count`, in several threads if `threads`. What it takes from arenas it takes from
  * arenas of its own, which may live on. Where one is left, the call around is left once all have ended. */
 void parallel_each(size_t count, bool threads, void (*body)(void *context, size_t i), void *context);
-size_t parallel_threads(void);      /* as many as would run at once */
+size_t parallel_threads(void);      /* as many as would run at once, which is one inside another thread's share */
 
 #endif

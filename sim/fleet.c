@@ -141,8 +141,9 @@ static void touch_loads(struct fleet_run *run, size_t replica)
 }
 
 /* A replica that has ended its step is started before its next end counts. */
-void fleet_touch(struct fleet_run *run, const struct replica *replica)
+void fleet_touch(struct fleet_run *run, struct replica *replica, double now)
 {
+    replica->now = moment_later(replica->now, now);
     calendar_touch(&run->calendar, replica, run->stirred[replica->index] ? INFINITY : replica->next);
     touch_loads(run, replica->index);
 }
@@ -152,7 +153,7 @@ static void settle(struct fleet_run *run, struct replica *replica, double now)
     if (!replica->scheduler->settle)
         return;
     replica->scheduler->settle(replica, now);
-    fleet_touch(run, replica);
+    fleet_touch(run, replica, now);
 }
 
 /* The load by which the router compares replicas; the smallest is chosen. */
@@ -278,6 +279,17 @@ static struct replica *choose_replica(struct fleet_run *run, struct replica_pool
     return chosen;
 }
 
+bool fleet_looks(const struct fleet_run *run, double now)
+{
+    const struct sim_options *options = run->simulation.options;
+    return options->refresh > 0 && options->router != ROUTER_ROUND_ROBIN && now >= run->decodes.seen.due;
+}
+
+struct replica *fleet_choose(struct fleet_run *run, uint32_t id, double now)
+{
+    return choose_replica(run, &run->decodes, id, now);
+}
+
 static void send(struct fleet_run *run, struct replica_pool *pool, uint32_t id, double now)
 {
     struct replica *replica = choose_replica(run, pool, id, now);
@@ -288,7 +300,7 @@ static void send(struct fleet_run *run, struct replica_pool *pool, uint32_t id, 
     }
     run->where[id] = (uint16_t)replica->index;
     replica->scheduler->take(replica, id, now);
-    fleet_touch(run, replica);
+    fleet_touch(run, replica, now);
     const struct sim_watch *watch = &run->simulation.options->watch;
     if (watch->sent)
         watch->sent(watch->context, id, replica->index, now, &(struct sim_sample){
@@ -327,8 +339,11 @@ static void session_ends(struct fleet_run *run, uint32_t id)
 
 void run_leave(struct fleet_run *run, uint32_t id, bool answered, double now)
 {
-    run->left--;
+    const struct sim_watch *watch = &run->simulation.options->watch;
+    const size_t some = 256, gone = run->simulation.trace->count - --run->left;
     window_left(&run->simulation.window, id);
+    if (watch->left && gone % some == 0)
+        watch->left(watch->context, gone);
     if (answered) {
         run->done++;
         run->tokens += run->simulation.trace->output[id];
@@ -379,7 +394,7 @@ static bool take_back(struct fleet_run *run, struct replica *replica, uint32_t i
     if (!scheduler->drop)
         return false;
     const bool waited = scheduler->drop(replica, id);
-    fleet_touch(run, replica);
+    fleet_touch(run, replica, now);
     return waited;
 }
 
@@ -440,7 +455,7 @@ static void fetched(struct fleet_run *run, uint32_t id, double now)
 {
     struct replica *replica = run->replicas[run->where[id] == FLEET_NOWHERE ? 0 : run->where[id]];
     replica->scheduler->fetched(replica, id, now);
-    fleet_touch(run, replica);
+    fleet_touch(run, replica, now);
 }
 
 static void open_tiers(struct arena *arena, struct fleet_run *run)
@@ -520,7 +535,7 @@ static void fail(struct fleet_run *run, uint32_t at, double now)
     simulation->result->failures++;
     simulation->restarts++;                         /* a fleet that only fails is a loop too */
     replica->scheduler->clear(replica, now);
-    fleet_touch(run, replica);
+    fleet_touch(run, replica, now);
     if (simulation->tiers)
         tiers_clear(simulation->tiers, at, now);
     fleet_plan(run, now + simulation->options->restart, EVENT_RETURN, at);
@@ -694,8 +709,23 @@ void fleet_open(struct arena *arena, struct fleet_run *run)
         fleet_plan(run, 0, EVENT_SAMPLE, 0);
 }
 
+static void add_sums(struct fleet_run *run, size_t i)
+{
+    struct sim_result *result = run->simulation.result;
+    const struct replica_sums *sums = &run->replicas[i]->sums;
+    result->busy += sums->busy;
+    result->pool_busy[i < run->prompts.count] += sums->busy;
+    result->sequence_seconds += sums->sequence_seconds;
+    result->queued += sums->queued;
+    result->gaps->sum += sums->gaps;
+    for (size_t k = 0; k < TRACE_CLASSES; k++)
+        result->class_seconds[k] += sums->class_seconds[k];
+}
+
 void fleet_close(struct fleet_run *run)
 {
+    for (size_t i = 0; i < run->replica_count; i++)
+        add_sums(run, i);
     for (size_t i = 0; i < run->replica_count; i++)
         if (!isnan(run->since[i]))
             stop(run, i, run->simulation.result->makespan);

@@ -43,6 +43,23 @@ struct replica_pool {               /* the replicas among which the router choos
     struct snapshot seen;   /* with options->refresh, in the place of `loads` */
 };
 
+/* Replicas that one thread runs while others run theirs (apart.c). */
+struct strand {
+    size_t first, end;
+    struct arena *arena;
+    struct sim_server server;
+    struct simulation simulation;   /* that of the run, but for what a thread counts by itself */
+    struct sim_result result;
+    size_t done;                    /* requests completed since the last look */
+    double now;                     /* when the last of its replicas was last called, s */
+    double stuck;                   /* when requests began to restart for ever, s; NAN: they do not */
+};
+
+struct coming {                     /* requests of a replica of a strand: sent, and to arrive; sent, and not completed */
+    struct queue queue;
+    size_t left;
+};
+
 /* The state of one run of the simulator. */
 struct fleet_run {
     struct simulation simulation;
@@ -74,6 +91,10 @@ struct fleet_run {
     uint64_t *moves;        /* [prefill replicas] transfers so far */
     double moved_next;      /* when the next transfer ends, s */
     struct random random;
+
+    struct strand *strands;         /* [strand_count], which have all replicas between them; 0: there are none */
+    size_t strand_count;
+    struct coming *coming;          /* [replicas] with strands */
 };
 
 /* Replicas in all, and what each is. */
@@ -82,8 +103,11 @@ const struct sim_server *fleet_server(const struct sim_options *options, size_t 
 void fleet_open(struct arena *arena, struct fleet_run *run);
 void fleet_close(struct fleet_run *run);
 
-/* A function of a scheduler was called that may have changed the replica: the calendar and the router look at it again. */
-void fleet_touch(struct fleet_run *run, const struct replica *replica);
+/* A function of a scheduler was called now that may have changed the replica: the calendar and the router look at it again. */
+void fleet_touch(struct fleet_run *run, struct replica *replica, double now);
+/* Would the router look at the replicas now? The replica that it sends a request to; NULL: none is up. */
+bool fleet_looks(const struct fleet_run *run, double now);
+struct replica *fleet_choose(struct fleet_run *run, uint32_t id, double now);
 /* Route the request to a replica, or refuse it. */
 void fleet_route(struct fleet_run *run, uint32_t id, double now);
 /* Start the KV transfer of a request whose prefill has ended. */
@@ -101,6 +125,12 @@ bool fleet_take_back(struct fleet_run *run, uint32_t id, double now);
 
 /* In simulation.c: a request leaves the run, answered or not. */
 void run_leave(struct fleet_run *run, uint32_t id, bool answered, double now);
+/* The next requests are drawn. */
+void run_draw(struct fleet_run *run);
+/* Do the same requests throw each other out for ever? run_stuck returns false, with the message of that, or of requests
+ * that wait for nothing. */
+bool run_loops(const struct simulation *simulation);
+bool run_stuck(const struct fleet_run *run, double now, struct error *error);
 /* A run in parts: opened, then one moment after the other. */
 bool run_open(struct arena *arena, const struct trace *trace, const struct sim_options *options,
               struct sim_result *result, struct fleet_run *run, struct error *error);
@@ -111,6 +141,7 @@ void run_moment(struct fleet_run *run, double next);
 bool run_begin(struct arena *arena, const struct trace *trace, const struct sim_options *options,
                struct sim_result *result, struct fleet_run *run, struct error *error);
 bool run_go_on(struct fleet_run *run, struct error *error);
+bool run_end(struct fleet_run *run, struct error *error);          /* all that is left of it */
 /* Can the request, of `tokens` tokens in all, run on an empty replica? */
 bool run_fits(const struct sim_server *server, size_t id, uint64_t tokens, struct error *error);
 

@@ -107,14 +107,14 @@ static void close_request(struct live *live, size_t at)
 }
 
 /* A request of disaggregated serving is left alone: where it goes next depends on what it wants. */
-static void cut(struct live *live, uint32_t id)
+static void cut(struct live *live, uint32_t id, double now)
 {
     struct fleet_run *run = &live->run;
     const size_t at = run->where[id];
     if (live->options.split.replicas || at >= run->replica_count || !run->replicas[at]->scheduler->cut)
         return;
     live->trace.output[id] = run->replicas[at]->scheduler->cut(run->replicas[at], id);
-    fleet_touch(run, run->replicas[at]);
+    fleet_touch(run, run->replicas[at], now);
 }
 
 bool live_take_back(struct live *live, uint32_t id, double now)
@@ -125,7 +125,7 @@ bool live_take_back(struct live *live, uint32_t id, double now)
                 close_request(live, i);
                 return true;
             }
-            cut(live, id);
+            cut(live, id, now);
         }
     return false;
 }

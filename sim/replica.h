@@ -36,6 +36,12 @@ struct simulation {
     uint64_t restarts;      /* restarts since the last request completed */
 };
 
+/* Sums over the steps of a replica, as in struct sim_result. Each replica has its own, which are added up in the order of the
+ * replicas at the end, so that the sums do not depend on which of two replicas ends a step first. */
+struct replica_sums {
+    double busy, sequence_seconds, queued, gaps, class_seconds[TRACE_CLASSES];
+};
+
 /* One copy of the model. A scheduler puts this first in a struct of its own. */
 struct replica {
     const struct scheduler *scheduler;
@@ -43,6 +49,7 @@ struct replica {
     struct simulation *simulation;
     size_t index;                   /* among all replicas */
     double next;                    /* when the running step ends, s; INFINITY: it is idle */
+    double now;                     /* its clock: when it was last called, s */
     bool asks;                      /* `start` must be called: a request that arrived may enter a step
                                        now, although another step runs */
     size_t waiting, running;        /* requests */
@@ -52,6 +59,7 @@ struct replica {
     double between;                 /* s of such steps since the last step with decodes */
     bool tells_gaps;                /* it reports the gaps between tokens itself (simulation_gap), since
                                        they do not follow from its steps */
+    struct replica_sums sums;
 };
 
 /* Settings of the reference runs; a scheduler adds its own. */
@@ -69,9 +77,14 @@ static inline double moment_end(double start)
     return start + 1e-12 * start;
 }
 
+static inline double moment_start(double end)
+{
+    return end - 1e-12 * end;
+}
+
 static inline bool moment_before(double time, double now)   /* in an earlier moment than now */
 {
-    return time < now - 1e-12 * now;
+    return time < moment_start(now);
 }
 
 static inline double moment_later(double a, double b)       /* fmax is a call */
@@ -125,7 +138,7 @@ void simulation_fast_forwarded(struct replica *replica, const struct fast_forwar
                                uint64_t steps);
 
 /* Report the time between two tokens of a request. */
-void simulation_gap(struct simulation *simulation, double seconds);
+void simulation_gap(struct replica *replica, double seconds);
 /* Report a request's first token; after a restart the call has no effect, since the user has one. */
 void simulation_first_token(struct simulation *simulation, uint32_t id, double now);
 void simulation_done(struct simulation *simulation, uint32_t id, double now);

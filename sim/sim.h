@@ -211,6 +211,8 @@ struct sim_watch {
     /* Called every `every` seconds. */
     void (*sample)(void *context, double now, const struct sim_sample *sample);
     double every;
+    /* Now and then: requests that have left the run so far. */
+    void (*left)(void *context, size_t requests);
 };
 
 /* Who reads what a run says of each request: the elements first <= id < end of its result, in order. NULL: they are read
@@ -223,6 +225,8 @@ struct sim_reader {
 /* Everything that a run depends on besides the trace. */
 struct sim_options {
     struct sim_server server;
+    /* A copy of `server` whose step times another thread may ask for at the same time; NULL: only one thread may. */
+    struct sim_server (*own)(struct arena *arena, const struct sim_server *server);
     size_t replicas;
     enum router router;
     double refresh;                 /* s for which least-pending and least-tokens rely on one look (snapshot.h); 0: they
@@ -266,6 +270,8 @@ struct sketch {
     double sum, most;
 };
 void sketch_add(struct sketch *sketch, double size);
+/* Add all sizes of another sketch. Its quantiles are those of one sketch of both: classes count. */
+void sketch_merge(struct sketch *sketch, const struct sketch *other);
 /* Add `count` sizes, of which each is larger than the one before by `growth`, each `weight` times. */
 void sketch_add_line(struct sketch *sketch, double first, double growth, uint64_t count,
                      uint64_t weight);

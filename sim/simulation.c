@@ -9,19 +9,27 @@
 
 /* ---- what replicas tell --------------------------------------------------------------------- */
 
+/* The sum of the sizes is the replica's, the rest of the sketch is everybody's. */
+static void add_gap_line(struct replica *replica, double first, double growth, uint64_t count, uint64_t weight)
+{
+    struct sketch *gaps = replica->simulation->result->gaps;
+    sketch_add_line(gaps, first, growth, count, weight);
+    replica->sums.gaps += gaps->sum;
+    gaps->sum = 0;
+}
+
 /* Of requests that decode in two steps one behind the other, whatever ran between. Those that
  * came in between count as if they had been there. */
 static void add_gaps(struct replica *replica, const struct fast_forward *forward, uint64_t steps)
 {
-    struct sketch *gaps = replica->simulation->result->gaps;
     const uint64_t requests = (uint64_t)forward->step.decoding;
     if (!requests) {
         replica->between = replica->stalls
                            ? replica->between + fast_forward_seconds(forward, (double)steps) : 0;
         return;
     }
-    sketch_add_line(gaps, forward->first + replica->between, 0, 1, requests);
-    sketch_add_line(gaps, forward->first + forward->growth, forward->growth, steps - 1, requests);
+    add_gap_line(replica, forward->first + replica->between, 0, 1, requests);
+    add_gap_line(replica, forward->first + forward->growth, forward->growth, steps - 1, requests);
     replica->between = 0;
 }
 
@@ -32,11 +40,11 @@ void simulation_fast_forwarded(struct replica *replica, const struct fast_forwar
     const struct sim_options *options = replica->simulation->options;
     const double seconds = fast_forward_seconds(forward, (double)steps);
     struct window *window = &replica->simulation->window;
+    struct replica_sums *sums = &replica->sums;
     window->steps_end = moment_later(window->steps_end, forward->from + seconds);
-    result->busy += seconds;
-    result->pool_busy[replica->index < options->split.replicas] += seconds;
-    result->sequence_seconds += seconds * forward->step.sequences;
-    result->queued += replica->waiting ? seconds : 0;
+    sums->busy += seconds;
+    sums->sequence_seconds += seconds * forward->step.sequences;
+    sums->queued += replica->waiting ? seconds : 0;
     result->iterations += steps;
     result->batch_tokens += steps * (uint64_t)(forward->step.decoding + forward->step.drafts +
                                                forward->step.prompt);
@@ -53,9 +61,9 @@ void simulation_ran(struct replica *replica, double from, double seconds, const 
     simulation_fast_forwarded(replica, &one, 1);
 }
 
-void simulation_gap(struct simulation *simulation, double seconds)
+void simulation_gap(struct replica *replica, double seconds)
 {
-    sketch_add(simulation->result->gaps, seconds);
+    add_gap_line(replica, seconds, 0, 1, 1);
 }
 
 void simulation_first_token(struct simulation *simulation, uint32_t id, double now)
@@ -110,8 +118,8 @@ static void skip_later_turns(struct fleet_run *run)
         run->arrived++;
 }
 
-/* The next requests, which nobody has. */
-static void draw_requests(struct fleet_run *run)
+/* Nobody has them yet. */
+void run_draw(struct fleet_run *run)
 {
     struct simulation *simulation = &run->simulation;
     const struct trace *trace = simulation->trace;
@@ -132,7 +140,7 @@ static void come(struct fleet_run *run, double until)
         ask(run, (uint32_t)run->arrived++, run->now);
         skip_later_turns(run);
         if (run->arrived == run->simulation.window.drawn)
-            draw_requests(run);
+            run_draw(run);
         run->last_came = run->arrived == trace->count;
     }
     for (struct event event; fleet_due(run, until, &event);)
@@ -148,9 +156,10 @@ static inline void end_one(struct fleet_run *run, size_t i, double until)
     if (replica->next > until || run->stirred[i])
         return;
     run->stirred[i] = true;
-    run->now = moment_later(run->now, replica->next);
-    replica->scheduler->end(replica, run->now);
-    fleet_touch(run, replica);
+    replica->now = moment_later(replica->now, replica->next);
+    replica->scheduler->end(replica, replica->now);
+    run->now = moment_later(run->now, replica->now);
+    fleet_touch(run, replica, replica->now);
 }
 
 static void end_due(struct fleet_run *run, double until)
@@ -161,7 +170,7 @@ static void end_due(struct fleet_run *run, double until)
         end_one(run, due[k], until);
 }
 
-static void start_touched(struct fleet_run *run)
+static void start_touched(struct fleet_run *run, double from)
 {
     size_t count;
     const uint32_t *touched = calendar_touched(&run->calendar, &count);
@@ -170,8 +179,9 @@ static void start_touched(struct fleet_run *run)
         if (!run->stirred[touched[k]] && !calendar_wants(replica))
             continue;
         run->stirred[touched[k]] = false;
-        replica->scheduler->start(replica, run->now);
-        fleet_touch(run, replica);
+        replica->now = moment_later(replica->now, from);
+        replica->scheduler->start(replica, replica->now);
+        fleet_touch(run, replica, replica->now);
     }
     calendar_looked(&run->calendar);
 }
@@ -204,15 +214,16 @@ static void end_amid_stretches(struct fleet_run *run, double until)
         const struct course course = scheduler->course(replica);
         if (course_left(&course, run->now) != course_left(&course, moment_end(until))) {
             scheduler->settle(replica, run->now);
-            fleet_touch(run, replica);
+            fleet_touch(run, replica, run->now);
             end_one(run, i, until);
         }
     }
 }
 
-/* All that happens until `until`, at the time of the last of it. */
-static void moment(struct fleet_run *run, double until)
+/* All that happens in the moment that begins now. */
+static void moment(struct fleet_run *run)
 {
+    const double from = run->now, until = moment_end(from);
     for (;;) {
         come(run, until);
         end_due(run, until);
@@ -221,7 +232,7 @@ static void moment(struct fleet_run *run, double until)
             break;
         end_amid_stretches(run, until);                     /* who asks again without thinking */
     }
-    start_touched(run);
+    start_touched(run, from);
 }
 
 /* ---- the run -------------------------------------------------------------------------------- */
@@ -260,10 +271,12 @@ static bool all_fit(const struct trace *trace, const struct sim_options *options
             run_fits(&options->split.server, sums.longest_prompt, (uint64_t)sums.most_prompt + 1, error));
 }
 
-static void open_world(struct arena *arena, struct simulation *simulation)
+/* A replica that runs apart is visited once for so many requests. */
+static void open_world(struct arena *arena, struct simulation *simulation, bool apart)
 {
+    const size_t each = 16;
     struct window *window = &simulation->window;
-    window_open(window, arena, simulation->trace);
+    window_open(window, arena, simulation->trace, apart ? each * simulation->options->replicas : 0);
     *simulation->result = (struct sim_result){ .arrival = window_array(window, arena, sizeof(double)),
                                                .first_token = window_array(window, arena, sizeof(double)),
                                                .completed = window_array(window, arena, sizeof(double)),
@@ -298,9 +311,11 @@ static void open_engines(struct arena *arena, struct fleet_run *run)
     run->replica_count = fleet_size(options);
     run->replicas = arena_array(arena, run->replica_count, sizeof *run->replicas);
     run->stirred = arena_array(arena, run->replica_count, sizeof *run->stirred);
+    struct strand *strand = run->strands;
     for (size_t i = 0; i < run->replica_count; i++) {
-        const struct sim_server *server = fleet_server(options, i);
-        struct replica *replica = server->scheduler->open(arena, &run->simulation, server);
+        strand += strand && i == strand->end;
+        const struct sim_server *server = strand ? &strand->server : fleet_server(options, i);
+        struct replica *replica = server->scheduler->open(strand ? strand->arena : arena, &run->simulation, server);
         run->replicas[i] = replica;
         replica->scheduler = server->scheduler;
         replica->server = server;
@@ -311,20 +326,21 @@ static void open_engines(struct arena *arena, struct fleet_run *run)
     calendar_open(&run->calendar, arena, run->replicas, run->replica_count);
 }
 
-/* No event is left, or the same requests throw each other out for ever. */
-static bool stuck(const struct fleet_run *run, bool expects, double now, struct error *error)
+bool run_loops(const struct simulation *simulation)
 {
-    const uint64_t most = run->simulation.options->restarts_most;
-    const bool loop = run->simulation.restarts >= (most ? most : 1000000);
-    if (!loop && expects)
-        return false;
-    if (loop)
+    const uint64_t most = simulation->options->restarts_most;
+    return simulation->restarts >= (most ? most : 1000000);
+}
+
+bool run_stuck(const struct fleet_run *run, double now, struct error *error)
+{
+    if (run_loops(&run->simulation))
         error_set(error, "at %.3f s requests started again %llu times, for lack of blocks or for "
                   "failures, and none was done: they throw each other out", now,
                   (unsigned long long)run->simulation.restarts);
     else
         error_set(error, "%zu requests wait and no replica can ever take one", run->left);
-    return !error_expected(error, "more --blocks, or a lower --max-seqs");
+    return error_expected(error, "more --blocks, or a lower --max-seqs");
 }
 
 /* Seats that nobody could ever take need no room. */
@@ -353,11 +369,11 @@ bool run_open(struct arena *arena, const struct trace *trace, const struct sim_o
         error_set(error, "%zu servers", fleet_size(options));
         return error_expected(error, "%d at most", FLEET_MOST);
     }
-    open_world(arena, &run->simulation);
+    open_world(arena, &run->simulation, run->strand_count > 0);
     open_sessions(arena, run);
     open_engines(arena, run);
     fleet_open(arena, run);
-    draw_requests(run);
+    run_draw(run);
     return true;
 }
 
@@ -370,7 +386,7 @@ double run_next(const struct fleet_run *run)
 void run_moment(struct fleet_run *run, double next)
 {
     run->now = moment_later(run->now, next);
-    moment(run, moment_end(run->now));
+    moment(run);
 }
 
 bool run_begin(struct arena *arena, const struct trace *trace, const struct sim_options *options,
@@ -388,8 +404,8 @@ bool run_go_on(struct fleet_run *run, struct error *error)
 {
     struct sim_result *result = run->simulation.result;
     const double next = run_next(run);
-    if (stuck(run, trace_or_engines_next(run) < INFINITY || fleet_expects(run), next, error))
-        return false;
+    if (run_loops(&run->simulation) || !(trace_or_engines_next(run) < INFINITY || fleet_expects(run)))
+        return run_stuck(run, next, error);
     run_moment(run, next);
     if (run->last_came)
         for (size_t i = 0; i < run->replica_count; i++)
@@ -400,17 +416,14 @@ bool run_go_on(struct fleet_run *run, struct error *error)
     return true;
 }
 
-bool sim_run(struct arena *arena, const struct trace *trace, const struct sim_options *options,
-             struct sim_result *result, struct error *error)
+bool run_end(struct fleet_run *run, struct error *error)
 {
-    struct fleet_run *run = arena_alloc(arena, sizeof *run);
-    if (!run_begin(arena, trace, options, result, run, error))
-        return false;
+    struct sim_result *result = run->simulation.result;
     while (run->left)
         if (!run_go_on(run, error))
             return false;
-    window_close(&run->simulation.window, options);
-    if (trace->source) {                            /* their pages are gone, and would read as zeros */
+    window_close(&run->simulation.window, run->simulation.options);
+    if (run->simulation.trace->source) {        /* their pages are gone, and would read as zeros */
         result->arrival = result->first_token = result->completed = NULL;
         result->restarts = result->cached = NULL;
     }

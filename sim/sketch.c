@@ -43,6 +43,16 @@ void sketch_add(struct sketch *sketch, double size)
     sketch_add_line(sketch, size, 0, 1, 1);
 }
 
+void sketch_merge(struct sketch *sketch, const struct sketch *other)
+{
+    sketch->count += other->count;
+    sketch->zeros += other->zeros;
+    for (size_t i = 0; i < SKETCH_CLASSES; i++)
+        sketch->classes[i] += other->classes[i];
+    sketch->sum += other->sum;
+    sketch->most = other->most > sketch->most ? other->most : sketch->most;
+}
+
 /* Those of a class at once. */
 void sketch_add_line(struct sketch *sketch, double first, double growth, uint64_t count,
                      uint64_t weight)

@@ -15,9 +15,9 @@ void *window_array(struct window *window, struct arena *arena, size_t size)
     return enlist(window, arena_array(arena, window->count, size), size);
 }
 
-void window_open(struct window *window, struct arena *arena, const struct trace *trace)
+void window_open(struct window *window, struct arena *arena, const struct trace *trace, size_t step)
 {
-    *window = (struct window){ .count = trace->count };
+    *window = (struct window){ .count = trace->count, .step = step > WINDOW_STEP ? step : WINDOW_STEP };
     if (!trace->source)
         return;
     window->left = window_array(window, arena, sizeof *window->left);
@@ -29,7 +29,7 @@ void window_open(struct window *window, struct arena *arena, const struct trace 
 size_t window_draw(struct window *window, const struct trace *trace)
 {
     const size_t first = window->drawn, left = window->count - first;
-    const size_t end = window->drawn = first + (window->left && left > WINDOW_STEP ? WINDOW_STEP : left);
+    const size_t end = window->drawn = first + (window->left && left > window->step ? window->step : left);
     if (trace->source)
         trace->source->draw(trace->source, trace, first, end);
     return first;
@@ -71,7 +71,7 @@ void window_move(struct window *window, const struct sim_options *options, doubl
         return;
     while (window->oldest < window->drawn && window->left[window->oldest])
         window->oldest++;
-    if (window->oldest < window->told + WINDOW_STEP)
+    if (window->oldest < window->told + window->step)
         return;
     tell(window, options);
     if (window->marked && now > window->safe)

@@ -13,11 +13,11 @@
 
 #include "sim/sim.h"
 
-enum { WINDOW_ARRAYS = 24, WINDOW_STEP = 8192 };    /* requests that are drawn and forgotten together */
+enum { WINDOW_ARRAYS = 24, WINDOW_STEP = 8192 };    /* least requests that are drawn and forgotten together */
 
 struct window {
     struct { char *elements; size_t size; } arrays[WINDOW_ARRAYS];
-    size_t array_count, count;
+    size_t array_count, count, step;            /* step: requests that are drawn and forgotten together */
     size_t drawn, oldest, told, forgotten;      /* the first request that is not drawn, in the run, not read by the reader, in
                                                    memory; without a source all are drawn at once */
     bool *left;                     /* [requests] it has left the run; NULL: no request is forgotten */
@@ -25,7 +25,7 @@ struct window {
     double safe, steps_end;         /* s; steps_end: end of the last reported step */
 };
 
-void window_open(struct window *window, struct arena *arena, const struct trace *trace);
+void window_open(struct window *window, struct arena *arena, const struct trace *trace, size_t step);
 /* Draw the next requests; returns the first of them. */
 size_t window_draw(struct window *window, const struct trace *trace);
 /* An array with an element per request, zeroed. */

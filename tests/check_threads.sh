@@ -24,4 +24,6 @@ same "$traffic" --blocks 1000 --step-time '10ms + 0.05ms*tokens' --find-saturati
 same "$traffic" --model llama-3.1-8b --on h100-sxm --gpus 1 --sweep max-seqs=1..16 --points 6
 same "$traffic" --model llama-3.1-8b --on h100-sxm --gpus 1 --ttft 200ms --band
 same "$traffic" --model llama-3.1-8b --on h100-sxm --gpus 1 --ttft 200ms --band --find-saturation
+same "$traffic" --blocks 1000 --step-time '10ms + 0.05ms*tokens' --replicas 12 --router least-tokens --refresh 1s
+same "$traffic" --model llama-3.1-8b --on h100-sxm --gpus 1 --replicas 12 --router round-robin
 [ "$bad" = 0 ]

@@ -3,7 +3,8 @@
 # which files of tests/plain/ stand in the place of the calendar, the router's index and other short cuts of the core: answer,
 # messages, requests and series are the same bytes. A world is drawn from its number alone; by default the first 100 of them,
 # or 20 where CHALKLINE_SHORT is set, and numbers 411, whose series of blocks in use once followed from a fast-forward that a
-# wrong count of nameless blocks made longer, and 760, where a turn finds what the one before it still decodes.
+# wrong count of nameless blocks made longer, and 760, where a turn finds what the one before it still decodes. Half as many
+# worlds have replicas that run apart.
 set -u
 CHALKLINE=${CHALKLINE:-build/gcc/chalkline}
 plain=$(dirname "$CHALKLINE")/chalkline-plain
@@ -43,6 +44,30 @@ while IFS='	' read -r number words; do
     echo "world $number: simulate $words"
     diff "$here/plain" "$here/fast" | head -6
 done <"$here/worlds"
+
+# Worlds whose replicas run apart (sim/apart.h), on several numbers of threads, and a long trace of each scheduler.
+apart() {
+    OMP_NUM_THREADS=1 "$plain" simulate "$@" --json >"$here/plain" 2>&1 </dev/null
+    for threads in 1 2 8; do
+        OMP_NUM_THREADS=$threads "$CHALKLINE" simulate "$@" --json >"$here/fast" 2>&1 </dev/null
+        cmp -s "$here/fast" "$here/plain" && continue
+        bad=$((bad + 1))
+        echo "apart in $threads threads: simulate $*"
+        diff "$here/plain" "$here/fast" | head -6
+    done
+}
+awk -v first="$first" -v count=$(((count + 1) / 2)) -v here="$here" -v apart=1 -f "$(dirname "$0")/plain/worlds.awk" >"$here/worlds"
+while IFS='	' read -r number words; do
+    set -f
+    apart $words
+    set +f
+done <"$here/worlds"
+for scheduler in vllm-v1 sglang trtllm sarathi; do
+    for router in round-robin least-tokens\ --refresh\ 0.5s; do
+        apart poisson:rate=90,count=120000,output=exponential\(100\) --scheduler $scheduler --replicas 9 --blocks 2000 \
+            --step-time 8ms+0.04ms*tokens+2e-5ms*cached --router $router
+    done
+done
 
 # Long traces: requests that are forgotten on the way (sim/window.h), and the same ones kept for --requests.
 for scheduler in vllm-v1 sglang trtllm sarathi; do

@@ -196,12 +196,15 @@ static struct picture *draw(const struct recorder *recorder, const struct simula
 static void keep_sample(void *context, double now, const struct sim_sample *sample)
 {
     struct recorder *recorder = context;
-    const struct command *command = recorder->simulate->command;
     *(struct moment *)arena_push(recorder->simulate->arena, &recorder->moments, &recorder->count,
                                  &recorder->room, sizeof(struct moment)) =
         (struct moment){ now, *sample };
-    if (command->progress)
-        command->progress((double)sample->done / (double)recorder->simulate->trace.count);
+}
+
+static void show_left(void *context, size_t requests)
+{
+    const struct simulate *simulate = ((const struct recorder *)context)->simulate;
+    simulate->command->progress((double)requests / (double)simulate->trace.count);
 }
 
 static void keep_sent(void *context, uint32_t id, size_t replica, double now, const struct sim_sample *seen)
@@ -259,8 +262,10 @@ bool simulate_record(struct simulate *simulate, struct recorder **out, struct si
         return false;
     watch->context = recorder;
     watch->every = recorder->every;
-    if (recorder->series_path || command_draws(command) || recorder->events_path || command->progress)
+    if (recorder->series_path || command_draws(command) || recorder->events_path)
         watch->sample = keep_sample;
+    if (command->progress)
+        watch->left = show_left;
     if (recorder->rows_path) {
         if (simulate->options.split.replicas) {
             error_set(error, "--training-rows: prompts have replicas of their own here");

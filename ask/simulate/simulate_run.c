@@ -165,6 +165,11 @@ static void count_requests(const struct simulate *simulate, double turn,
     counted->warm_up = arrival[counted->first];
 }
 
+static struct sim_server own_server(struct arena *arena, const struct sim_server *server)
+{
+    return simulate_own(arena, server, 0);
+}
+
 bool simulate_run(struct arena *arena, const struct simulate *simulate,
                   const struct variation *variation, const struct sim_watch *watch,
                   struct simulated *outcome, struct error *error)
@@ -184,6 +189,7 @@ bool simulate_run(struct arena *arena, const struct simulate *simulate,
     sim->users = either(variation->users, simulate->users_each ? simulate->users_each * sim->replicas : sim->users);
     sim->waiting_most = either(variation->waiting_most, sim->waiting_most);
     sim->seed += variation->seed;
+    sim->own = own_server;
     if (watch)
         sim->watch = *watch;
     double turn;

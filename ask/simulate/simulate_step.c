@@ -240,7 +240,7 @@ struct sim_server simulate_own(struct arena *arena, const struct sim_server *ser
         const struct predicted *from = server->context;
         struct predicted *to = own.context = arena_alloc(arena, sizeof *to);
         *to = *from;
-        to->band = band > 0 ? band : 1;
+        to->band = band > 0 ? band : from->band > 0 ? from->band : 1;
         predicted_own(arena, to);
     }
     return own;

@@ -115,6 +115,13 @@ static void keep_page(struct exported *exported, double at, const struct buffer 
     exported->begun = true;
 }
 
+static void left(void *context, size_t requests)
+{
+    const struct exported *exported = context;
+    if (exported->before.left)
+        exported->before.left(exported->before.context, requests);
+}
+
 static void sample(void *context, double now, const struct sim_sample *sample)
 {
     const double day = 86400;                           /* times of a file are not 0 */
@@ -273,7 +280,7 @@ static bool attach(struct simulate *simulate, const struct simulated *outcome, s
         scaling->context = exported;
     }
     simulate->attached = exported;
-    *watch = (struct sim_watch){ .context = exported, .ran = ran, .sample = sample,
+    *watch = (struct sim_watch){ .context = exported, .ran = ran, .sample = sample, .left = left,
                                  .every = command_number(command, "metrics-every") };
     return true;
 }

@@ -73,7 +73,7 @@ static void receive_part(struct vllm *vllm, struct rank *rank, const struct vllm
     if (vllm->stages > 1) {
         double *told = &vllm->shared->told[part->id];
         if (part->decode)                           /* the first token may be from the other pool */
-            simulation_gap(vllm->replica.simulation,
+            simulation_gap(&vllm->replica,
                            now - moment_later(*told, vllm->replica.simulation->result->first_token[part->id]));
         *told = now;
     }
@@ -330,7 +330,6 @@ static struct shared *open_shared(struct arena *arena, struct simulation *simula
 {
     const struct trace *trace = simulation->trace;
     struct shared *shared = arena_alloc(arena, sizeof *shared);
-    shared->arena = arena;
     shared->requests = window_array(&simulation->window, arena, sizeof *shared->requests);
     shared->own_names = !trace->block && !trace->before && !simulation->options->tiers;
     return shared;
@@ -343,7 +342,7 @@ static struct replica *vllm_open(struct arena *arena, struct simulation *simulat
     if (!simulation->shared)
         simulation->shared = open_shared(arena, simulation);
     *vllm = (struct vllm){ .replica = { .simulation = simulation, .server = server },
-                           .shared = simulation->shared,
+                           .shared = simulation->shared, .arena = arena,
                            .rank_count = server->ranks ? server->ranks : 1,
                            .priority_classes = simulation->trace->priority_classes
                                ? simulation->trace->priority_classes : 1,

@@ -49,8 +49,6 @@ struct shared {
     struct vllm_request *requests;
     double *told;                   /* with pipeline stages: when each request got its last token, s */
     bool own_names;                 /* no two requests share a prefix, and there are no tiers */
-    void *rooms[CLASSES];           /* by exponent: linked lists of unused arrays for request.blocks */
-    struct arena *arena;
 };
 
 /* A request in a step. */
@@ -109,6 +107,8 @@ struct vllm {
     double now;                     /* when a step is formed */
     uint64_t *names;                /* of the prefix that is looked for in the tiers */
     size_t name_room;
+    struct arena *arena;
+    void *rooms[CLASSES];           /* by exponent: linked lists of unused arrays for request.blocks */
 };
 
 /* ---- vllm_request.c ------------------------------------------------------------------------- */
@@ -134,7 +134,7 @@ void vllm_name_first(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t
 size_t vllm_blocks_for(const struct vllm *vllm, uint64_t tokens);
 /* Take a free block; what it held moves to the tiers. */
 uint32_t vllm_take_block(struct vllm *vllm, struct rank *rank);
-void vllm_add_block(struct shared *shared, struct vllm_request *request, uint32_t block);
+void vllm_add_block(struct vllm *vllm, struct vllm_request *request, uint32_t block);
 void vllm_add_taken(struct vllm *vllm, struct rank *rank, uint32_t block);      /* to the group's */
 void vllm_take_blocks(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_t tokens);
 void vllm_leave_cache(struct vllm *vllm, struct rank *rank, uint32_t id);

@@ -46,7 +46,7 @@ static void number_blocks(struct vllm *vllm, struct rank *rank)
         struct vllm_request *request = &vllm->shared->requests[rank->running[i]];
         const uint32_t last = block + request->block_count;
         for (request->block_count = 0; block < last; block++)
-            vllm_add_block(vllm->shared, request, block);
+            vllm_add_block(vllm, request, block);
     }
     for (; block < end; block++)
         vllm_add_taken(vllm, rank, block);
@@ -78,32 +78,32 @@ void vllm_name_blocks(struct vllm *vllm, struct rank *rank, uint32_t id)
 
 /* ---- lists of blocks, in rooms of a power of two ------------------------------------------ */
 
-static void *take_room(struct shared *shared, uint32_t class)
+static void *take_room(struct vllm *vllm, uint32_t class)
 {
-    void *room = shared->rooms[class];
+    void *room = vllm->rooms[class];
     if (!room)
-        return arena_alloc(shared->arena, sizeof(uint32_t) << class);
-    memcpy(&shared->rooms[class], room, sizeof room);
+        return arena_alloc(vllm->arena, sizeof(uint32_t) << class);
+    memcpy(&vllm->rooms[class], room, sizeof room);
     return room;
 }
 
-static void return_room(struct shared *shared, uint32_t *room, uint32_t class)
+static void return_room(struct vllm *vllm, uint32_t *room, uint32_t class)
 {
     if (room) {
-        memcpy(room, &shared->rooms[class], sizeof shared->rooms[class]);
-        shared->rooms[class] = room;
+        memcpy(room, &vllm->rooms[class], sizeof vllm->rooms[class]);
+        vllm->rooms[class] = room;
     }
 }
 
-void vllm_add_block(struct shared *shared, struct vllm_request *request, uint32_t block)
+void vllm_add_block(struct vllm *vllm, struct vllm_request *request, uint32_t block)
 {
     enum { FIRST = 4 };
     if (!request->blocks || request->block_count == 1u << request->room) {
         uint32_t class = request->blocks ? request->room + 1 : FIRST, *room;
-        room = take_room(shared, class);
+        room = take_room(vllm, class);
         if (request->blocks)
             memcpy(room, request->blocks, request->block_count * sizeof *room);
-        return_room(shared, request->blocks, request->room);
+        return_room(vllm, request->blocks, request->room);
         request->blocks = room;
         request->room = (uint8_t)class;
     }
@@ -112,7 +112,7 @@ void vllm_add_block(struct shared *shared, struct vllm_request *request, uint32_
 
 void vllm_add_taken(struct vllm *vllm, struct rank *rank, uint32_t block)
 {
-    *(uint32_t *)arena_push(vllm->shared->arena, &rank->taken, &rank->taken_count, &rank->taken_room,
+    *(uint32_t *)arena_push(vllm->arena, &rank->taken, &rank->taken_count, &rank->taken_room,
                             sizeof *rank->taken) = block;
 }
 
@@ -123,7 +123,7 @@ void vllm_leave_cache(struct vllm *vllm, struct rank *rank, uint32_t id)
         request->block_count = 0;
     while (request->block_count)                    /* the tail first: roots are found longest */
         blocks_release(rank->blocks, request->blocks[--request->block_count]);
-    return_room(vllm->shared, request->blocks, request->room);
+    return_room(vllm, request->blocks, request->room);
     request->blocks = NULL;
     request->named = 0;
 }
@@ -152,7 +152,7 @@ void vllm_take_blocks(struct vllm *vllm, struct rank *rank, uint32_t id, uint64_
         blocks_take_alike(rank->blocks, needed - request->block_count))
         request->block_count = (uint32_t)needed;
     while (request->block_count < needed)
-        vllm_add_block(vllm->shared, request, vllm_take_block(vllm, rank));
+        vllm_add_block(vllm, request, vllm_take_block(vllm, rank));
 }
 
 /* ---- prefixes ----------------------------------------------------------------------------- */
@@ -181,7 +181,7 @@ void vllm_share_prefix(struct vllm *vllm, struct rank *rank, uint32_t id, size_t
     for (size_t i = 0; i < run; i++) {
         uint32_t block = blocks_find(rank->blocks, name_of(vllm, id, i));
         blocks_share(rank->blocks, block);
-        vllm_add_block(vllm->shared, request, block);
+        vllm_add_block(vllm, request, block);
     }
     request->named = (uint32_t)run;
     request->computed = (uint32_t)(run * vllm->replica.server->block);
@@ -206,7 +206,7 @@ size_t vllm_find_below(struct vllm *vllm, uint32_t id, size_t run, size_t *per_t
     if (!tiers_find(simulation->tiers, vllm->replica.index, &first, 1, vllm->now, per_tier))
         return 0;
     for (size_t i = run; i < most; i++)
-        *(uint64_t *)arena_push(vllm->shared->arena, &vllm->names, &count, &vllm->name_room,
+        *(uint64_t *)arena_push(vllm->arena, &vllm->names, &count, &vllm->name_room,
                                 sizeof *vllm->names) = name_of(vllm, id, i);
     return tiers_find(simulation->tiers, vllm->replica.index, vllm->names, count, vllm->now, per_tier);
 }

@@ -419,8 +419,7 @@ void vllm_share_seconds(struct vllm *vllm, double seconds, double sequences)
     for (size_t r = 0; r < vllm->rank_count && vllm->priority_classes > 1; r++) {
         const struct vllm_flight *flight = &vllm->ranks[r].flights[vllm->flight_count - 1];
         for (size_t i = 0; i < flight->count; i++)
-            vllm->replica.simulation->result->class_seconds[vllm_class_of(vllm, flight->parts[i].id)] +=
-                seconds / sequences;
+            vllm->replica.sums.class_seconds[vllm_class_of(vllm, flight->parts[i].id)] += seconds / sequences;
     }
 }
 

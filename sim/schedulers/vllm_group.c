@@ -133,7 +133,7 @@ void vllm_group_leave(struct vllm *vllm, struct rank *rank, uint32_t id)
     request->in_flight += (uint16_t)(launched - received);
     for (size_t held = vllm_blocks_for(vllm, request->computed); request->block_count < held;)
         if (rank->taken_count)
-            vllm_add_block(vllm->shared, request, rank->taken[--rank->taken_count]);
+            vllm_add_block(vllm, request, rank->taken[--rank->taken_count]);
         else
             request->block_count = (uint32_t)held;      /* counts */
     for (size_t i = 0; i < vllm->flight_count; i++)

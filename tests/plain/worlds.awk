@@ -1,8 +1,10 @@
 # worlds.awk -v first=1 -v count=100 -v here=DIR -- a line of options of `simulate` for each of so many random worlds, each
-# drawn from its number alone. Traces with shared prefixes are written into the folder.
+# drawn from its number alone. Traces with shared prefixes are written into the folder. With -v apart=1, nothing but a router
+# that looks now and then couples the replicas of a world (sim/apart.h).
 
 function uniform() { state = state * 16807 % 2147483647; return state / 2147483647 }
 function often(share) { return uniform() < share }
+function couples(share) { return often(share) && !apart }
 function whole(low, high) { return low + int(uniform() * (high - low + 1)) }
 function one(list,    all, n) { n = split(list, all, " "); return all[whole(1, n)] }
 
@@ -30,7 +32,7 @@ function trace(count, rate,    words) {
     words = one("poisson gamma constant") ":rate=" sprintf("%.3g", rate) ",count=" count ",seed=" whole(1, 1000)
     words = words ",input=" one("1000 200 17 100..3000 lognormal(900,cv=1) exponential(1500)")
     words = words ",output=" one("200 1 40 1..300 lognormal(150,cv=1) exponential(120)")
-    if (often(0.25))
+    if (couples(0.25))
         words = words ",turns=" one("3 geometric(4)") ",wait=" one("0s 2s exponential(5s)")
     if (classes = often(0.15))
         words = words ",class=fast(1)|slow(3)"
@@ -77,26 +79,28 @@ function world(    replicas, scheduler, words, model, count, vllm, cache) {
         words = words " --dp " one("2 3 8")
     if (vllm && !model && often(0.1))
         words = words " --set pipeline_parallel=" one("2 4") (often(0.5) ? " --set stages_even=0" : "")
-    if (vllm && model && often(0.3))
+    if (vllm && model && couples(0.3))
         words = words " --tier " one("ddr ddr disk ddr:capacity=20GB") (often(0.4) ? " --tier flash" : "") (often(0.3) ? " --fetch cheaper" : "")
     if (vllm && classes && often(0.5))
         words = words " --priority-class fast=" one("2 8 50")
-    if (cache && model && often(0.25))
+    if (cache && model && couples(0.25))
         words = words " --prefill-replicas " whole(1, 10) " --link 25GB/s"
-    if (often(0.15))
+    if (couples(0.15))
         words = words " --fails-every " one("20s 2min 10min") " --restart " one("1s 10s 1min")
-    if (often(0.12))
+    if (couples(0.12))
         words = words " --scale-to " (replicas + whole(1, 12)) " --scale-load " one("2 8 40") " --scale-every " one("2s 15s") " --start-up " one("1s 20s")
-    if (often(0.2))
+    if (couples(0.2))
         words = words " --users " whole(1, 8 * replicas) (often(0.6) ? " --think " one("0.5s 3s") : "") (often(0.3) ? " --warm-up 0s" : "")
-    if (often(0.1))
+    if (couples(0.1))
         words = words " --patience " one("1s 10s")
-    if (often(0.1))
+    if (couples(0.1))
         words = words " --max-waiting " one("1 10")
     if (often(0.1))
         words = words " --stepping"
     words = words " --seed " whole(1, 1000)
-    if (number != 411 && often(0.25) && words !~ /--router (round-robin|prefix)/)
+    if (apart)
+        sub(/--router prefix/, "--router least-tokens", words)
+    if (number != 411 && (often(0.25) || apart) && words !~ /--router (round-robin|prefix)/)
         words = words " --refresh " one("1us 0.1s 1s 30s")
     return words
 }

@@ -604,22 +604,27 @@ static int in_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Quantiles are within 1 % of those of the sizes themselves. */
+/* Quantiles are within 1 % of those of the sizes themselves, in one sketch or in two that are merged. */
 static void sketches_are_close(void **state)
 {
     (void)state;
     enum { SIZES = 20000, KINDS = 7 };
     static double sizes[SIZES];
-    struct sketch *sketch = calloc(1, sizeof *sketch);
+    struct sketch *sketch = calloc(3, sizeof *sketch);
     uint64_t seed = 3;
     for (int kind = 0; kind < KINDS; kind++) {
         double sum = 0;
-        *sketch = (struct sketch){ 0 };
+        memset(sketch, 0, 3 * sizeof *sketch);
         for (size_t i = 0; i < SIZES; i++) {
             sizes[i] = draw_size(kind, &seed);
             sum += sizes[i];
-            sketch_add(sketch, sizes[i]);
+            sketch_add(&sketch[0], sizes[i]);
+            sketch_add(&sketch[1 + (i % 3 == 0)], sizes[i]);
         }
+        sketch_merge(&sketch[1], &sketch[2]);
+        assert_memory_equal(sketch[0].classes, sketch[1].classes, sizeof sketch->classes);
+        assert_true(sketch[1].count == SIZES && sketch[1].zeros == sketch->zeros && sketch[1].most == sketch->most);
+        *sketch = sketch[1];
         qsort(sizes, SIZES, sizeof *sizes, in_order);
         for (int k = 0; k <= 1000; k++) {
             const double right = sizes[(size_t)fmax(ceil(k / 1000.0 * SIZES) - 1, 0)];
