@@ -7,6 +7,7 @@
 void calendar_open(struct calendar *calendar, struct arena *arena, struct replica *const *replicas, size_t count)
 {
     *calendar = (struct calendar){ .replicas = replicas, .replica_count = count,
+                                   .replica_size = count ? replicas[0]->scheduler->size : 0,
                                    .time = arena_array(arena, count, sizeof *calendar->time),
                                    .heap = arena_array(arena, count, sizeof *calendar->heap),
                                    .place = arena_array(arena, count, sizeof *calendar->place),
@@ -85,11 +86,11 @@ static void sort(uint32_t *replicas, size_t count)
 }
 
 /* Of thousands of replicas none is in the caches when its step ends: the one that is due after these is read meanwhile. */
-static void fetch_ahead(const struct replica *replica)
+static void fetch_ahead(const struct replica *replica, size_t size)
 {
-    enum { LINE = 64, LINES = 16 };
-    for (size_t i = 0; i < LINES; i++)
-        __builtin_prefetch((const char *)replica + LINE * i);
+    enum { LINE = 64 };
+    for (size_t i = 0; i < size; i += LINE)
+        __builtin_prefetch((const char *)replica + i);
 }
 
 const uint32_t *calendar_due(struct calendar *calendar, double until, size_t *count)
@@ -102,7 +103,7 @@ const uint32_t *calendar_due(struct calendar *calendar, double until, size_t *co
     }
     sort(calendar->due, *count);
     if (calendar->count)
-        fetch_ahead(calendar->replicas[calendar->heap[0]]);
+        fetch_ahead(calendar->replicas[calendar->heap[0]], calendar->replica_size);
     return calendar->due;
 }
 

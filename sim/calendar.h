@@ -17,7 +17,7 @@ struct calendar {
     uint32_t *heap, *place;         /* replicas, the soonest first; [replicas] its place in the heap */
     uint32_t *touched, *due;        /* replicas to look at before the moment is over; room for those whose step ends */
     bool *is_touched;               /* [replicas] */
-    size_t count, replica_count, touched_count;
+    size_t count, replica_count, replica_size, touched_count;   /* replica_size: B, the same for all */
 };
 
 void calendar_open(struct calendar *calendar, struct arena *arena, struct replica *const *replicas, size_t count);

@@ -128,6 +128,7 @@ struct scheduler_setting {
 struct scheduler {
     const char *name;
     const char *engine;             /* engine whose fitted constants apply; NULL: none */
+    size_t size;                    /* B of a replica, which the calendar fetches ahead; 0: it does not */
     unsigned can;                   /* bits of enum scheduler_can */
     enum router router;             /* default router */
     struct sim_server usual;        /* default configuration of its replicas */

@@ -250,7 +250,7 @@ const struct scheduler scheduler_batch_train = {
     .name = "train", .router = ROUTER_LEAST_TOKENS,
     .usual = { SIM_USUAL, .own[CADENCE] = 0.02 },
     .setting = { [CADENCE] = { "cadence", "s", 1e-6, "1us or more: 20ms" } },
-    .open = batch_train_open, .take = batch_train_take, .end = batch_train_end,
+    .size = sizeof(struct batch_train), .open = batch_train_open, .take = batch_train_take, .end = batch_train_end,
     .start = batch_train_start,
     .clear = batch_train_clear, .settle = batch_train_settle, .drop = batch_train_drop,
     .received = batch_train_received };

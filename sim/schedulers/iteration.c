@@ -292,7 +292,7 @@ static struct replica *iteration_open(struct arena *arena, struct simulation *si
     return &iteration->replica;
 }
 
-#define TURNS .open = iteration_open, .take = iteration_take, .end = iteration_end, .start = iteration_start, \
+#define TURNS .size = sizeof(struct iteration), .open = iteration_open, .take = iteration_take, .end = iteration_end, .start = iteration_start, \
     .clear = iteration_clear, .settle = iteration_settle, .course = iteration_course, .drop = iteration_drop, \
     .received = iteration_received, .spare = iteration_spare_blocks
 

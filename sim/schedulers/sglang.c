@@ -447,7 +447,7 @@ const struct scheduler scheduler_sglang = {
     .usual = { SIM_USUAL, .own[CONSERVATIVENESS] = 1 },
     .setting = { [MIXED_CHUNK] = { .name = "mixed-chunk" },
                  [CONSERVATIVENESS] = { .name = "conservativeness", .unit = "1" } },
-    .open = sglang_open, .take = radix_batch_take, .end = sglang_end, .start = sglang_start,
+    .size = sizeof(struct sglang), .open = sglang_open, .take = radix_batch_take, .end = sglang_end, .start = sglang_start,
     .clear = sglang_clear, .settle = radix_batch_settle, .course = radix_batch_course, .drop = radix_batch_drop,
     .received = radix_batch_had,
     .cached = radix_batch_cached };

@@ -368,7 +368,7 @@ const struct scheduler scheduler_trtllm = {
     .can = SCHEDULER_STEP_TIME | SCHEDULER_BLOCKS | SCHEDULER_CHUNK | SCHEDULER_AHEAD |
            SCHEDULER_POOLS,
     .setting = { [MAX_UTILIZATION] = { .name = "max-utilization" } },
-    .open = trtllm_open, .take = trtllm_take, .end = trtllm_end, .start = trtllm_start,
+    .size = sizeof(struct trtllm), .open = trtllm_open, .take = trtllm_take, .end = trtllm_end, .start = trtllm_start,
     .clear = trtllm_clear, .settle = radix_batch_settle, .course = radix_batch_course, .drop = radix_batch_drop,
     .received = radix_batch_had,
     .cached = radix_batch_cached };

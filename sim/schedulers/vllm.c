@@ -371,6 +371,6 @@ const struct scheduler scheduler_vllm_v1 = {
            SCHEDULER_AHEAD | SCHEDULER_POOLS | SCHEDULER_RANKS | SCHEDULER_DRAFTS |
            SCHEDULER_CLASSES | SCHEDULER_STAGES,
     .setting = { [VLLM_EVEN_STAGES] = { .name = "even-stages" } },
-    .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
+    .size = sizeof(struct vllm), .open = vllm_open, .take = vllm_take, .end = vllm_end, .start = vllm_start,
     .clear = vllm_clear, .settle = vllm_settle, .course = vllm_course, .drop = vllm_drop,
     .cached = vllm_cached, .fetched = vllm_fetched, .received = vllm_received, .cut = vllm_cut, .spare = vllm_spare };
