@@ -4,11 +4,13 @@
  * read: what this program does with the other streams is no latency of the server. A request counts from
  * when its first byte could leave, after the connection was there. What was left out is stated. Streams
  * are read as they come, whatever is in them: a line that is no event, an event that is no JSON, an end
- * before the end are errors of the request and not of the program.
+ * before the end are errors of the request and not of the program. A stream ends at the latest with the time of all
+ * requests together, or where it has far more chunks or bytes than the tokens that were asked for.
  *
  * The key goes into a header in memory, never into a URL, a file or the words of a process. */
 #define _GNU_SOURCE
 #include "meter/measure/client.h"
+#include "meter/measure/fetch.h"
 
 #include "base/clock.h"
 #include "build/row_names.h"
@@ -19,7 +21,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { LINE_MOST = 4 << 20, HEAD_MOST = 300 };
+enum { LINE_MOST = 1 << 20, BODY_MOST = 4 << 20, HEAD_MOST = 300 };
+/* Of a stream: chunks beyond twice the tokens asked; bytes, and bytes a token. */
+enum { CHUNKS_MORE = 64, STREAM_MOST = 16 << 20, TOKEN_MOST = 16 << 10 };
+static const double clock_most = 1e11;  /* s of a virtual clock */
 
 /* A request in flight. */
 struct http_transfer {
@@ -30,6 +35,7 @@ struct http_transfer {
     CURL *easy;
     struct buffer line, refusal;    /* the line that comes; the body of an answer that is no stream */
     double began, heard;            /* when it was given to libcurl; the latest byte */
+    size_t bytes;                   /* of its body, so far */
     bool over, finished;            /* [DONE] came; a finish reason came */
     bool events;                    /* at least one event came */
     double arrived;                 /* X-Simulated-Arrival, s; NAN: none */
@@ -40,6 +46,7 @@ struct client {
     const char *base, *model;       /* "http://host:8000/v1" without the /v1 */
     struct endpoint_way way;
     double bytes_per_token, timeout, opened, woke;
+    double until;                   /* when everything ends */
     CURLM *multi;
     CURL *aside;                    /* for short questions beside the load */
     struct curl_slist *headers;
@@ -85,7 +92,7 @@ static void add_header(struct client *client, const char *header, bool *good)
     client->headers = more ? more : client->headers;
 }
 
-bool client_open(struct arena *arena, const char *url, const char *key, double timeout, uint64_t seed,
+bool client_open(struct arena *arena, const char *url, const char *key, double timeout, double longest, uint64_t seed,
                  struct client **out, struct error *error)
 {
     struct client *client = *out = arena_alloc(arena, sizeof *client);
@@ -104,6 +111,7 @@ bool client_open(struct arena *arena, const char *url, const char *key, double t
     }
     *client = (struct client){ .arena = arena, .base = arena_copy(arena, url, size), .timeout = timeout,
                                .opened = clock_seconds(CLOCK_MONOTONIC), .model = "", .bytes_per_token = 4 };
+    client->until = client->opened + longest;
     client->transfers.next = client->transfers.before = &client->transfers;
     random_stream(&client->random, seed, "prompts", 0);
     bool good = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK && (client->multi = curl_multi_init()) &&
@@ -147,7 +155,7 @@ static size_t keep_body(char *data, size_t one, size_t size, void *context)
 {
     struct buffer *buffer = context;
     (void)one;
-    if (buffer->size + size > LINE_MOST)
+    if (buffer->size + size > BODY_MOST)
         return 0;
     buffer_add(buffer, data, size);
     return size;
@@ -162,13 +170,13 @@ static const char *ask_aside(struct client *client, const char *path, bool post,
     buffer_add(&body, "", 0);
     *status = 0;
     curl_easy_reset(client->aside);
-    curl_easy_setopt(client->aside, CURLOPT_URL, arena_print(client->arena, "%s%s", client->base, path));
+    const double left = client->until - clock_seconds(CLOCK_MONOTONIC);
+    fetch_begin(client->aside, arena_print(client->arena, "%s%s", client->base, path));
     curl_easy_setopt(client->aside, CURLOPT_HTTPHEADER, client->headers);
     curl_easy_setopt(client->aside, CURLOPT_WRITEFUNCTION, keep_body);
     curl_easy_setopt(client->aside, CURLOPT_WRITEDATA, &body);
     curl_easy_setopt(client->aside, CURLOPT_ERRORBUFFER, reason);
-    curl_easy_setopt(client->aside, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(client->aside, CURLOPT_TIMEOUT_MS, (long)(1e3 * client->timeout));
+    curl_easy_setopt(client->aside, CURLOPT_TIMEOUT_MS, (long)fmax(1e3 * fmin(client->timeout, left), 1));
     if (post)
         curl_easy_setopt(client->aside, CURLOPT_POSTFIELDS, "");
     const CURLcode code = curl_easy_perform(client->aside);
@@ -206,8 +214,8 @@ static void read_clock(struct client *client)
     if (!body || status != 200 || !json_read(client->arena, "/clock", text_of(body), &doc, &error))
         return;
     const struct doc *is_virtual = doc_get(doc, "virtual"), *now = doc_get(doc, "simulated_time");
-    client->is_virtual = doc_is(is_virtual, true);
-    if (client->is_virtual && now && now->kind == DOC_NUMBER)
+    client->is_virtual = doc_is(is_virtual, true) && now && now->kind == DOC_NUMBER && now->number >= 0 && now->number < clock_most;
+    if (client->is_virtual)
         client->simulated = now->number;
 }
 
@@ -244,26 +252,36 @@ static bool has_text(const struct doc *text)
     return text && text->kind == DOC_STRING && *text->string;
 }
 
-static void take_usage(struct sent_request *request, const struct doc *usage)
+static void set_error(struct http_transfer *transfer, const char *what)
 {
+    if (transfer->request->error)
+        return;                                     /* the first stands */
+    transfer->request->error = arena_copy(transfer->client->arena, what, strlen(what));
+}
+
+/* More than this nobody was asked for: twice the tokens, and some. */
+static size_t chunks_most(const struct sent_request *request)
+{
+    return 2 * (size_t)request->output_asked + CHUNKS_MORE;
+}
+
+static void take_usage(struct http_transfer *transfer, const struct doc *usage)
+{
+    struct sent_request *request = transfer->request;
     const struct doc *prompt = doc_get(usage, NAME_prompt_tokens), *output = doc_get(usage, "completion_tokens");
     const struct doc *details = doc_get(usage, "prompt_tokens_details");
     const struct doc *cached = details && details->kind == DOC_OBJECT ? doc_get(details, "cached_tokens") : NULL;
     if (!prompt || !output || prompt->kind != DOC_NUMBER || output->kind != DOC_NUMBER ||
         !(prompt->number >= 0 && prompt->number < 1e9) || !(output->number >= 0 && output->number < 1e9))
         return;
+    if (output->number > (double)chunks_most(request))
+        set_error(transfer, arena_print(transfer->client->arena, "the usage counts %.0f output tokens, and %u were asked for",
+                                        output->number, request->output_asked));
     request->usage = true;
     request->prompt_tokens = (uint32_t)prompt->number;
     request->output_tokens = (uint32_t)output->number;
     if (cached && cached->kind == DOC_NUMBER && cached->number >= 0 && cached->number < 1e9)
         request->cached_tokens = (uint32_t)cached->number;
-}
-
-static void set_error(struct http_transfer *transfer, const char *what)
-{
-    if (transfer->request->error)
-        return;                                     /* the first stands */
-    transfer->request->error = arena_copy(transfer->client->arena, what, strlen(what));
 }
 
 /* The choice of a chunk: does it carry text? */
@@ -299,18 +317,26 @@ static void take_event(struct http_transfer *transfer, const char *data)
     double now = client->woke - client->opened;
     if (at && at->kind == DOC_NUMBER && !isnan(transfer->arrived)) {
         now = at->number;
+        if (!(now >= fmax(transfer->arrived, request->last) && now < clock_most)) {
+            set_error(transfer, "the virtual clock of the endpoint runs backwards, or beyond all times");
+            arena_free(&arena);
+            return;
+        }
         client->simulated = fmax(client->simulated, now);
     }
     if (failed && failed->kind == DOC_OBJECT)
         set_error(transfer, doc_text(failed, "message", "the server reports an error"));
     if (usage && usage->kind == DOC_OBJECT)
-        take_usage(request, usage);
+        take_usage(transfer, usage);
     if (choices && choices->kind == DOC_ARRAY && choices->first && take_choice(transfer, choices->first)) {
         if (!request->chunk_count) {
             request->first = now;
             request->overhead = fmax(clock_seconds(CLOCK_MONOTONIC) - client->woke, 0);
         }
         request->last = now;
+        if (request->chunk_count > chunks_most(request))
+            set_error(transfer, arena_print(client->arena, "the stream does not end: it has %zu chunks, and %u tokens were asked for",
+                                            request->chunk_count, request->output_asked));
         *(double *)arena_push(client->arena, &request->chunk_times, &request->chunk_count, &request->chunk_room,
                               sizeof(double)) = now;
     }
@@ -339,6 +365,12 @@ static size_t on_data(char *data, size_t one, size_t size, void *context)
     long status = 0;
     (void)one;
     transfer->heard = transfer->client->woke;
+    transfer->bytes += size;
+    if (transfer->bytes > STREAM_MOST + (size_t)TOKEN_MOST * transfer->request->output_asked)
+        set_error(transfer, arena_print(transfer->client->arena, "the answer does not end: it has %.0f MB, and %u tokens were asked for",
+                                        1e-6 * (double)transfer->bytes, transfer->request->output_asked));
+    if (transfer->request->error)
+        return 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200) {
         if (transfer->refusal.size < HEAD_MOST)
@@ -349,7 +381,7 @@ static size_t on_data(char *data, size_t one, size_t size, void *context)
         const char *end = memchr(data + from, '\n', size - from);
         const size_t length = end ? (size_t)(end - data) + 1 - from : size - from;
         if (transfer->line.size + length > LINE_MOST) {
-            set_error(transfer, "the stream has a line of more than 4 MiB");
+            set_error(transfer, "the stream has a line of more than 1 MiB");
             return 0;
         }
         buffer_add(&transfer->line, data + from, length);
@@ -366,9 +398,10 @@ static size_t on_header(char *data, size_t one, size_t size, void *context)
     struct http_transfer *transfer = context;
     struct text value = { data + sizeof name - 1, size - (sizeof name - 1) };
     (void)one;
-    if (size >= sizeof name && !strncasecmp(data, name, sizeof name - 1) &&
-        text_number(text_trim(value), &transfer->arrived))
-        transfer->request->sent = transfer->arrived;
+    double arrived;
+    if (transfer->client->is_virtual && size >= sizeof name && !strncasecmp(data, name, sizeof name - 1) &&
+        text_number(text_trim(value), &arrived) && arrived >= 0 && arrived < clock_most)
+        transfer->request->sent = transfer->arrived = arrived;
     return size;
 }
 
@@ -439,8 +472,7 @@ void client_send(struct client *client, struct sent_request *request)
         hand_back(client, request);
         return;
     }
-    curl_easy_setopt(easy, CURLOPT_URL, arena_print(&transfer->arena, "%s/v1/%scompletions", client->base,
-                                                    client->way.chat ? "chat/" : ""));
+    fetch_begin(easy, arena_print(&transfer->arena, "%s/v1/%scompletions", client->base, client->way.chat ? "chat/" : ""));
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, client->headers);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.size);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.data);
@@ -449,7 +481,6 @@ void client_send(struct client *client, struct sent_request *request)
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 0L);
     transfer->next = &client->transfers;
@@ -576,9 +607,11 @@ struct sent_request *client_wait(struct client *client, double seconds)
             finish(transfer, code);
         }
         time_out(client);
+        if (client->woke >= client->until)
+            client_break_off(client, "--budget and --timeout together are over");
         if ((request = fetch(client)) || client->woke >= until || !client->in_flight)
             break;
-        curl_multi_poll(client->multi, NULL, 0, (int)(1e3 * fmin(until - client->woke, 0.1)) + 1, NULL);
+        curl_multi_poll(client->multi, NULL, 0, (int)(1e3 * fmin(fmin(until, client->until) - client->woke, 0.1)) + 1, NULL);
     }
     return request;
 }

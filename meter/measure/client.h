@@ -13,7 +13,7 @@ struct endpoint_way {
 };
 
 /* A request and what came of it. Times are in s since the client was opened; below 0: never. Of an
- * endpoint that sends the simulated times of its chunks, they are those. */
+ * endpoint whose /clock is virtual they are the simulated times that it sends. */
 struct sent_request {
     size_t point, concurrency;      /* of its load; concurrency 0: a question beside the loads, or an open loop */
     double rate;                    /* requests per s of an open loop; 0: none */
@@ -31,9 +31,10 @@ struct sent_request {
 };
 
 struct client;
-/* `key` NULL: none; `timeout`: s without a byte after which a request has failed; `seed`: of prompts. The arena
- * outlives the client. False: no such URL, or libcurl does not start. */
-bool client_open(struct arena *arena, const char *url, const char *key, double timeout, uint64_t seed,
+/* `key` NULL: none; `timeout`: s without a byte after which a request has failed; `longest`: s after which everything
+ * ends, whatever comes; `seed`: of prompts. The arena outlives the client. False: no such URL, or libcurl does not
+ * start. */
+bool client_open(struct arena *arena, const char *url, const char *key, double timeout, double longest, uint64_t seed,
                  struct client **client, struct error *error);
 void client_close(struct client *client);
 /* Asks /v1/models for `wanted`, or the first where that is not listed or NULL; NULL and a message where there is

@@ -6,6 +6,7 @@
  * the budget: closed loops, or an open one where requests arrive at random at a rate. A line is
  * written when its request is over, so that neither Ctrl-C nor an endpoint that fails loses what was
  * measured. Where a machine is given, a calibration of what was measured follows. */
+#include "meter/measure/fetch.h"
 #include "meter/measure/machine.h"
 #include "meter/measure/points.h"
 #include "meter/measure/then_calibrate.h"
@@ -440,6 +441,9 @@ static void add_json(const struct measure *measure, const char *path, bool faile
     if (!measure->stopped)
         doc->last->kind = DOC_NULL;
     struct doc *notes = doc_add(arena, doc, "notes", DOC_ARRAY);
+    const char *proxy = fetch_proxy(arena, measure->command->words[0]);
+    if (proxy)
+        doc_add_string(arena, notes, NULL, proxy);
     if (failed && failure_of(measure))
         doc_add_string(arena, doc, "error", failure_of(measure));
     if (!failed && measure->probe)
@@ -575,7 +579,7 @@ static bool ask_endpoint(struct arena *arena, const struct command *command, str
     if (!plan_loads(measure, error) || !read_key(arena, command, &key, error) ||
         !then_calibrate_open(arena, command, &then, error))
         return false;
-    if (!client_open(arena, command->words[0], key, command_number(command, "timeout"), measure->seed,
+    if (!client_open(arena, command->words[0], key, command_number(command, "timeout"), measure->budget + command_number(command, "timeout"), measure->seed,
                      &measure->client, error) || (then.file && !log_open(arena, "--output", then.file, &measure->log, error))) {
         client_close(measure->client);
         then_calibrate_close(&then);

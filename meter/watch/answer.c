@@ -1,4 +1,5 @@
 /* The answer to one reading: as a document, and as one screen of text. */
+#include "meter/measure/fetch.h"
 #include "meter/watch/parts.h"
 
 #include "build/row_names.h"
@@ -122,6 +123,9 @@ static void list_notes(struct watch *watch)
 {
     const struct load *load = &watch->load;
     const struct watch_fitted *fitted = &watch->history->fitted;
+    const char *proxy = fetch_proxy(watch->arena, watch->source);
+    if (proxy)
+        add_note(watch, proxy);
     if (load->restarted)
         add_note(watch, load->engines > 1 ? "an engine has restarted between the scrapes: its counts are too low"
                         : "the server has restarted between the scrapes: these are sums since it started");

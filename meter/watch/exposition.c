@@ -1,6 +1,7 @@
 #include "meter/watch/exposition.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -106,10 +107,52 @@ void exposition_add(struct arena *arena, struct exposition *exposition, const st
     *(struct sample *)arena_push(arena, &exposition->samples, &exposition->count, &exposition->room, sizeof *sample) = *sample;
 }
 
+/* Series of a page, series of one name (engines, or their ranks), and series that a label numbers by ranks. Those of one name
+ * are compared with each other. */
+enum { SAMPLES_MOST = 100000, ALIKE_MOST = 1000, RANKED_MOST = 10000 };
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool too_many(const char *file, size_t most, const char *of, struct error *error)
+{
+    error_set(error, "%s: more than %zu series%.100s", file, most, of);
+    return error_expected(error, "the metrics of fewer servers: one URL, or one --job of a Prometheus server");
+}
+
+static bool has_rank(const struct sample *sample);
+
+static bool check_counts(struct arena *arena, const char *file, const struct exposition *exposition, struct error *error)
+{
+    struct arena scratch = arena_beside(arena);
+    const char **names = arena_array(&scratch, exposition->count + 1, sizeof *names), *often = NULL;
+    size_t alike = 1, ranked = 0;
+    for (size_t i = 0; i < exposition->count; i++) {
+        names[i] = exposition->samples[i].name;
+        ranked += has_rank(&exposition->samples[i]);
+    }
+    qsort(names, exposition->count, sizeof *names, compare_names);
+    for (size_t i = 1; i < exposition->count; i++) {
+        alike = strcmp(names[i - 1], names[i]) ? 1 : alike + 1;
+        often = alike > ALIKE_MOST ? names[i] : often;
+    }
+    arena_free(&scratch);
+    return often ? too_many(file, ALIKE_MOST, arena_print(arena, " of the name %s", often), error)
+         : ranked <= RANKED_MOST || too_many(file, RANKED_MOST, " of single ranks", error);
+}
+
+/* The buckets of histograms, which nothing here reads. */
+static bool is_bucket(const struct sample *sample)
+{
+    return ends_with(sample->name, "_bucket");
+}
+
 bool exposition_read(struct arena *arena, const char *file, struct text text, struct exposition *exposition,
                      size_t *bad_lines, struct error *error)
 {
-    size_t line = 0, first_bad = 0;
+    size_t line = 0, first_bad = 0, seen = 0, buckets = 0;
     *exposition = (struct exposition){ 0 };
     *bad_lines = 0;
     while (text.size) {
@@ -118,13 +161,17 @@ bool exposition_read(struct arena *arena, const char *file, struct text text, st
         line++;
         if (!words.size || *words.data == '#')
             continue;
-        if (read_sample(arena, words, &sample))
-            exposition_add(arena, exposition, &sample);
-        else if (!(*bad_lines)++)
+        if (++seen > SAMPLES_MOST)
+            return too_many(file, SAMPLES_MOST, "", error);
+        if (read_sample(arena, words, &sample)) {
+            buckets += is_bucket(&sample);
+            if (!is_bucket(&sample))
+                exposition_add(arena, exposition, &sample);
+        } else if (!(*bad_lines)++)
             first_bad = line;
     }
-    if (exposition->count && 10 * *bad_lines <= exposition->count)
-        return true;
+    if (exposition->count && 10 * *bad_lines <= exposition->count + buckets)
+        return check_counts(arena, file, exposition, error);
     if (first_bad)
         error_set(error, "%s:%zu: not a line of Prometheus' text format", file, first_bad);
     else
@@ -210,16 +257,19 @@ static bool has_rank(const struct sample *sample)
     return false;
 }
 
-/* Compares each rank with all samples of its name: pages with ranks are short. */
+/* Compares each rank with all ranks of its name. */
 struct exposition exposition_first_ranks(struct arena *arena, const struct exposition *from)
 {
-    struct exposition kept = { 0 };
+    struct exposition kept = { 0 }, ranks = { 0 };
+    for (size_t i = 0; i < from->count; i++)
+        if (has_rank(&from->samples[i]))
+            exposition_add(arena, &ranks, &from->samples[i]);
     for (size_t i = 0; i < from->count; i++) {
         const struct sample *sample = &from->samples[i];
         bool first = true;
-        for (size_t j = 0; has_rank(sample) && first && j < from->count; j++)
-            first = strcmp(sample->name, from->samples[j].name) || !exposition_alike(sample, &from->samples[j], NULL) ||
-                    compare_ranks(sample, &from->samples[j]) <= 0;
+        for (size_t j = 0; has_rank(sample) && first && j < ranks.count; j++)
+            first = strcmp(sample->name, ranks.samples[j].name) || !exposition_alike(sample, &ranks.samples[j], NULL) ||
+                    compare_ranks(sample, &ranks.samples[j]) <= 0;
         if (first)
             exposition_add(arena, &kept, sample);
     }

@@ -22,7 +22,8 @@ struct exposition {
 };
 
 /* An error names the line, unless the text has at least one sample and at most a tenth of its lines cannot
- * be read: *bad_lines. */
+ * be read: *bad_lines. Buckets of histograms are left out. More than 100,000 series, or more of one name than the
+ * engines of a large site have, are an error. */
 bool exposition_read(struct arena *arena, const char *file, struct text text, struct exposition *exposition,
                      size_t *bad_lines, struct error *error);
 void exposition_add(struct arena *arena, struct exposition *exposition, const struct sample *sample);
