@@ -85,7 +85,7 @@ fails() {
     [ "$(grep -c "^[a-z]*: $message" "$here/err")" = 1 ] || { say "$what: not one message"; cat "$here/err"; }
     [ -s "$here/out" ] && say "$what: an answer"
 }
-fails 'one error of all' 'unknown model' -n 3 "$ranks" plan deepsek-v3 --on gb200-nvl72
+fails 'one error of all' 'unknown model' -n 3 "$ranks" plan deepsekk-v3 --on gb200-nvl72
 fails 'an error of one' 'rank 1 of 2: .*nothere' \
     -n 1 "$ranks" plan qwen3-32b --on h200-sxm : -n 1 "$ranks" plan qwen3-32b --on h200-sxm --rows "$here/nothere.chalk"
 fails 'two questions' 'rank [01] of 2 was asked another question than rank [01]' \
