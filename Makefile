@@ -156,7 +156,7 @@ $(B)/packed: tools/packed.c $(READERS) $(B)/built_in_formulas.o $(B)/built_in_sh
 $(B)/packed.c: $(B)/packed $(TABLES)
 	@echo write $@; $(B)/packed $(filter-out $(TEXTS) data/grids.csv data/caching.csv data/priors.csv data/targets.csv data/metrics.csv \
 		data/finetunes.csv data/loss_laws.csv data/slips.csv data/instances.csv data/shapes.csv data/ollama.csv \
-		data/tuned.csv data/name_words.csv data/disclosures.csv data/disclosure_kinds.csv data/triggers.csv,$(TABLES)) \
+		data/tuned.csv data/name_words.csv data/disclosures.csv data/disclosure_kinds.csv data/triggers.csv data/market.csv data/earlier_prices.csv,$(TABLES)) \
 		--without formulas/lecture/design.chalk \
 		--without formulas/prices/priors.chalk \
 		--without formulas/prices/bill.chalk \

@@ -729,6 +729,15 @@ facts_of[] = {
     { "output_batch", SERVICE_BATCH, 0, PRICE_OUTPUT },
 };
 
+/* Of the prices that are used. */
+static const char *chosen_date(const struct catalog_entry *entry)
+{
+    size_t i = 0;
+    while (i + 1 < entry->rows && !catalog_row(entry, i).chosen)
+        i++;
+    return catalog_row(entry, i).date;
+}
+
 static bool read_own(struct price_reader *reader, struct text text)
 {
     struct catalog *catalog = arena_alloc(reader->arena, sizeof *catalog);
@@ -745,7 +754,7 @@ static bool read_own(struct price_reader *reader, struct text text)
         double value;
         if (!price)
             return false;
-        price->date = first.date;
+        price->date = chosen_date(entry);
         for (size_t k = 0; k < sizeof facts_of / sizeof *facts_of; k++)
             if (catalog_number(entry, facts_of[k].fact, &value) && value <= PRICE_MOST)
                 set_price(price, &price->at[facts_of[k].tier][facts_of[k].above][facts_of[k].class],
@@ -844,4 +853,9 @@ const char *price_model(const struct price *price)
 {
     const char *slash = strrchr(price->model, '/');
     return slash && slash[1] ? slash + 1 : price->model;
+}
+
+bool price_slips(double price, double usual, double most)
+{
+    return price > most * usual || usual > most * price;
 }

@@ -60,5 +60,7 @@ bool prices_read(struct arena *arena, const char *file, struct text text,
 /* The model without who sells it: "openrouter/anthropic/claude-opus-4-7" and
  * "claude-opus-4-7" are one. */
 const char *price_model(const struct price *price);
+/* Is the price more than `most` times the usual one, or the usual one more than `most` times the price? Then its unit is wrong. */
+bool price_slips(double price, double usual, double most);
 
 #endif

@@ -156,16 +156,19 @@ static void add_rows(const struct earning *earning, struct arena *arena, struct 
     doc_add_string(arena, words, NULL, NAME_served_hit "=" NAME_cheapest_cost);
 }
 
-static void add_cost(const struct earning *earning, double share, struct arena *arena, struct doc *line)
+static void add_cost(const struct earning *earning, const struct scenario *scenario, struct arena *arena, struct doc *line)
 {
     const struct market_served *served = earning->served;
     const double low = earning->low[COST] / earning->at[COST], high = earning->high[COST] / earning->at[COST];
-    const double costs[CHARGES] = { served->input, served->output, served->hit,
-                                    served->input + (isnan(served->hit) ? 0 : served->hit) };
+    const double hold = isnan(served->hit) ? 0 : served->hit;
+    const struct { double part, kept; } costs[CHARGES] = { { served->input, 0 }, { served->output, 0 }, { 0, served->hit },
+                                                           { served->input, hold } };
     struct doc *cost = doc_add(arena, line, "cost", DOC_OBJECT);
-    for (int i = 0; i < CHARGES; i++)
-        if (!isnan(costs[i]))
-            add_figure(arena, cost, charges[i], costs[i] / share, costs[i] / share * low, costs[i] / share * high, "USD/token");
+    for (int i = 0; i < CHARGES; i++) {
+        const double sold = isnan(costs[i].kept) ? NAN : market_part(scenario, NAME_sold_cost, costs[i].part, costs[i].kept);
+        if (!isnan(sold))
+            add_figure(arena, cost, charges[i], sold, sold * low, sold * high, "USD/token");
+    }
     add_figure(arena, line, "margin", earning->at[MARGIN], earning->low[MARGIN], earning->high[MARGIN], "1");
     struct doc *causes = doc_add(arena, line, "margin_by", DOC_OBJECT);
     for (int i = 0; i < MARKET_CAUSES; i++)
@@ -176,6 +179,7 @@ static void add_cost(const struct earning *earning, double share, struct arena *
     doc_add_number(arena, line, "rent", served->rent);
     doc_add_string(arena, line, "machine", served->machine);
     doc_add_string(arena, line, "deployment", served->deployment);
+    doc_add_string(arena, line, "input_row", served->input_row);
     struct doc *words = doc_add(arena, line, "words", DOC_ARRAY);
     for (const struct doc *word = served->words->first; word; word = word->next)
         doc_add_string(arena, words, NULL, word->string);
@@ -185,7 +189,7 @@ static void add_cost(const struct earning *earning, double share, struct arena *
     doc_add_bool(arena, line, "below_cost", earning->at[PRICE] < fmin(earning->low[COST], earning->high[COST]));
 }
 
-static void add_document(const struct earning *earning, double share, struct arena *arena, struct doc *list)
+static void add_document(const struct earning *earning, const struct scenario *scenario, struct arena *arena, struct doc *list)
 {
     const struct market_offer *offer = earning->offer;
     struct doc *line = doc_add(arena, list, NULL, DOC_OBJECT);
@@ -196,7 +200,7 @@ static void add_document(const struct earning *earning, double share, struct are
     if (earning->served->why)
         doc_add_string(arena, line, "reason", earning->served->why);
     else
-        add_cost(earning, share, arena, line);
+        add_cost(earning, scenario, arena, line);
 }
 
 /* A line of the table. */
@@ -254,20 +258,17 @@ static bool set_use(struct market *market, struct scenario *scenario)
     return true;
 }
 
-/* Errors of units: ten times off the median of their model, or, where a model has fewer than three sellers, a thousand
- * times its cost. */
-static bool is_slip(const struct market *market, const struct earning *earning, double *prices)
+/* Errors of units: far off the median of their model, or, where it has fewer than three sellers, over its cost. */
+static bool is_slip(const struct market *market, const struct earning *earning, const double *most, double *prices)
 {
-    const double most = 10, over_cost = 1000;
     size_t same = 0;
     for (size_t k = 0; k < market->count; k++)
         if (market->offers[k].served == earning->offer->served)
             prices[same++] = asked(&market->offers[k], PRICE_OUTPUT);
     if (same < 3)
-        return !earning->served->why && earning->at[PRICE] > over_cost * earning->at[COST];
+        return !earning->served->why && earning->at[PRICE] > most[1] * earning->at[COST];
     numbers_sort(prices, same);
-    const double ratio = asked(earning->offer, PRICE_OUTPUT) / quantile_of(prices, same, 0.5);
-    return ratio > most || ratio < 1 / most;
+    return price_slips(asked(earning->offer, PRICE_OUTPUT), quantile_of(prices, same, 0.5), most[0]);
 }
 
 /* The earnings of every offer, less slips and other sellers than the one that was asked for. */
@@ -275,8 +276,13 @@ static bool earn_all(const struct market *market, const struct scenario *scenari
                      size_t *slips)
 {
     const char *seller = command_text(market->command, "seller");
+    static const char *const limits[] = { NAME_slip_ratio, NAME_slip_over_cost };
     double *prices = arena_array(market->arena, market->count + 1, sizeof *prices);
+    struct scenario thresholds = *scenario;
+    struct values most;
     *count = *slips = 0;
+    if (!values_of(&thresholds, limits, 2, &most, market->error))
+        return false;
     for (size_t i = 0; i < market->count; i++) {
         const struct market_offer *offer = &market->offers[i];
         struct earning one = { .offer = offer, .served = &market->served[offer->served] };
@@ -284,7 +290,7 @@ static bool earn_all(const struct market *market, const struct scenario *scenari
             continue;
         if (!one.served->why && !earn(scenario, &one, market->error))
             return false;
-        if (is_slip(market, &one, prices))
+        if (is_slip(market, &one, most.at, prices))
             (*slips)++;
         else
             earnings[(*count)++] = one;
@@ -298,24 +304,31 @@ static bool earn_all(const struct market *market, const struct scenario *scenari
 /* What cannot be asked together. */
 static bool read_words(const struct command *command, struct error *error)
 {
-    static const char *const others[] = { "model", "seller", "closed", "plot" };
+    static const char *const others[] = { "closed", "plot", "schedule", "watch", "changes", "model", "seller" };
+    enum { OTHERS = sizeof others / sizeof *others, FILTERS = 2 };
     if (command->word_count > 1) {
         error_set(error, "market takes one model or price list, %zu words were given", command->word_count);
         return error_expected(error, "chalkline market FILE --model MODEL");
+    }
+    if (command_given(command, "on") && !strcmp(command_text(command, "on"), "all")) {
+        error_set(error, "--on all: market searches every layout of a model on each machine");
+        return error_expected(error, "the machines to compare, as in --on h100-sxm,b200-sxm");
     }
     if (command_given(command, "closed") && command_given(command, "csv")) {
         error_set(error, "--closed with --csv: they are another table");
         return error_expected(error, "--json, which has both");
     }
-    const char *alone = command_given(command, "schedule") ? "schedule" : command_given(command, "watch") ? "watch" : NULL;
+    const char *alone = command_given(command, "schedule") ? "schedule" : command_given(command, "watch") ? "watch"
+                        : command_given(command, "changes") ? "changes" : NULL;
+    const bool lists = alone && !strcmp(alone, "changes");
     if (!alone)
         return true;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (command_given(command, others[i])) {
+    for (size_t i = 0; i < OTHERS - (lists ? FILTERS : 0); i++)
+        if (strcmp(alone, others[i]) && command_given(command, others[i])) {
             error_set(error, "--%s and --%s exclude each other", alone, others[i]);
             return error_expected(error, "one of them");
         }
-    if (!command->word_count)
+    if (!command->word_count || lists)
         return true;
     error_set(error, "--%s takes no price list", alone);
     return error_expected(error, "chalkline market --%s", alone);
@@ -333,6 +346,8 @@ static bool ask_market(struct arena *arena, const struct command *command, struc
         return false;
     if (command_given(command, "watch"))
         return market_watch(command, arena, answer, error);
+    if (command_given(command, "changes"))
+        return market_changes(&market, answer);
     if (command_given(command, "schedule"))
         return market_schedule(&market, command_text(command, "schedule"), answer);
     if (!market_read(&market) || !market_serve(&market) ||
@@ -353,7 +368,7 @@ static bool ask_market(struct arena *arena, const struct command *command, struc
     struct picture *picture = picture_new(arena, "Margin of each offer: 80 % interval");
     picture->x = (struct picture_axis){ "margin", "share of the price", false, false, NAN, NAN };
     for (size_t i = 0; i < count; i++) {
-        add_document(&earnings[i], share, arena, offers);
+        add_document(&earnings[i], &scenario, arena, offers);
         add_line(&earnings[i], list);
         add_bar(&earnings[i], picture);
     }
@@ -405,6 +420,7 @@ static const struct record offer_record = { "MarketOffer", (const struct answer_
     FIGURE("rent_at_zero", "rent of a chip at which nothing is earned"),
     { FIELD_NUMBER, "rent", .help = "of a chip, in the cost", .unit = "USD/s" },
     { FIELD_TEXT, "machine", .help = "of the cheapest deployment" }, { FIELD_TEXT, "deployment", .help = "the cheapest" },
+    { FIELD_TEXT, "input_row", .help = "row of the input cost, for eval" },
     { FIELD_TEXTS, "words", .help = "of the deployment, for eval" },
     { FIELD_ROWS, .names = (const char *const[]){ NAME_market_price }, .count = 1, .help = "per token of the request" },
     FIGURE(NAME_market_cost, "per token of the request"),
@@ -418,10 +434,14 @@ static const struct record answer_market = { "Market", (const struct answer_fiel
       .help = "models; offers of models that the catalog does not have; offers ten times off the median of their model" },
     { FIELD_LIST, "closed", .help = "--closed: closed models of data/prices.csv", .record = &market_closed_record },
     { FIELD_LIST, "schedule", .help = "--schedule: the lines of a price list", .record = &market_schedule_record },
+    { FIELD_LIST, "stated", .help = "--schedule: what the lecture states of such prices", .record = &market_said_record },
+    { FIELD_LIST, "changes", .help = "--changes: the largest factor first", .record = &market_change_record },
+    { FIELD_NUMBER, .names = (const char *const[]){ "moved", "unchanged" }, .count = 2, .help = "--changes: prices that changed, and that did not" },
     { FIELD_LIST, "disclosures", .help = "--watch: published figures", .record = &market_disclosure_record },
     { FIELD_LIST, "pairs", .help = "--watch: two equations for one unknown", .record = &market_pair_record },
     { FIELD_LIST, "triggers", .help = "--watch: what would turn a thesis", .record = &market_trigger_record },
     { FIELD_LIST, "memory", .help = "--watch: memory's share of machines", .record = &market_share_record },
+    { FIELD_RECORD, "memory_today", .help = "--watch: memory's share of all spending, said and published", .record = &market_today_record },
     { FIELD_NUMBER, .names = (const char *const[]){ "supports", "contradicts" }, .count = 2,
       .help = "--watch: figures that support the statement that they touch, and that contradict it" },
     { FIELD_TEXT_ONLY, .names = (const char *const[]){ "all", "shown", "prompt", "reply", "first_model", "subject", "share" }, .count = 7 },
@@ -433,6 +453,7 @@ static const struct option market_list[] = {
     { "schedule", "MODEL", OPTION_TEXT, .help = "the price list that the costs of a model imply" },
     { "long", "N", OPTION_COUNT, .low = 1, .high = 1e8, .fallback = "200000", .help = "with --schedule: prompt tokens of a long request" },
     { "watch", NULL, OPTION_SWITCH, .help = "what published figures say of the lecture's statements" },
+    { "changes", NULL, OPTION_SWITCH, .help = "prices of two dates, the largest factor first" },
     { "seller", "NAME", OPTION_TEXT, .help = "the offers of one seller" },
     { "most", "N", OPTION_COUNT, .low = 1, .high = 10000, .fallback = "30", .help = "offers that the table shows" },
     { 0 } };

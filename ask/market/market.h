@@ -20,8 +20,11 @@ struct market_offer {
 
 enum { MARKET_BAND, MARKET_RENT, MARKET_ENGINE, MARKET_USE, MARKET_CAUSES };
 extern const char *const market_causes[MARKET_CAUSES];
-/* The machines that serve where --on names none. */
-extern const char market_machines[];
+/* Choices: data/market.csv. The first row of a kind at `from` or after it. */
+#define MARKET_NO_CHOICE ((size_t)-1)
+extern const char market_choices[];
+size_t market_choice_next(const char *kind, size_t from);
+const char *market_choice(size_t row, const char *column);
 
 /* The deployment that serves a model cheapest. */
 struct market_served {
@@ -45,6 +48,8 @@ struct market {
     struct catalog catalog;
     struct market_offer *offers;
     size_t count, room;
+    struct price_sheet **sheets;    /* the lists, in the order of their dates where they are built in */
+    size_t sheet_count, sheet_room;
     struct market_served *served;
     size_t served_count, served_room;
     size_t unknown;                 /* offers of models that the catalog does not have */
@@ -53,11 +58,18 @@ struct market {
 
 /* Options that set or redefine rows, which the margins follow too. */
 bool market_of_rows(const struct option *option);
+/* Read the list that the command names, or the built-in ones, and the one of closed models with them. */
+bool market_sheets(struct market *market, bool closed_too);
+/* --changes: prices of two dates. */
+bool market_changes(struct market *market, struct answer *answer);
+extern const struct record market_change_record;
 /* Read the list that the command names, or the built-in ones, and keep each seller's last offer of each model. */
 bool market_read(struct market *market);
 struct market_option {
     const char *name, *value;
 };
+/* The cost of one kind of token by `row`, kind_cost or sold_cost, of what it costs and what keeping it costs; NAN: none. */
+double market_part(const struct scenario *scenario, const char *row, double part, double kept);
 /* Find the cheapest deployment of one model, with `options` in the place of those that the command gives. Where `plan` refuses
  * the question, market->error says why. */
 void market_serve_one(struct market *market, struct market_served *served, const struct market_option *options, size_t count);
@@ -66,10 +78,10 @@ double market_eval(struct arena *arena, const struct command *command, const str
                    const char *value);
 /* --schedule: the price list that the cost of a model implies. */
 bool market_schedule(struct market *market, const char *model, struct answer *answer);
-extern const struct record market_schedule_record;
+extern const struct record market_schedule_record, market_said_record;
 /* --watch: published figures beside the lecture's statements. */
 bool market_watch(const struct command *command, struct arena *arena, struct answer *answer, struct error *error);
-extern const struct record market_disclosure_record, market_pair_record, market_trigger_record, market_share_record;
+extern const struct record market_disclosure_record, market_pair_record, market_trigger_record, market_share_record, market_today_record;
 /* --closed: models that are not open, into a list "closed". */
 bool market_closed(struct market *market, const struct scenario *scenario, struct section *section);
 extern const struct record market_closed_record;

@@ -1,5 +1,6 @@
 /* The offers of price lists: each seller's price of each open model, the latest, with the one before it. */
 #include "ask/market/market.h"
+#include "base/embedded.h"
 #include "catalog/meant.h"
 #include "catalog/sheet.h"
 
@@ -7,7 +8,8 @@
 #include <unistd.h>
 
 enum { FILE_MOST = 64 << 20 };
-static const char *const built_in[] = { "data/prices/2026-07-02.csv", "data/prices/2026-08-01.csv" };   /* in their order */
+static const char dated[] = "data/prices/";             /* one list a day, in the order of the days */
+static const char closed[] = "data/prices.csv";
 
 static size_t served_of(struct market *market, const char *model)
 {
@@ -85,23 +87,34 @@ static bool wanted(struct market *market, const char *list, const char **only)
     return entry != NULL;
 }
 
+static bool add_list(struct market *market, const char *file, struct text text)
+{
+    struct price_sheet *sheet = arena_alloc(market->arena, sizeof *sheet);
+    if (!prices_read(market->arena, file, text, sheet, market->error))
+        return false;
+    *(struct price_sheet **)arena_push(market->arena, &market->sheets, &market->sheet_count, &market->sheet_room, sizeof sheet) = sheet;
+    return true;
+}
+
+bool market_sheets(struct market *market, bool closed_too)
+{
+    const char *list = list_of(market);
+    struct text text;
+    if (list)
+        return file_read(market->arena, list, FILE_MOST, &text, market->error) && add_list(market, list, text);
+    for (const struct embedded *file = embedded_data; file->path; file++)
+        if (!strncmp(file->path, dated, sizeof dated - 1) && !add_list(market, file->path, text_built_in(file->path)))
+            return false;
+    return !closed_too || add_list(market, closed, text_built_in(closed));
+}
+
 bool market_read(struct market *market)
 {
-    const char *only, *list = list_of(market);
-    struct price_sheet *sheet;
-    if (!wanted(market, list, &only))
+    const char *only;
+    if (!wanted(market, list_of(market), &only) || !market_sheets(market, false))
         return false;
-    const size_t lists = list ? 1 : sizeof built_in / sizeof *built_in;
-    for (size_t i = 0; i < lists; i++) {
-        const char *file = list ? list : built_in[i];
-        struct text text = list ? (struct text){ 0 } : text_built_in(file);
-        sheet = arena_alloc(market->arena, sizeof *sheet);
-        if (list && !file_read(market->arena, file, FILE_MOST, &text, market->error))
-            return false;
-        if (!prices_read(market->arena, file, text, sheet, market->error))
-            return false;
-        add_sheet(market, sheet, only);
-    }
+    for (size_t i = 0; i < market->sheet_count; i++)
+        add_sheet(market, market->sheets[i], only);
     if (market->count)
         return true;
     error_set(market->error, "no seller of %s is in the list", only ? only : "an open model");

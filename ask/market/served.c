@@ -1,6 +1,8 @@
 /* The cost of serving a model: `plan` finds the cheapest deployment, `eval` what else its words have. How well the cost
  * is known has three causes: the prediction's interval, the rents at which its chip is let, and the engine. */
 #include "ask/market/market.h"
+#include "catalog/sheet.h"
+#include "scenario/values.h"
 
 #include "build/row_names.h"
 
@@ -8,7 +10,22 @@
 #include <string.h>
 
 const char *const market_causes[MARKET_CAUSES] = { "prediction", "rents", "engine", "use" };
-const char market_machines[] = "h100-sxm,h200-sxm,b200-sxm,b300-sxm,mi300x,mi355x";
+const char market_choices[] = "data/market.csv";
+
+const char *market_choice(size_t row, const char *column)
+{
+    const struct csv *csv = csv_built_in(market_choices);
+    return csv_cell(csv, row, csv_column(csv, column));
+}
+
+size_t market_choice_next(const char *kind, size_t from)
+{
+    const struct csv *csv = csv_built_in(market_choices);
+    for (; from < csv->rows; from++)
+        if (!strcmp(market_choice(from, "kind"), kind))
+            return from;
+    return MARKET_NO_CHOICE;
+}
 
 static double at(const struct doc *doc, const char *key)
 {
@@ -39,13 +56,11 @@ double market_eval(struct arena *arena, const struct command *command, const str
 /* Lowest and highest rent of a chip over the rent that the cost was computed with. */
 static void rents_of(struct market *market, const char *machine, struct market_served *served)
 {
-    static const char *const kinds[] = { NAME_chip_price, "chip_price_own_hyperscaler", "chip_price_own_neocloud",
-                                         "chip_price_contract_1y", "chip_price_on_demand" };
     const bool given = command_given(market->command, "price") || command_given(market->command, "price-kind");
     const struct catalog_entry *entry = given ? NULL : catalog_find(&market->catalog, CATALOG_MACHINE, machine, NULL);
     double rent, low = served->rent, high = served->rent;
-    for (size_t i = 0; entry && i < sizeof kinds / sizeof *kinds; i++)
-        if (catalog_number(entry, kinds[i], &rent) && rent > 0)
+    for (size_t i = market_choice_next("rent", 0); entry && i != MARKET_NO_CHOICE; i = market_choice_next("rent", i + 1))
+        if (catalog_number(entry, market_choice(i, "name"), &rent) && rent > 0)
             low = fmin(low, rent), high = fmax(high, rent);
     served->cause[MARKET_RENT].low = low / served->rent;
     served->cause[MARKET_RENT].high = high / served->rent;
@@ -94,6 +109,15 @@ static void read_best(struct market *market, struct market_served *served, const
     engines_of(arena, market->command, row, served);
 }
 
+double market_part(const struct scenario *scenario, const char *row, double part, double kept)
+{
+    struct scenario held = *scenario;
+    held.facts = facts_copy(&scenario->facts);
+    facts_set(&held.facts, NAME_part_cost, part, ORIGIN_AXIS, "plan");
+    facts_set(&held.facts, NAME_kept_cost, kept, ORIGIN_AXIS, "eval");
+    return value_or_nan(&held, row);
+}
+
 bool market_of_rows(const struct option *option)
 {
     return !strcmp(option->name, "set") || !strcmp(option->name, "rows");
@@ -114,10 +138,27 @@ static const char *domain_of(struct arena *arena, const struct command *plan)
     return arena_print(arena, "%.0f", chips >= 1 ? chips : 8);
 }
 
+/* "h100-sxm,h200-sxm": what serves where --on names no machine, less those of which no price of the wanted kind is known. */
+static const char *usual_machines(struct arena *arena, const struct command *plan)
+{
+    struct buffer names = { .arena = arena };
+    struct doc *words = doc_new(arena, DOC_ARRAY);
+    if (command_given(plan, "price-kind")) {
+        doc_add_string(arena, words, NULL, "--price-kind");
+        doc_add_string(arena, words, NULL, command_text(plan, "price-kind"));
+    }
+    for (size_t i = market_choice_next("machine", 0); i != MARKET_NO_CHOICE; i = market_choice_next("machine", i + 1)) {
+        const char *name = market_choice(i, "name");
+        if (!words->count || !isnan(market_eval(arena, plan, words, NAME_chip_price, "--on", name)))
+            buffer_print(&names, "%s%s", names.size ? "," : "", name);
+    }
+    return names.size ? names.data : market_choice(market_choice_next("machine", 0), "name");
+}
+
 /* What `plan` is asked too. */
 static bool is_planned(const struct option *option)
 {
-    static const char *const others[] = { "model", "seller", "schedule", "closed", "watch", "long", "most", "json", "csv", "plot" };
+    static const char *const others[] = { "model", "seller", "schedule", "closed", "watch", "changes", "long", "most", "json", "csv", "plot" };
     return !name_listed(others, sizeof others / sizeof *others, option->name);
 }
 
@@ -135,7 +176,7 @@ void market_serve_one(struct market *market, struct market_served *served, const
     plan.words = &served->model;
     plan.word_count = plan.word_room = 1;
     if (!command_given(&plan, "on"))
-        command_set(arena, &plan, "on", market_machines);
+        command_set(arena, &plan, "on", usual_machines(arena, &plan));
     if (!command_given(&plan, "gpus"))
         command_set(arena, &plan, "gpus", domain_of(arena, &plan));
     if (!command_given(&plan, "precision") && market_eval(arena, &plan, NULL, NAME_weight_bytes, "--model", served->model) > 1)

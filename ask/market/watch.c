@@ -20,7 +20,7 @@
 static const char rows_file[] = "data/disclosures.csv", kinds_file[] = "data/disclosure_kinds.csv", triggers_file[] = "data/triggers.csv";
 
 struct disclosure {
-    const char *date, *who, *kind, *of, *source, *mark, *note;
+    const char *date, *who, *kind, *of, *on, *source, *mark, *note;     /* of a model, on a machine, or of either alone */
     size_t line;                    /* of the kind, in its sheet */
     double value;                   /* in base units */
     const struct statement *statement;
@@ -47,14 +47,17 @@ static const char *of_kind(const struct market_figures *watch, const struct disc
     return cell(watch->kinds, one->line, column);
 }
 
-/* The text with the figure in the place of each {}. */
-static const char *filled(struct arena *arena, const char *text, double value)
+/* The text with the figure in the place of each {}, and what the lecture says in that of {said}. */
+static const char *filled(struct arena *arena, const char *text, double value, const char *said)
 {
     struct buffer out = { .arena = arena };
     buffer_add(&out, "", 0);
-    for (const char *next; (next = strstr(text, "{}")); text = next + 2) {
+    for (const char *next; (next = strchr(text, '{')); text = strchr(next, '}') + 1) {
         buffer_add(&out, text, (size_t)(next - text));
-        buffer_print(&out, "%.17g", value);
+        if (next[1] == '}')
+            buffer_print(&out, "%.17g", value);
+        else
+            buffer_print(&out, "%s", said);
     }
     buffer_add(&out, text, strlen(text));
     return out.data;
@@ -90,20 +93,19 @@ static double price_of(struct market_figures *watch, const char *text, struct di
     return value / under;
 }
 
-/* An expression over rows of a machine, or of "MODEL on MACHINE". */
+/* An expression over rows of a machine, and of a model where the figure is one's. */
 static double row_of(struct market_figures *watch, const char *text, struct disclosure *one)
 {
     struct arena *arena = watch->market.arena;
-    const char *on = strstr(one->of, " on "), *machine = on ? on + 4 : one->of;
-    const struct catalog_entry *entry = catalog_find(&watch->market.catalog, CATALOG_MACHINE, machine, NULL);
+    const struct catalog_entry *entry = catalog_find(&watch->market.catalog, CATALOG_MACHINE, one->on, NULL);
     struct doc *words = doc_new(arena, DOC_ARRAY);
-    if (on) {
+    if (*one->of) {
         doc_add_string(arena, words, NULL, "--model");
-        doc_add_string(arena, words, NULL, arena_copy(arena, one->of, (size_t)(on - one->of)));
+        doc_add_string(arena, words, NULL, one->of);
     }
     if (entry)
         take_source(arena, entry, text, one);
-    return entry ? market_eval(arena, watch->market.command, words, text, "--on", machine) : NAN;
+    return entry ? market_eval(arena, watch->market.command, words, text, "--on", one->on) : NAN;
 }
 
 static double figure_of(struct market_figures *watch, const char *text, const char *unit, struct disclosure *one)
@@ -131,11 +133,12 @@ static bool ask_kind(struct market_figures *watch, struct disclosure *one)
     struct scenario scenario;
     struct equation equation;
     double left, right;
-    there.deck = arena_print(arena, "%s; %s", there.deck, filled(arena, of_kind(watch, one, "sets"), one->value));
+    const char *said = of_kind(watch, one, "said");
+    there.deck = arena_print(arena, "%s; %s", there.deck, filled(arena, of_kind(watch, one, "sets"), one->value, said));
     if (!statement_open(&scenario, command_only(arena, watch->market.command, market_of_rows), &there, arena, watch->market.error))
         return false;
-    one->supports = predicate_holds(&scenario, filled(arena, of_kind(watch, one, "supports"), one->value), &equation, &left, &right);
-    const char *solves = filled(arena, of_kind(watch, one, "solves"), one->value);
+    one->supports = predicate_holds(&scenario, filled(arena, of_kind(watch, one, "supports"), one->value, said), &equation, &left, &right);
+    const char *solves = filled(arena, of_kind(watch, one, "solves"), one->value, said);
     one->implied = value_or_nan(&scenario, solves);
     one->implied_unit = scenario_unit(&scenario, solves);
     return true;
@@ -147,7 +150,7 @@ static bool read_row(struct market_figures *watch, size_t row, struct disclosure
     struct error *error = watch->market.error;
     double scale;
     *one = (struct disclosure){ .date = cell(rows, row, "date"), .who = cell(rows, row, "who"), .kind = cell(rows, row, "kind"),
-                                .of = cell(rows, row, "of"), .source = cell(rows, row, "source"), .mark = cell(rows, row, "mark"),
+                                .of = cell(rows, row, "of"), .on = cell(rows, row, "on"), .source = cell(rows, row, "source"), .mark = cell(rows, row, "mark"),
                                 .note = cell(rows, row, "note") };
     while (one->line < watch->kinds->rows && strcmp(of_kind(watch, one, "kind"), one->kind))
         one->line++;
@@ -172,6 +175,7 @@ static void add_disclosure(const struct market_figures *watch, const struct disc
     section_word(line, "who", one->who);
     section_word(line, "kind", one->kind);
     section_word(line, "of", one->of);
+    section_word(line, "on", one->on);
     section_number(line, "value", one->value, one->unit);
     section_word(line, "unit", unit_name(watch->market.arena, one->unit));
     section_word(line, "statement", one->statement->id);
@@ -207,11 +211,21 @@ static bool is_last(const struct market_figures *watch, size_t i)
     return strcmp(one->mark, "announced") != 0;
 }
 
+static bool same_subject(const struct disclosure *one, const struct disclosure *other)
+{
+    return !strcmp(one->of, other->of) && !strcmp(one->on, other->on);
+}
+
+static const char *subject_of(struct arena *arena, const struct disclosure *one)
+{
+    return *one->of && *one->on ? arena_print(arena, "%s on %s", one->of, one->on) : *one->on ? one->on : one->of;
+}
+
 /* Has the seller a figure of the other kind too for the same model? */
 static bool has_both(const struct market_figures *watch, const struct disclosure *one, const char *kind)
 {
     for (size_t k = 0; k < watch->count; k++)
-        if (!strcmp(watch->at[k].kind, kind) && !strcmp(watch->at[k].who, one->who) && !strcmp(watch->at[k].of, one->of))
+        if (!strcmp(watch->at[k].kind, kind) && !strcmp(watch->at[k].who, one->who) && same_subject(&watch->at[k], one))
             return true;
     return false;
 }
@@ -222,11 +236,11 @@ static void add_pair(const struct market_figures *watch, const struct disclosure
     section_word(pair, "unknown", of_kind(watch, one, "unknown"));
     section_word(pair, "who", one->who);
     section_word(pair, "kind", one->kind);
-    section_word(pair, "of", one->of);
+    section_word(pair, "of", subject_of(watch->market.arena, one));
     section_number(pair, "implied", one->implied, one->implied_unit);
     section_word(pair, "other_who", other->who);
     section_word(pair, "other_kind", other->kind);
-    section_word(pair, "other_of", other->of);
+    section_word(pair, "other_of", subject_of(watch->market.arena, other));
     section_number(pair, "other_implied", other->implied, other->implied_unit);
     section_number(pair, "factor", fmax(one->implied / other->implied, other->implied / one->implied), unit_one);
 }
@@ -243,7 +257,7 @@ static bool are_pair(const struct market_figures *watch, size_t i, size_t k)
         return is_last(watch, i) && is_last(watch, k);
     if (strcmp(one->who, other->who))
         return false;
-    return !strcmp(one->of, other->of) || (is_last(watch, i) && is_last(watch, k) && !has_both(watch, one, other->kind) &&
+    return same_subject(one, other) || (is_last(watch, i) && is_last(watch, k) && !has_both(watch, one, other->kind) &&
                                            !has_both(watch, other, one->kind));
 }
 
@@ -321,38 +335,60 @@ static bool add_trigger(const struct market_figures *watch, size_t row, struct s
 
 /* ---- memory's share ----------------------------------------------------------------------------- */
 
-/* A machine's share at the lowest and the highest published price of HBM and of host memory. */
+enum { HBM, DDR, FLASH, MEMORIES };
+static const char *const memory_kinds[MEMORIES] = { "hbm_price", "ddr_price", "flash_price" },
+    *const memory_rows[MEMORIES] = { NAME_hbm_cost, NAME_host_memory_cost, NAME_flash_cost };
+
+/* The lowest and the highest published price of each kind of memory. */
+static void memory_prices(const struct market_figures *watch, double low[MEMORIES], double high[MEMORIES])
+{
+    for (int k = 0; k < MEMORIES; k++) {
+        low[k] = INFINITY, high[k] = 0;
+        for (size_t i = 0; i < watch->count; i++)
+            if (!strcmp(watch->at[i].kind, memory_kinds[k]))
+                low[k] = fmin(low[k], watch->at[i].value), high[k] = fmax(high[k], watch->at[i].value);
+    }
+}
+
+/* Memory's share of a machine and of a fleet of such machines: at the machine's own prices, at the lowest and the highest. */
+static const struct {
+    const char *row, *names[3];
+} shared[] = { { NAME_memory_share_of_cost, { "share", "share_low", "share_high" } },
+               { NAME_memory_share_of_fleet, { "fleet", "fleet_low", "fleet_high" } } };
+
 static void add_share(struct market_figures *watch, const struct disclosure *machine, struct section *list)
 {
     struct arena *arena = watch->market.arena;
-    static const char *const kinds[] = { "hbm_price", "ddr_price" }, *const rows[] = { NAME_hbm_cost, NAME_host_memory_cost };
-    double end[2][2];
-    for (int k = 0; k < 2; k++) {
-        end[k][0] = INFINITY, end[k][1] = 0;
-        for (size_t i = 0; i < watch->count; i++)
-            if (!strcmp(watch->at[i].kind, kinds[k]))
-                end[k][0] = fmin(end[k][0], watch->at[i].value), end[k][1] = fmax(end[k][1], watch->at[i].value);
-    }
     struct section *line = section_add(list, NULL, SECTION_RECORD);
-    struct figure *share = section_number(line, "share", machine->value, unit_one);
-    section_word(line, "machine", machine->of);
-    for (int side = 0; side < 2; side++) {
-        struct doc *words = doc_new(arena, DOC_ARRAY);
-        const double at[] = { end[0][side], end[1][side] };
-        for (int k = 0; k < 2; k++) {
-            doc_add_string(arena, words, NULL, "--set");
-            doc_add_string(arena, words, NULL, arena_print(arena, "%s=%.17gUSD/B", rows[k], at[k]));
-        }
-        *(side ? &share->high : &share->low) = market_eval(arena, watch->market.command, words, NAME_memory_share_of_cost, "--on",
-                                                           machine->of);
+    struct doc *words[3] = { NULL, doc_new(arena, DOC_ARRAY), doc_new(arena, DOC_ARRAY) };
+    double ends[2][MEMORIES];
+    section_word(line, "machine", machine->on);
+    memory_prices(watch, ends[0], ends[1]);
+    for (int k = 0; k < 2 * MEMORIES; k++) {
+        doc_add_string(arena, words[1 + k % 2], NULL, "--set");
+        doc_add_string(arena, words[1 + k % 2], NULL, arena_print(arena, "%s=%.17gUSD/B", memory_rows[k / 2], ends[k % 2][k / 2]));
     }
-    section_number(line, "low", share->low, unit_one);
-    section_number(line, "high", share->high, unit_one);
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        for (int k = 0; k < 3; k++)
+            section_number(line, shared[i].names[k],
+                           market_eval(arena, watch->market.command, words[k], shared[i].row, "--on", machine->on), unit_one);
+}
+
+/* What the lecture says of memory's share, and what is published today. */
+static void add_today(struct market_figures *watch, struct section *section)
+{
+    const struct disclosure *today = present(watch, "memory_share");
+    struct section *half = section_add(section, "memory_today", SECTION_RECORD);
+    section_number(half, NAME_memory_share_quoted, market_eval(watch->market.arena, watch->market.command, NULL, NAME_memory_share_quoted,
+                                                               NULL, NULL), unit_one);
+    section_number(half, "published", today ? today->value : NAN, unit_one);
+    section_word(half, "published_by", today ? today->who : "");
+    section_word(half, "published_date", today ? today->date : "");
 }
 
 bool market_watch(const struct command *command, struct arena *arena, struct answer *answer, struct error *error)
 {
-    static const char *const columns[] = { "date", "who", "kind", "of", "value", "unit", "statement", "verdict", "unknown", "implied",
+    static const char *const columns[] = { "date", "who", "kind", "of", "on", "value", "unit", "statement", "verdict", "unknown", "implied",
                                            "implied_unit", "source", "mark", "note" };
     struct market_figures watch = { .market = { .arena = arena, .command = command, .error = error },
                            .rows = csv_built_in(rows_file), .kinds = csv_built_in(kinds_file) };
@@ -378,6 +414,7 @@ bool market_watch(const struct command *command, struct arena *arena, struct ans
     for (size_t i = 0; i < watch.count; i++)
         if (!strcmp(watch.at[i].kind, "machine_memory_share"))
             add_share(&watch, &watch.at[i], shares);
+    add_today(&watch, section);
     section_number(section, "supports", (double)supports, unit_one);
     section_number(section, "contradicts", (double)contradicts, unit_one);
     section_csv_of(list, columns, sizeof columns / sizeof *columns, &answer->csv);
@@ -392,8 +429,8 @@ bool market_watch(const struct command *command, struct arena *arena, struct ans
 }
 
 const struct record market_disclosure_record = { "MarketDisclosure", (const struct answer_field[]){
-    { FIELD_TEXT, .names = (const char *const[]){ "date", "who", "kind", "of" }, .count = 4,
-      .help = "of the figure: its date, who published it, its kind in data/disclosure_kinds.csv, the model or machine", .always = true },
+    { FIELD_TEXT, .names = (const char *const[]){ "date", "who", "kind", "of", "on" }, .count = 5,
+      .help = "of the figure: its date, who published it, its kind in data/disclosure_kinds.csv, its model, its machine", .always = true },
     { FIELD_NUMBER, "value", .help = "in `unit`", .unit = "", .always = true }, { FIELD_TEXT, "unit", .always = true },
     { FIELD_TEXT, "statement", .help = "of the lecture, that the figure touches", .always = true },
     { FIELD_TEXT, "verdict", .help = "supports or contradicts it, by the kind's comparison; open: a side has no value", .always = true },
@@ -419,6 +456,10 @@ const struct record market_trigger_record = { "MarketTrigger", (const struct ans
     { FIELD_NUMBER, "distance", .help = "factor between its sides" }, { 0 } } };
 const struct record market_share_record = { "MarketMemoryShare", (const struct answer_field[]){
     { FIELD_TEXT, "machine", .always = true },
-    { FIELD_NUMBER, .names = (const char *const[]){ "share", "low", "high" }, .count = 3,
-      .help = "memory's share of its price, and that at the lowest and highest published prices of memory" },
+    { FIELD_NUMBER, .names = (const char *const[]){ "share", "share_low", "share_high", "fleet", "fleet_low", "fleet_high" }, .count = 6,
+      .help = "memory's share of its price and of a fleet of it, and those at the lowest and highest published prices of memory" },
     { 0 } } };
+const struct record market_today_record = { "MarketMemoryToday", (const struct answer_field[]){
+    { FIELD_ROWS, .names = (const char *const[]){ NAME_memory_share_quoted }, .count = 1 },
+    { FIELD_NUMBER, "published", .help = "memory's share of what data centres spend, the newest that is published" },
+    { FIELD_TEXT, .names = (const char *const[]){ "published_by", "published_date" }, .count = 2 }, { 0 } } };

@@ -34,6 +34,12 @@ static double value_at(const struct doc *doc, const char *key)
     return found->kind == DOC_OBJECT ? doc_number(found, "value", NAN) : found->number;
 }
 
+static void near_to(double value, double expected)
+{
+    if (!(fabs(value / expected - 1) < 1e-9))
+        fail_msg("%.12g instead of %.12g", value, expected);
+}
+
 /* Several lists in one: older prices before and behind a newer one, prices of another unit with and without others of their
  * model, and a model that is in no catalog. */
 static const char list[] =
@@ -111,8 +117,7 @@ static void costs_are_those_of_eval(void **state)
     static const char *const questions[] = { "market gpt-oss-20b --on h100-sxm", "market --model llama-3.3-70b --on h200-sxm" };
     for (int i = 0; i < 2; i++) {
         const struct doc *offer = doc_get(asked(&arena, questions[i]), "offers")->first;
-        const char *row = strstr(doc_text(offer, "deployment", ""), "prefill") ? "pool_input_cost_per_token" : "input_cost_per_token";
-        assert_true(fabs(evaluated(&arena, offer, row, "") / 0.6 / value_at(doc_get(offer, "cost"), "input") - 1) < 1e-12);
+        assert_true(fabs(evaluated(&arena, offer, doc_text(offer, "input_row", ""), "") / 0.6 / value_at(doc_get(offer, "cost"), "input") - 1) < 1e-12);
         assert_true(fabs(evaluated(&arena, offer, "market_margin", "") - value_at(offer, "margin")) < 1e-12);
         assert_true(fabs(evaluated(&arena, offer, "zero_margin_rent", "") / value_at(offer, "rent_at_zero") - 1) < 1e-12);
     }
@@ -173,6 +178,24 @@ static void lines_of_a_schedule(void **state)
         before = strcmp(tier, "fast") ? request : before;
     }
     assert_int_equal(lines, 8);
+    /* The lecture's six times the price and its half more for a long prompt, each beside the quotient of two lines. */
+    const struct doc *first = doc_get(answer, "schedule")->first;
+    size_t stated = 0;
+    for (const struct doc *one = doc_get(answer, "stated")->first; one; one = one->next) {
+        const char *ratio = doc_text(one, "ratio", "");
+        if (doc_get(one, "said"))
+            near_to(value_at(one, "factor"), value_at(one, "here") / value_at(one, "said"));
+        if (!strcmp(ratio, "fast.token/base.token"))
+            near_to(value_at(one, "here"), value_at(first->next, "over_base")), near_to(value_at(one, "said"), 6);
+        if (!strcmp(ratio, "long.token/base.token"))
+            near_to(value_at(one, "here"), value_at(first->next->next->next->next, "over_base")), near_to(value_at(one, "said"), 1.5);
+        if (!strcmp(ratio, "base.output/base.input"))
+            near_to(value_at(one, "here"), value_at(first, "output") / value_at(first, "input"));
+        stated++;
+    }
+    assert_int_equal(stated, 8);
+    for (const struct doc *line = first; line; line = line->next)
+        assert_true(value_at(line, "token_low") < value_at(line, "token") && value_at(line, "token") < value_at(line, "token_high"));
     arena_free(&arena);
 }
 
@@ -212,20 +235,15 @@ static void a_published_day(void **state)
     arena_free(&arena);
 }
 
-/* The row of --watch with this figure. */
+/* The row of --watch with this figure: of a model, or on a machine. */
 static const struct doc *disclosed(const struct doc *answer, const char *kind, const char *of)
 {
     for (const struct doc *one = doc_get(answer, "disclosures")->first; one; one = one->next)
-        if (!strcmp(doc_text(one, "kind", ""), kind) && !strcmp(doc_text(one, "of", ""), of))
+        if (!strcmp(doc_text(one, "kind", ""), kind) &&
+            (!strcmp(doc_text(one, "of", ""), of) || (!*doc_text(one, "of", "") && !strcmp(doc_text(one, "on", ""), of))))
             return one;
     fail_msg("no %s of %s", kind, of);
     return NULL;
-}
-
-static void near_to(double value, double expected)
-{
-    if (!(fabs(value / expected - 1) < 1e-9))
-        fail_msg("%.12g instead of %.12g", value, expected);
 }
 
 /* Each figure has a date, a source, a verdict and a statement of the lecture; what some imply follows by hand: 1e11 parameters of a
@@ -251,12 +269,50 @@ static void published_figures(void **state)
     near_to(value_at(disclosed(answer, "write_long_over_input", "claude-opus-4-7"), "implied"), 0.75 / 3300);
     near_to(value_at(disclosed(answer, "storage_over_input", "gemini-2.5-pro"), "value"), 4.5 / 1.25 / 3600);
     near_to(value_at(disclosed(answer, "fast_speed", "claude-opus-5.5"), "implied"), 1 + 1.5 * 6 / 5);
-    near_to(value_at(disclosed(answer, "experts_over_domain", "deepseek-v3 on gb200-nvl72"), "value"), 256 / 72.);
+    near_to(value_at(disclosed(answer, "experts_over_domain", "deepseek-v3"), "value"), 256 / 72.);
     for (const struct doc *pair = doc_get(answer, "pairs")->first; pair; pair = pair->next) {
         const double one = value_at(pair, "implied"), other = value_at(pair, "other_implied");
         assert_string_not_equal(doc_text(pair, "kind", ""), doc_text(pair, "other_kind", ""));
         near_to(value_at(pair, "factor"), one > other ? one / other : other / one);
     }
+    arena_free(&arena);
+}
+
+/* A list of two dates: a price that fell to a quarter in a year comes before one that grew by half; one that is a thousand times the
+ * older one is an error of units. The built-in lists have years. */
+static void prices_move(void **state)
+{
+    (void)state;
+    static const char *const days[] = { "2025-01-01", "2026-01-01" };
+    static const double prices[][2] = { { 4, 1 }, { 1, 1.5 }, { 2, 2000 }, { 3, 3 } };
+    struct arena arena = { 0 };
+    struct buffer text = { .arena = &arena };
+    char file[] = "/tmp/chalkline-moves-XXXXXX.csv";
+    buffer_print(&text, "provider,model,fact,value,unit,source,date,mark\n");
+    for (size_t k = 0; k < COUNT(prices); k++)
+        for (size_t day = 0; day < COUNT(days); day++)
+            for (int out = 0; out < 2; out++)
+                buffer_print(&text, "s,%sm%zu,%s,%g,USD/Mtoken,x,%s,\n", day ? "" : "s/", k, out ? "output" : "input", prices[k][day], days[day]);
+    const int descriptor = mkstemps(file, 4);
+    assert_true(write(descriptor, text.data, text.size) == (ssize_t)text.size);
+    close(descriptor);
+    const struct doc *answer = asked(&arena, arena_print(&arena, "market %s --changes", file)), *first = doc_get(answer, "changes")->first;
+    unlink(file);
+    assert_true(value_at(answer, "moved") == 4 && value_at(answer, "unchanged") == 2 && value_at(answer, "slips") == 2);
+    assert_string_equal(doc_text(first, "model", ""), "m0");
+    near_to(value_at(first, "ratio"), 0.25);
+    assert_true(fabs(value_at(first, "per_year") - 0.25) < 0.001);
+    answer = asked(&arena, "market --changes");
+    double before = INFINITY;
+    size_t years = 0;
+    for (const struct doc *one = doc_get(answer, "changes")->first; one; one = one->next) {
+        const double ratio = value_at(one, "ratio"), factor = fabs(log(ratio));
+        near_to(ratio, value_at(one, "after") / value_at(one, "before"));
+        assert_true(factor <= before && factor > 0 && strcmp(doc_text(one, "from", ""), doc_text(one, "to", "")) < 0);
+        before = factor;
+        years += doc_get(one, "per_year") != NULL;
+    }
+    assert_true(years >= 4);
     arena_free(&arena);
 }
 
@@ -285,7 +341,18 @@ static void comparisons_turn(void **state)
     }
     assert_true(turned && turned < triggers);
     for (const struct doc *one = doc_get(answer, "memory")->first; one; one = one->next)
-        assert_true(value_at(one, "low") <= value_at(one, "share") && value_at(one, "share") <= value_at(one, "high"));
+        for (int k = 0; k < 2; k++) {
+            const char *name = k ? "fleet" : "share";
+            assert_true(value_at(one, arena_print(&arena, "%s_low", name)) <= value_at(one, name));
+            assert_true(value_at(one, name) <= value_at(one, arena_print(&arena, "%s_high", name)));
+        }
+    /* 72 GB200: 186 GiB of HBM at 15.1 USD/GB, 236 GB at 10.2, 16 TB of flash at 0.365; 52,083 USD a chip, 1.735 times in its place. */
+    const struct doc *shares = doc_get(answer, "memory")->first;
+    while (strcmp(doc_text(shares, "machine", ""), "gb200-nvl72"))
+        shares = shares->next;
+    const double flash = 16000 * 0.365;
+    near_to(value_at(shares, "fleet"), (186 * 1.073741824 * 15.1 + 236 * 10.2 + flash) / (52083 * 1.735 + flash));
+    near_to(value_at(doc_get(answer, "memory_today"), "memory_share_quoted"), 0.5);
     arena_free(&arena);
 }
 
@@ -293,7 +360,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(margins_by_hand), cmocka_unit_test(costs_are_those_of_eval),
                                         cmocka_unit_test(lines_of_a_schedule), cmocka_unit_test(a_published_day), cmocka_unit_test(closed_models),
-                                        cmocka_unit_test(whole_market), cmocka_unit_test(published_figures),
+                                        cmocka_unit_test(whole_market), cmocka_unit_test(published_figures), cmocka_unit_test(prices_move),
                                         cmocka_unit_test(comparisons_turn) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
