@@ -130,14 +130,16 @@ static const struct record answer_deduce = { "Deduced", (const struct answer_fie
     { FIELD_NUMBER, "suspicious", .help = "entries with ratios outside the usual set" },
     { FIELD_LIST, "changed", .help = "--diff: entries whose prices changed",
       .record = &deduce_changed_record },
+    { FIELD_LIST, "slips", .help = "--diff: entries a price of which is off by a factor of errors of units",
+      .record = &deduce_changed_record },
     { FIELD_NUMBER, "came", .help = "--diff: entries that the older list has not" },
     { FIELD_NUMBER, "gone", .help = "--diff: entries that only the older list has" },
     { FIELD_ALSO, .record = &deduce_market_record },
     { FIELD_OTHERS, .help = "--model: a report, under the name of the entry",
       .record = &deduce_report_record },
     { FIELD_TEXT_ONLY, "reports", .record = &deduce_report_record },
-    { FIELD_TEXT_ONLY, .count = 7, .names = (const char *const[]){
-          "draws_made", "unlikely", "active_factor", "changes_found", "compared", "older", "newer" } },
+    { FIELD_TEXT_ONLY, .count = 8, .names = (const char *const[]){
+          "draws_made", "unlikely", "active_factor", "changes_found", "slips_found", "compared", "older", "newer" } },
     { 0 } } };
 
 static const struct option deduce_list[] = {

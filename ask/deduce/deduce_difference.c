@@ -3,7 +3,8 @@
  *
  * Entries are matched by seller and model; lists from different makers spell these differently,
  * and are then matched by the model alone if the seller agrees. A conclusion is reported as moved
- * when its median changes by 5 % or more. */
+ * when its median changes by 5 % or more. Where a price is as far off the older one as errors of units are (price_slips), the entry
+ * stands apart, and nothing is concluded from it. */
 #include "ask/deduce/deduce.h"
 #include "scenario/values.h"
 
@@ -11,6 +12,8 @@
 
 #include <math.h>
 #include <string.h>
+
+enum { CHANGED, SLIPS, TABLE, LISTS };
 
 /* The lecture's signals, as what is seen of them. */
 static const struct { int field; const char *label; } signals[] = {
@@ -50,22 +53,34 @@ static struct section *add_line(struct section *changes, const char *label)
     return line;
 }
 
-static void add_change(struct section *entry, struct section *changes, const char *label, const char *key,
+/* Of an entry: for people, for programs, and for CSV. */
+static void add_change(struct section *entry, struct section *changes, struct section *table, const char *label, const char *key,
                        double before, double after, struct unit unit)
 {
-    struct section *both[] = { section_add(entry, key, SECTION_RECORD), add_line(changes, label) };
-    for (int i = 0; i < 2; i++) {
+    struct section *all[] = { section_add(entry, key, SECTION_RECORD), add_line(changes, label), section_add(table, NULL, SECTION_RECORD) };
+    for (int i = 0; i < 3; i++) {
         if (isfinite(before))
-            section_number(both[i], "before", before, unit);
+            section_number(all[i], "before", before, unit);
         if (isfinite(after))
-            section_number(both[i], "after", after, unit);
+            section_number(all[i], "after", after, unit);
     }
+    for (size_t i = 0; i < entry->count; i++)
+        section_word(all[2], entry->figures[i].name, entry->figures[i].word);
+    section_word(all[2], "figure", key);
+    if (isfinite(before) && isfinite(after) && before != 0)
+        section_number(all[2], "ratio", after / before, unit_one);
 }
 
-/* An entry is in the list where a price or its context changed; then its conclusions that move stand
+static bool slipped(const struct price_reading *before, const struct price_reading *after, double most)
+{
+    const double *was = before->price->at[SERVICE_STANDARD][0], *is = after->price->at[SERVICE_STANDARD][0];
+    return price_slips(is[PRICE_INPUT], was[PRICE_INPUT], most) || price_slips(is[PRICE_OUTPUT], was[PRICE_OUTPUT], most);
+}
+
+/* An entry is in one of the lists where a price or its context changed; then its conclusions that move stand
  * beside the prices, for people alone. */
 static void compare(struct deduction *deduction, const struct price_reading *before, const struct price_reading *after,
-                    struct section *list)
+                    struct section *const lists[LISTS])
 {
     static const struct { const char *label; int told; } conclusions[] = {
         { "decode utilization, 90 %", 0 }, { "active parameters, 90 %", 1 } };
@@ -75,20 +90,22 @@ static void compare(struct deduction *deduction, const struct price_reading *bef
         any |= !same(before->seen[signals[i].field], after->seen[signals[i].field]);
     if (!any)
         return;
-    struct section *entry = section_add(list, NULL, SECTION_RECORD);
+    const bool slip = slipped(before, after, value_or_nan(&deduction->scenario, NAME_slip_ratio));
+    struct section *entry = section_add(lists[slip ? SLIPS : CHANGED], NULL, SECTION_RECORD);
     struct section *changes = section_add(entry, "changes", SECTION_LIST);
     changes->text_only = true;
     section_word(entry, "seller", after->price->seller);
     section_word(entry, "model", after->price->model);
+    section_word(entry, "kind", slip ? "slip" : "change")->text_only = true;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         const int field = signals[i].field;
         if (!same(before->seen[field], after->seen[field]))
-            add_change(entry, changes, signals[i].label, fields[field].seen, before->seen[field],
+            add_change(entry, changes, lists[TABLE], signals[i].label, fields[field].seen, before->seen[field],
                        after->seen[field], scenario_unit(&deduction->scenario, fields[field].seen));
     }
     if (!same(ceiling, now))
-        add_change(entry, changes, "context ceiling", NAME_context, ceiling, now, unit_one);
-    for (size_t i = 0; i < sizeof conclusions / sizeof *conclusions; i++) {
+        add_change(entry, changes, lists[TABLE], "context ceiling", NAME_context, ceiling, now, unit_one);
+    for (size_t i = 0; !slip && i < sizeof conclusions / sizeof *conclusions; i++) {
         const int told = conclusions[i].told;
         const char *row = quantities[deduce_told[told]];
         const struct span *was = &before->span[told], *is = &after->span[told];
@@ -111,12 +128,15 @@ bool deduce_difference(struct deduction *deduction, const char *old_path)
         return false;
     deduce_conclude(deduction, deduction->readings, sheet->count);
     deduce_conclude(deduction, readings, old.count);
-    struct section *list = section_add(section, "changed", SECTION_LIST);
+    static const char *const columns[] = { "kind", "seller", "model", "figure", "before", "after", "ratio" };
+    struct section *const lists[LISTS] = { section_add(section, "changed", SECTION_LIST), section_add(section, "slips", SECTION_LIST),
+                                           section_new(deduction->arena) };
+    lists[TABLE]->kind = SECTION_LIST;
     for (size_t i = 0; i < sheet->count; i++) {
         const struct price_reading *after = &deduction->readings[i];
         const struct price_reading *before = find_like(readings, old.count, after->price);
         if (before)
-            compare(deduction, before, after, list);
+            compare(deduction, before, after, lists);
         else
             came++;
     }
@@ -124,7 +144,9 @@ bool deduce_difference(struct deduction *deduction, const char *old_path)
         gone += !find_like(deduction->readings, sheet->count, &old.prices[i]);
     section_number(section, "came", (double)came, unit_one);
     section_number(section, "gone", (double)gone, unit_one);
-    section_number(section, "changes_found", (double)list->inside_count, unit_one)->text_only = true;
+    section_number(section, "changes_found", (double)lists[CHANGED]->inside_count, unit_one)->text_only = true;
+    section_number(section, "slips_found", (double)lists[SLIPS]->inside_count, unit_one)->text_only = true;
+    section_csv_of(lists[TABLE], columns, sizeof columns / sizeof *columns, deduction->csv);
     section_word(section, "compared", "compared")->text_only = true;
     section_word(section, "older", old.file)->text_only = true;
     section_word(section, "newer", sheet->file)->text_only = true;
@@ -143,5 +165,5 @@ const struct record deduce_changed_record = { "ChangedEntry", (const struct answ
     { FIELD_TEXT, "seller", .help = "who sells it", .always = true },
     { FIELD_TEXT, "model", .help = "as the seller calls it", .always = true },
     { FIELD_OTHERS, .help = "what changed, under the name of its row", .record = &before_record },
-    { FIELD_TEXT_ONLY, "changes", .record = &line_record },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "kind" }, .count = 1 }, { FIELD_TEXT_ONLY, "changes", .record = &line_record },
     { 0 } } };

@@ -1,8 +1,8 @@
 /* What the prices of several hosts say about an open model, by the laws fitted over the market of
  * open models (formulas/prices/price-list.chalk).
  *
- * Each host counts once, with its lowest price; prices more than ten times off the median are
- * errors of units and are dropped. The tenth percentile over hosts is the input of the laws.
+ * Each host counts once, with its lowest price; prices far off the median (slip_ratio) are errors
+ * of units and are dropped. The tenth percentile over hosts is the input of the laws.
  * Prices outside the range that a law was fitted on are refused. Where the model is in the
  * catalog, its true parameters are shown beside the estimate. */
 #include "ask/deduce/deduce.h"
@@ -56,10 +56,9 @@ static void add_host(struct arena *arena, struct hosts *hosts, const struct pric
                                sizeof(char *)) = reading->price->seller;
 }
 
-/* Drop prices more than ten times off the median, which are errors of units. */
-static size_t drop_outliers(struct arena *arena, struct hosts *hosts)
+/* Drop prices far off the median, which are errors of units. */
+static size_t drop_outliers(struct arena *arena, struct hosts *hosts, double most)
 {
-    const double most = 10;
     if (!hosts->count)
         return 0;
     double *sorted = arena_array(arena, hosts->count, sizeof *sorted);
@@ -67,8 +66,7 @@ static size_t drop_outliers(struct arena *arena, struct hosts *hosts)
     double median = sizes_quantile(sorted, hosts->count, 0.5);
     size_t kept = 0, dropped = 0;
     for (size_t i = 0; i < hosts->count; i++) {
-        double ratio = hosts->output[i] / median;
-        if (ratio > most || ratio < 1 / most) {
+        if (price_slips(hosts->output[i], median, most)) {
             dropped++;
             continue;
         }
@@ -141,7 +139,7 @@ bool deduce_market(struct deduction *deduction, const char *model)
             entry_called(entry, price_model(price)))
             add_host(arena, &hosts, &deduction->readings[i]);
     }
-    const size_t dropped = drop_outliers(arena, &hosts);
+    const size_t dropped = drop_outliers(arena, &hosts, value_or_nan(&deduction->scenario, NAME_slip_ratio));
     if (hosts.count < FEWEST)
         return market_unknown(deduction, model, hosts.count);
     const double output = sizes_quantile(hosts.output, hosts.count, cheap);

@@ -399,7 +399,14 @@ static void what_changed(void **state)
     near(number(two, "seen_output_over_input after"), 8);
     near(number(two, "context after"), 1000000);
     near(number(answer.doc, "came"), 1);
-    near(number(answer.doc, "gone"), 7);
+    near(number(answer.doc, "gone"), 6);
+    assert_int_equal(doc_get(answer.doc, "changed")->count, 2);
+    const struct doc *slip = doc_get(answer.doc, "slips")->first;       /* 135,000 became 0.3 USD/Mtoken */
+    assert_true(slip && !slip->next);
+    assert_string_equal(doc_text(slip, "model", ""), "open-70b");
+    near(number(slip, "seen_input before"), 0.135);
+    assert_non_null(strstr(answer.csv.data, "\nslip,epsilon,open-70b,seen_input,"));
+    assert_non_null(strstr(answer.csv.data, "\nchange,alpha,"));
 }
 
 /* Active parameters of closed and open models as the independent program found them. */
