@@ -9,6 +9,8 @@
 #include "report/fit.h"
 #include "serve/web.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,10 +119,6 @@ static int answer_question(struct arena *arena, const struct command *command)
         write_answer(command_given(command, "json") ? &json : &answer.csv);
     else
         write_text(command, &answer.text);
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "chalkline: the output could not be written\n");
-        return EXIT_USAGE;
-    }
     return answer.status;
 }
 
@@ -171,6 +169,25 @@ static int run_words(struct arena *arena, const struct ranks *ranks, int count, 
     return answer_question(arena, &command);
 }
 
+/* The first files that are opened must not take the places of streams that the caller closed. What then stands in the
+ * place of standard output cannot be written, so that the answer is lost and not in another file. */
+static void occupy_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR) != stream)
+            _exit(EXIT_USAGE);
+}
+
+/* Whatever the verb: an answer that was lost is no success. */
+static int output_written(int status)
+{
+    const bool lost = fflush(stdout) || ferror(stdout);
+    if (!fclose(stdout) && !lost)
+        return status;
+    fprintf(stderr, "chalkline: the output could not be written\n");
+    return EXIT_USAGE;
+}
+
 char **program_words;
 
 int main(int count, char **words)
@@ -178,6 +195,8 @@ int main(int count, char **words)
     static struct arena arena;
     static struct ranks ranks;
     program_words = words;
+    occupy_streams();
+    signal(SIGXFSZ, SIG_IGN);                                   /* a file that grows too large is an error of its write */
     ranks_open(&ranks);
     if (ranks.rank && !freopen("/dev/null", "w", stdout))       /* only the first rank prints */
         ranks_abort(&ranks, EXIT_USAGE);
@@ -186,7 +205,7 @@ int main(int count, char **words)
     const char *fail_after = getenv("CHALKLINE_FAIL_AFTER");    /* the harsh tests */
     if (fail_after)
         arena.fail_after = strtoul(fail_after, NULL, 10);
-    int status = run_words(&arena, &ranks, count, words);
+    const int status = output_written(run_words(&arena, &ranks, count, words));
     arena_free(&arena);
     ranks_close(&ranks);
     return status;

@@ -39,6 +39,37 @@ double log_between(double low, double high, double share)
     return low * scalar_exp(share * scalar_log(high / low));
 }
 
+/* Of the rows that the user set and that a node depends on, the one that makes it infinite: one that is 0 or out of its
+ * range, else any; NULL: the user set none of them. */
+static const struct row *cause_of(const struct scenario *scenario, const struct graph *graph, const double *nodes, size_t of,
+                                  struct arena *scratch, double *value)
+{
+    bool *reached = arena_array(scratch, graph->count + 1, sizeof *reached);
+    const struct row *cause = NULL;
+    reached[of] = true;
+    for (size_t i = of + 1; i-- > 0;) {
+        const struct node *node = &graph->nodes[i];
+        if (!reached[i])
+            continue;
+        const int operands[] = { node->a, node->b, node->c };
+        for (size_t k = 0; k < sizeof operands / sizeof *operands; k++)
+            if (operands[k] >= 0 && (size_t)operands[k] < i)
+                reached[operands[k]] = true;
+        const struct row *row = node->row < 0 ? NULL : formulas_row(&scenario->formulas, node->row);
+        const struct fact *fact = row ? facts_find(&scenario->facts, row_name(row)) : NULL;
+        if (!fact || !fact_given(fact))
+            continue;
+        const bool out = !(nodes[i] != 0) || (row->low < row->high && !(nodes[i] >= row->low && nodes[i] <= row->high));
+        if (out || !cause) {
+            cause = row;
+            *value = nodes[i];
+        }
+        if (out)
+            break;
+    }
+    return cause;
+}
+
 /* Name the row to which the first node without a finite value belongs. */
 bool values_finite(const struct scenario *scenario, const struct graph *graph,
                    const double *inputs, struct error *error)
@@ -54,7 +85,12 @@ bool values_finite(const struct scenario *scenario, const struct graph *graph,
         if (isfinite(nodes[i]) || node->row < 0)
             continue;
         const struct row *row = formulas_row(&scenario->formulas, node->row);
-        error_set(error, "'%s' is not finite for these inputs", row_name(row));
+        double value = 0;
+        const struct row *cause = cause_of(scenario, graph, nodes, i, &scratch, &value);
+        if (cause)
+            error_set(error, "'%s' is not finite, since %s = %.6g %s", row_name(row), row_name(cause), value, row_unit_text(cause));
+        else
+            error_set(error, "'%s' is not finite for these inputs", row_name(row));
         error_suggest(error, node->op == OP_ROOT ? "its ROOT has no change of sign between its ends, which "
                       "`chalkline why %s` shows" : "`chalkline why %s` shows its terms", row_name(row));
         arena_free(&scratch);

@@ -539,12 +539,15 @@ static void fail(struct fleet_run *run, uint32_t at, double now)
     if (simulation->tiers)
         tiers_clear(simulation->tiers, at, now);
     fleet_plan(run, now + simulation->options->restart, EVENT_RETURN, at);
+    const uint64_t lost = simulation->result->lost;
     for (uint32_t id = (uint32_t)simulation->window.oldest; id < simulation->window.drawn; id++)
         if (run->where[id] == at && !(simulation->result->completed[id] >= 0)) {
             simulation->result->lost++;
             simulation->ready[id] = 0;
             send(run, pool_of(run, id), id, now);
         }
+    simulation->broken += simulation->result->lost > lost;
+    simulation->lost += simulation->result->lost - lost;
 }
 
 /* ---- scaling -------------------------------------------------------------------------------- */

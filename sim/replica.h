@@ -34,6 +34,7 @@ struct simulation {
     uint32_t *ended;        /* requests that completed at the present time */
     size_t ended_count, ended_room;
     uint64_t restarts;      /* restarts since the last request completed */
+    uint64_t broken, lost;  /* and failures of replicas that had requests, and those requests */
 };
 
 /* Sums over the steps of a replica, as in struct sim_result. Each replica has its own, which are added up in the order of the

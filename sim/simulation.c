@@ -79,7 +79,7 @@ void simulation_done(struct simulation *simulation, uint32_t id, double now)
     simulation->result->completed[id] = now;
     *(uint32_t *)arena_push(simulation->arena, &simulation->ended, &simulation->ended_count, &simulation->ended_room,
                             sizeof id) = id;
-    simulation->restarts = 0;
+    simulation->restarts = simulation->broken = simulation->lost = 0;
 }
 
 void simulation_restarted(struct simulation *simulation, uint32_t id)
@@ -326,18 +326,31 @@ static void open_engines(struct arena *arena, struct fleet_run *run)
     calendar_open(&run->calendar, arena, run->replicas, run->replica_count);
 }
 
+/* Failures that broke requests off, and none was done in between: of a request that lasts nine mean times between failures,
+ * one try in 10,000 would end. Fewer tries of very many requests are as hopeless. */
+static bool only_fails(const struct simulation *simulation)
+{
+    return simulation->broken >= 10000 || simulation->lost >= 10000000;
+}
+
 bool run_loops(const struct simulation *simulation)
 {
     const uint64_t most = simulation->options->restarts_most;
-    return simulation->restarts >= (most ? most : 1000000);
+    return only_fails(simulation) || simulation->restarts >= (most ? most : 1000000);
 }
 
 bool run_stuck(const struct fleet_run *run, double now, struct error *error)
 {
-    if (run_loops(&run->simulation))
+    const struct simulation *simulation = &run->simulation;
+    if (only_fails(simulation)) {
+        error_set(error, "at %.3f s replicas have failed %llu times with requests, and no request was done: each fails every %g s on average",
+                  now, (unsigned long long)simulation->broken, simulation->options->fails_every);
+        return error_expected(error, "--fails-every TIME, several times as long as a request takes");
+    }
+    if (run_loops(simulation))
         error_set(error, "at %.3f s requests started again %llu times, for lack of blocks or for "
                   "failures, and none was done: they throw each other out", now,
-                  (unsigned long long)run->simulation.restarts);
+                  (unsigned long long)simulation->restarts);
     else
         error_set(error, "%zu requests wait and no replica can ever take one", run->left);
     return error_expected(error, "more --blocks, or a lower --max-seqs");
