@@ -1,7 +1,8 @@
 /* A run whose replicas run side by side in threads, each by itself from one look of the router to the next.
  *
  *     look -> route all that arrive before the next look -> every replica advances to that look -> look -> ...
- *             (one thread)                                  (strands of replicas, in threads)
+ *             (one thread)                                  (strands of replicas, in threads; beside them the
+ *                                                            next requests are drawn and those that left are read)
  *
  * A router that takes replicas in turn looks at none: its run is one span. Other routers look every options->refresh. What
  * couples replicas otherwise keeps a run together: users and sessions, who wait for answers; a second pool; tiers;
@@ -71,24 +72,23 @@ static void part(struct fleet_run *run)
     }
 }
 
-/* All that arrive before the next look, or before requests must be drawn: when that is, s; INFINITY: all have come. */
-static double route(struct fleet_run *run)
+/* All that are drawn and arrive before the router looks again, for which replicas have to have reached that moment. Returns
+ * the time up to which they may go on, s. */
+static double route(struct fleet_run *run, double reached)
 {
     const struct trace *trace = run->simulation.trace;
-    for (bool first = true; run->arrived < trace->count; first = false) {
+    double now = 0;
+    while (run->arrived < run->simulation.window.drawn) {
         const uint32_t id = (uint32_t)run->arrived;
-        const double now = trace->arrival[id];
-        if (!first && fleet_looks(run, now))
-            return now;
+        now = trace->arrival[id];
+        if (fleet_looks(run, now) && reached < moment_start(now))
+            return moment_start(now);
         struct coming *coming = &run->coming[fleet_choose(run, id, now)->index];
         queue_last(&run->simulation, &coming->queue, id);
         coming->left++;
-        if (++run->arrived < run->simulation.window.drawn || run->arrived == trace->count)
-            continue;
-        run_draw(run);
-        return trace->arrival[run->arrived];
+        run->arrived++;
     }
-    return INFINITY;
+    return run->arrived < trace->count ? moment_start(now) : moment_end(now);
 }
 
 /* ---- a replica by itself ------------------------------------------------------------------------ */
@@ -143,14 +143,22 @@ static void advance(struct strand *strand, struct replica *replica, struct comin
 
 struct advance {
     struct fleet_run *run;
-    double until;
+    double reached, until;
 };
 
+/* Beside the strands, whoever has left is read and whoever comes next is drawn. */
 static void advance_strand(void *context, size_t s)
 {
     const struct advance *to = context;
     struct fleet_run *run = to->run;
-    struct strand *strand = &run->strands[s];
+    struct window *window = &run->simulation.window;
+    if (!s) {
+        window_move(window, run->simulation.options, to->reached);
+        if (run->arrived == window->drawn && window->drawn < window->count)
+            run_draw(run);
+        return;
+    }
+    struct strand *strand = &run->strands[s - 1];
     for (size_t i = strand->first; i < strand->end && isnan(strand->stuck); i++) {
         advance(strand, run->replicas[i], &run->coming[i], to->until);
         strand->now = moment_later(strand->now, run->replicas[i]->now);
@@ -159,13 +167,13 @@ static void advance_strand(void *context, size_t s)
 
 /* ---- the run ------------------------------------------------------------------------------------ */
 
-/* Every replica to `until`. */
-static bool advance_all(struct fleet_run *run, double until, bool threads, struct error *error)
+/* Every replica from `reached` to `until`. */
+static bool advance_all(struct fleet_run *run, double reached, double until, bool threads, struct error *error)
 {
-    struct advance to = { run, until };
+    struct advance to = { run, reached, until };
     struct window *window = &run->simulation.window;
     const struct sim_watch *watch = &run->simulation.options->watch;
-    parallel_each(run->strand_count, threads && run->strand_count > 1, advance_strand, &to);
+    parallel_each(1 + run->strand_count, threads && run->strand_count > 1, advance_strand, &to);
     for (size_t s = 0; s < run->strand_count; s++) {
         struct strand *strand = &run->strands[s];
         run->left -= strand->done;
@@ -177,6 +185,7 @@ static bool advance_all(struct fleet_run *run, double until, bool threads, struc
             return run_stuck(run, strand->stuck, error);
         }
     }
+    window_look(window);
     if (watch->left)
         watch->left(watch->context, run->simulation.trace->count - run->left);
     return true;
@@ -196,19 +205,16 @@ static bool run_apart(struct fleet_run *run, struct error *error)
 {
     struct sim_result *result = run->simulation.result;
     part(run);
-    while (run->arrived < run->simulation.trace->count) {
+    for (double reached = 0, until; run->arrived < run->simulation.trace->count; reached = until) {
         const size_t before = run->arrived;
-        const double look = route(run);
-        const double last = run->simulation.trace->arrival[run->arrived - 1];
-        const double until = look < INFINITY ? moment_start(look) : moment_end(last);
-        if (!advance_all(run, until, run->arrived - before > FEW, error))
+        until = route(run, reached);
+        if (!advance_all(run, reached, until, run->arrived - before > FEW, error))
             return false;
-        window_move(&run->simulation.window, run->simulation.options, until);
     }
     for (size_t i = 0; i < run->replica_count; i++)
         result->waiting_at_last += (double)run->replicas[i]->waiting;
-    if (!advance_all(run, INFINITY, true, error) || (run->left && !run_stuck(run, INFINITY, error)) ||
-        !advance_all(run, moment_end(run->now), false, error))
+    if (!advance_all(run, 0, INFINITY, true, error) || (run->left && !run_stuck(run, INFINITY, error)) ||
+        !advance_all(run, 0, moment_end(run->now), false, error))
         return false;
     result->makespan = run->now;
     for (size_t s = 0; s < run->strand_count; s++)

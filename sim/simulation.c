@@ -425,6 +425,7 @@ bool run_go_on(struct fleet_run *run, struct error *error)
             result->waiting_at_last += (double)run->replicas[i]->waiting;
     run->last_came = false;
     result->makespan = run->now;
+    window_look(&run->simulation.window);
     window_move(&run->simulation.window, run->simulation.options, run->now);
     return true;
 }

@@ -65,13 +65,15 @@ static void forget(struct window *window)
     window->marked = 0;
 }
 
+void window_look(struct window *window)
+{
+    while (window->left && window->oldest < window->drawn && window->left[window->oldest])
+        window->oldest++;
+}
+
 void window_move(struct window *window, const struct sim_options *options, double now)
 {
-    if (!window->left)
-        return;
-    while (window->oldest < window->drawn && window->left[window->oldest])
-        window->oldest++;
-    if (window->oldest < window->told + window->step)
+    if (!window->left || window->oldest < window->told + window->step)
         return;
     tell(window, options);
     if (window->marked && now > window->safe)

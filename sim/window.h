@@ -32,7 +32,9 @@ size_t window_draw(struct window *window, const struct trace *trace);
 void *window_array(struct window *window, struct arena *arena, size_t size);
 /* The request has left the run. */
 void window_left(struct window *window, uint32_t id);
-/* After a moment: read and forget what can be. The trace, the options and the result are those of the run. */
+/* After a moment: find the oldest in the run. */
+void window_look(struct window *window);
+/* Read and forget what can be, of the requests before the oldest. The trace, the options and the result are those of the run. */
 void window_move(struct window *window, const struct sim_options *options, double now);
 /* At the end of a run. */
 void window_close(struct window *window, const struct sim_options *options);
