@@ -6,7 +6,6 @@
  * the others the first rank answers. Escape sequences in names of others do not reach the
  * terminal, and lines are fitted to its columns (report/fit.h). A progress bar appears for answers that take longer than a second. */
 #include "cli/cli.h"
-#include "base/guard.h"
 #include "report/fit.h"
 #include "serve/web.h"
 
@@ -191,18 +190,6 @@ static int output_written(int status)
 
 char **program_words;
 
-struct run {
-    struct arena *arena;
-    const struct ranks *ranks;
-    int count, status;
-};
-
-static void run(void *context)
-{
-    struct run *run = context;
-    run->status = run_words(run->arena, run->ranks, run->count, program_words);
-}
-
 int main(int count, char **words)
 {
     static struct arena arena;
@@ -218,10 +205,7 @@ int main(int count, char **words)
     const char *fail_after = getenv("CHALKLINE_FAIL_AFTER");    /* the harsh tests */
     if (fail_after)
         arena.fail_after = strtoul(fail_after, NULL, 10);
-    struct run all = { &arena, &ranks, count, EXIT_USAGE };
-    if (guarded(run, &all, NULL, NULL, NULL) != ENDED)          /* an arena without a handler */
-        memory_gone(&ranks);
-    const int status = output_written(all.status);
+    const int status = output_written(run_words(&arena, &ranks, count, words));
     arena_free(&arena);
     ranks_close(&ranks);
     return status;

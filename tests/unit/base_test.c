@@ -631,6 +631,20 @@ static void quantiles_are_interpolated(void **state)
     assert_true(isnan(quantile_of(values, 0, 0.5)));
 }
 
+/* A column's name says which one is meant; columns without a name, and groups, may repeat. */
+static void columns_have_names_of_their_own(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct error error;
+    struct csv csv;
+    assert_false(csv_read(&arena, "x.csv", text_of("a,b,a\n1,2,3\n"), &csv, &error));
+    assert_string_equal(error.what, "x.csv: two columns have the name 'a'");
+    assert_true(csv_read(&arena, "x.csv", text_of("a,,\n1,2,3\n"), &csv, &error));
+    assert_true(csv_read_groups(&arena, "x.csv", text_of("a,b,a\n1,2,3\n"), &csv, &error));
+    arena_free(&arena);
+}
+
 /* A file is written whole or not at all, and the message names the option. */
 static void files_are_written_whole(void **state)
 {
@@ -655,6 +669,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_are_interpolated), cmocka_unit_test(files_are_written_whole),
+        cmocka_unit_test(columns_have_names_of_their_own),
         cmocka_unit_test(memory_is_aligned_and_zero), cmocka_unit_test(inner_arenas_share_a_limit),
         cmocka_unit_test(allocations_fail_on_request),
         cmocka_unit_test(absurd_sizes_are_exhaustion),
