@@ -34,10 +34,10 @@ SETS     := scalar $(LANES)
 # X_page.c stands in the place of X.c in the page.
 sources   = $(filter-out %_page.c,$(wildcard $(1)/*.c))
 ROWS     := $(filter-out rows/run_set.c,$(wildcard rows/*.c))
-BASE     := $(filter-out base/ranks_mpi.c base/listen.c,$(call sources,base))
+BASE     := $(filter-out base/ranks_mpi.c base/door.c,$(call sources,base))
 # The server's; the page has files of its own in web/.
 WEB      := $(addprefix serve/,respond.c request.c route.c openapi.c schema.c metrics.c handout.c report.c report_live.c \
-              worker.c http_server.c serve_options.c) base/listen.c
+              worker.c confine.c remembered.c http_server.c serve_options.c) base/door.c
 # Every room of the library; lab/fit is a program of its own.
 ROOMS    := report catalog search infer import command scenario score $(shell find sim ask deploy lecture -type d) meter/calibrate lab/check
 # Rooms that only the command line has: the page neither listens nor calls.

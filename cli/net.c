@@ -33,10 +33,8 @@ bool net_begins(struct arena *arena, struct command *command, bool *ended, struc
         return live_serve(arena, command, say_where, error);
     if (watch_follows(command))
         return watch_follow(arena, command, say_where_aside, error);
-    if (command->verb == &verb_serve) {
-        serve_read(command, &terms);
-        return serve(&terms, say_where, error);
-    }
+    if (command->verb == &verb_serve)
+        return serve_read(arena, command, &terms, error) && serve(&terms, say_where, error);
     *ended = false;
     return true;
 }

@@ -39,6 +39,7 @@ extern const struct option_group
     tier_options,                   /* --tiers */
     price_options,                  /* --price, --price-kind, --region (place.c) */
     row_options,                    /* --set, --rows */
+    access_options,                 /* --bind, --token-file, --insecure, of what listens (access.c) */
     deck_options,                   /* --deck */
     table_options,                  /* --csv */
     plot_options,                   /* --plot */
@@ -53,5 +54,12 @@ extern const struct option_group
     &tier_options, &price_options, &row_options
 /* The same, and the training run: verbs that take any row. */
 #define ANSWER_OPTIONS SERVING_OPTIONS, &deck_options, &run_options, &served_options
+
+/* Where a command listens, and to whom. The token is the first line of --token-file, or CHALKLINE_TOKEN. */
+struct access {
+    const char *address, *token;    /* token NULL: nobody needs one */
+    bool insecure;                  /* others may ask without a token */
+};
+bool access_read(struct arena *arena, const struct command *command, struct access *access, struct error *error);
 
 #endif

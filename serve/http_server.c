@@ -1,82 +1,80 @@
-/* The HTTP server of `serve`: connections, who may ask, and the order in which questions are
- * answered.
+/* The HTTP server of `serve`: what is asked where, who is answered next, and how.
  *
- * One thread runs libmicrohttpd and the loop below; answers are computed in worker processes
- * (worker.c), so that a question cannot delay the others, exhaust their memory or crash the
- * server. A request passes through the stages: read its head, check origin, method, type and size,
- * read its body, wait for a worker, answer. Every stage has a deadline; clients that are too slow
- * are disconnected. Limits on connections, waiting requests and bytes are options, and every
- * refusal is counted for /metrics. The first signal closes the listener and lets the requests in
- * progress finish; the second does not wait for them. */
+ * The door (base/door.h) has the connections and what a client may hold; answers are computed in worker processes
+ * (worker.c), so that a question cannot delay the others, exhaust their memory or crash the server. A question waits for
+ * its turn, runs, and is answered; what is asked again is answered from memory (remembered.c).
+ *
+ * Turns are fair among the clients' addresses: next is the oldest question of the address that has fewest running. One
+ * that takes longer than `quick_seconds` makes room for another and goes on among the long ones, at a lower priority;
+ * of these as many run as of the quick, and the others stand still until one has ended. A client who is refused because
+ * too many wait hears it after a second or more, so that who asks again at once does not take the server's time. The first
+ * signal closes the listener and lets the requests in progress finish; the second does not wait for them. */
 #define _GNU_SOURCE
 #include "serve/http_server.h"
 #include "base/clock.h"
-#include "base/listen.h"
+#include "base/door.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <math.h>
-#include <microhttpd.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <strings.h>
+#include <sys/queue.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 enum {
-    CONNECTIONS_MOST = 512,
-    HEAD_MOST = 64 << 10,           /* bytes of a request's URL and headers */
-    BODIES_MOST = 16,               /* limit of all bodies together, in largest bodies */
+    AT_ONCE_MOST = 256,
+    LONG_MOST = 8,                  /* long questions that run or stand still, per --at-once */
+    LONG_NICE = 10,
+    PAUSED_FEW = 512,               /* pauses last twice as long where so many do */
 };
+static const double quick_seconds = 0.1, least_seconds = 0.03, pause_seconds = 1;
 
-/* One connected client. It must have sent its whole request, or received its answer, by `until`. */
-struct connection {
-    bool there;
-    int fd;
-    double until;
-};
+enum stage { STAGE_COMING, STAGE_WAITING, STAGE_QUICK, STAGE_LONG, STAGE_STILL, STAGE_PAUSED, STAGE_SENT, STAGES };
 
-enum stage { STAGE_COMING, STAGE_WAITING, STAGE_RUNNING, STAGE_SENT };
+TAILQ_HEAD(queue, asked);
 
 /* A request from its first header to its response. */
 struct asked {
-    struct arena arena;             /* it holds this struct too */
-    struct asked *next, *before;
-    struct http_server *server;
-    struct connection *client;
-    struct MHD_Connection *connection;
+    struct exchange exchange;
     struct request request;
     size_t route;
     enum stage stage;
-    enum outcome outcome;           /* other than ANSWERED: it is refused */
+    TAILQ_ENTRY(asked) beside;      /* of its stage, the first to enter first */
     struct error error;
-    struct buffer body;
     struct worker worker;
-    double began;
+    struct door_watch pipe;        /* the worker's */
+    double until, left;             /* when its stage ends, s; of its time, while it stands still */
+    double spent, slow;             /* the worker's processor time as it began, s; when it may have run for long */
 };
 
 struct http_server {
     const struct serve_options *terms;
-    struct MHD_Daemon *daemon;
-    int listener, signals;
-    bool loopback, ending, hurried; /* listens on loopback only; got one signal to end; got two */
-    bool again;                     /* libmicrohttpd has to be run before the next wait */
+    struct door *door;
     double now;
-    struct connection clients[CONNECTIONS_MOST];
-    struct asked asked;             /* head of a ring of all requests, the oldest first */
-    size_t held;                    /* bytes of all bodies in memory */
+    struct queue queues[STAGES];    /* but of the first and the last */
+    size_t counts[STAGES];
+    struct worker idle[AT_ONCE_MOST];       /* that wait for a question */
+    size_t idle_count;
+    struct remembered *remembered;
     struct buffer openapi;
     struct metrics metrics;
 };
 
+static struct http_server *server_of(const struct asked *asked)
+{
+    return door_context(asked->exchange.door);
+}
+
+static struct asked *asked_of(struct exchange *exchange)
+{
+    return (struct asked *)exchange;
+}
+
 static struct worker_limits limits_of(const struct http_server *server)
 {
-    return (struct worker_limits){ server->terms->seconds, server->terms->memory,
-                                   server->metrics.running + 1 };
+    return (struct worker_limits){ server->terms->seconds, server->terms->memory };
 }
 
 /* ---- answers ------------------------------------------------------------------------------- */
@@ -86,83 +84,81 @@ static const char page_policy[] =
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'self' data: "
     "blob:; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-static struct MHD_Response *response_make(struct text text, const char *type, const char *cache)
+static bool is_queued(enum stage stage)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        text.size, (void *)(uintptr_t)text.data, MHD_RESPMEM_MUST_COPY);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, cache);
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    return response;
+    return stage != STAGE_COMING && stage != STAGE_SENT;
+}
+
+static void asked_enter(struct asked *asked, enum stage stage, double until)
+{
+    struct http_server *server = server_of(asked);
+    if (is_queued(asked->stage)) {
+        TAILQ_REMOVE(&server->queues[asked->stage], asked, beside);
+        server->counts[asked->stage]--;
+    }
+    if (is_queued(stage)) {
+        TAILQ_INSERT_TAIL(&server->queues[stage], asked, beside);
+        server->counts[stage]++;
+    }
+    asked->stage = stage;
+    asked->until = until;
+    door_hurry(server->door);                       /* somebody's turn may have come */
 }
 
 /* Hands it to the client, and counts. */
-static enum MHD_Result send_response(struct asked *asked, enum outcome outcome,
-                                     struct MHD_Response *response)
+static void send(struct asked *asked, enum outcome outcome, const char *type, const char *cache, struct text text)
 {
-    struct http_server *server = asked->server;
-    double now = clock_seconds(CLOCK_MONOTONIC);
-    asked->stage = STAGE_SENT;
-    asked->client->until = now + server->terms->seconds;
-    metrics_count(&server->metrics, asked->route, outcome, now - asked->began);
-    enum MHD_Result result = MHD_queue_response(asked->connection,
-                                                (unsigned)outcomes[outcome].status, response);
-    MHD_destroy_response(response);
-    return result;
+    struct http_server *server = server_of(asked);
+    asked_enter(asked, STAGE_SENT, INFINITY);
+    metrics_count(&server->metrics, asked->route, outcome, clock_seconds(CLOCK_MONOTONIC) - asked->exchange.began);
+    exchange_add_header(&asked->exchange, "Cache-Control", cache);
+    exchange_reply(&asked->exchange, outcomes[outcome].status, type, text);
 }
 
-static enum MHD_Result send_json(struct asked *asked, enum outcome outcome, struct text json)
+static void send_json(struct asked *asked, enum outcome outcome, struct text json)
 {
-    struct MHD_Response *response = response_make(json, "application/json", "no-store");
-    if (outcome == OUTCOME_BUSY)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
     if (outcome == OUTCOME_METHOD)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
-                                route_verb(asked->route) ? "GET, HEAD, POST" : "GET, HEAD");
-    return send_response(asked, outcome, response);
+        exchange_add_header(&asked->exchange, "Allow", route_verb(asked->route) ? "GET, HEAD, POST" : "GET, HEAD");
+    send(asked, outcome, "application/json", "no-store", json);
 }
 
-static enum MHD_Result send_error(struct asked *asked)
+static enum outcome outcome_of(int status)
 {
-    struct buffer json = { .arena = &asked->arena };
-    respond_error(&asked->arena, &asked->error, &json);
-    return send_json(asked, asked->outcome, (struct text){ json.data, json.size });
+    enum outcome outcome = OUTCOME_ANSWERED;
+    while (outcome < OUTCOME_BROKEN && outcomes[outcome].status != status)
+        outcome++;
+    return status == outcomes[OUTCOME_BUSY].status ? OUTCOME_BUSY : outcome;
+}
+
+static void send_error(struct asked *asked, enum outcome outcome)
+{
+    struct buffer json = { .arena = &asked->exchange.arena };
+    respond_error(&asked->exchange.arena, &asked->error, &json);
+    send_json(asked, outcome, (struct text){ json.data, json.size });
+}
+
+static void asked_refused(struct exchange *exchange)
+{
+    struct asked *asked = asked_of(exchange);
+    if (!*asked->error.what) {
+        error_set(&asked->error, "%s", exchange->what);
+        error_expected(&asked->error, "%s", exchange->hint);
+    }
+    send_error(asked, outcome_of(exchange->refused));
 }
 
 static void refuse(struct asked *asked, enum outcome outcome, const char *hint)
 {
-    if (asked->outcome != OUTCOME_ANSWERED)
-        return;                                     /* the first reason stands */
-    asked->outcome = outcome;
-    error_set(&asked->error, "%s", outcomes[outcome].meaning);
-    error_expected(&asked->error, "%s", hint);
+    exchange_refuse(&asked->exchange, outcomes[outcome].status, outcomes[outcome].meaning, hint);
 }
 
-/* ---- who may ask, and what ----------------------------------------------------------------- */
+/* ---- what is asked ------------------------------------------------------------------------- */
 
-static const char *header(const struct asked *asked, const char *name)
+static void check_method(struct asked *asked)
 {
-    return MHD_lookup_connection_value(asked->connection, MHD_HEADER_KIND, name);
-}
-
-static void check_origin(struct asked *asked)
-{
-    const char *host = header(asked, MHD_HTTP_HEADER_HOST), *origin = header(asked, "Origin");
-    const char *site = header(asked, "Sec-Fetch-Site");
-    const char *address = asked->server->terms->address;
-    if (asked->server->loopback && host && !route_own_host(host, address))
-        refuse(asked, OUTCOME_HOST, "localhost, or --bind for a server that others may reach");
-    if ((site && !strcmp(site, "cross-site") && asked->route != ROUTE_PAGE) ||
-        (origin && asked->server->loopback && !route_own_host(origin, address)))
-        refuse(asked, OUTCOME_FOREIGN, "the server's own page, or a program");
-}
-
-static void check_method(struct asked *asked, const char *method)
-{
-    bool got = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD);
-    asked->request.posted = !strcmp(method, MHD_HTTP_METHOD_POST);
-    if (asked->route != ROUTE_NONE && !got && !(asked->request.posted && asked->request.verb))
+    const struct exchange *exchange = &asked->exchange;
+    asked->request.posted = exchange->posted;
+    if (asked->route != ROUTE_NONE && !exchange->got && !(exchange->posted && asked->request.verb))
         refuse(asked, OUTCOME_METHOD, asked->request.verb ? "GET or POST" : "GET");
 }
 
@@ -170,57 +166,39 @@ static void check_method(struct asked *asked, const char *method)
 static void check_type(struct asked *asked)
 {
     static const char json[] = "application/json";
-    const char *type = header(asked, MHD_HTTP_HEADER_CONTENT_TYPE);
+    const char *type = exchange_header(&asked->exchange, "Content-Type");
     if (asked->request.posted && (!type || strncasecmp(type, json, sizeof json - 1) ||
                                   !strchr("; ", type[sizeof json - 1])))
         refuse(asked, OUTCOME_TYPE, "Content-Type: application/json (curl --json '{...}')");
 }
 
-static void check_size(struct asked *asked, size_t size)
+static void keep_pair(struct exchange *exchange, const char *name, const char *value)
 {
-    const struct serve_options *terms = asked->server->terms;
-    if (size > terms->body)
-        refuse(asked, OUTCOME_LARGE,
-               arena_print(&asked->arena, "at most %zu bytes, `chalkline serve --body-limit`",
-                           terms->body));
-    else if (asked->server->held + size - asked->body.size > BODIES_MOST * terms->body)
-        refuse(asked, OUTCOME_BUSY, "again in a second");
+    struct request *request = &asked_of(exchange)->request;
+    struct arena *arena = &exchange->arena;
+    *(struct request_pair *)arena_push(arena, &request->pairs, &request->pair_count, &request->pair_room,
+                                       sizeof *request->pairs) =
+        (struct request_pair){ arena_copy(arena, name, strlen(name)), arena_copy(arena, value, strlen(value)) };
 }
 
-static enum MHD_Result keep_pair(void *context, enum MHD_ValueKind kind, const char *name,
-                                 const char *value)
+static void asked_head(struct exchange *exchange)
 {
-    (void)kind;
-    struct asked *asked = context;
-    struct request *request = &asked->request;
-    *(struct request_pair *)arena_push(&asked->arena, &request->pairs, &request->pair_count,
-                               &request->pair_room, sizeof *request->pairs) =
-        (struct request_pair){ arena_copy(&asked->arena, name, strlen(name)),
-                       value ? arena_copy(&asked->arena, value, strlen(value)) : "" };
-    return MHD_YES;
-}
-
-static void read_head(struct asked *asked, const char *path, const char *method)
-{
-    const char *length = header(asked, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    asked->route = route_find(path);
+    struct asked *asked = asked_of(exchange);
+    asked->route = route_find(exchange->path);
     asked->request.verb = route_verb(asked->route);
-    check_origin(asked);
-    check_method(asked, method);
-    if (asked->outcome == OUTCOME_ANSWERED && asked->route == ROUTE_NONE) {
-        asked->outcome = OUTCOME_NOWHERE;
-        route_unknown(path, &asked->error);
+    check_method(asked);
+    if (!exchange->refused && asked->route == ROUTE_NONE) {
+        refuse(asked, OUTCOME_NOWHERE, "");
+        route_unknown(exchange->path, &asked->error);
     }
     check_type(asked);
-    if (length)
-        check_size(asked, strtoull(length, NULL, 10));
-    MHD_get_connection_values(asked->connection, MHD_GET_ARGUMENT_KIND, keep_pair, asked);
+    exchange_arguments(exchange, keep_pair);
 }
 
 /* ---- the routes of the server itself ------------------------------------------------------- */
 
 /* A build without the page still answers a reader, with how to get it. */
-static enum MHD_Result send_no_page(struct asked *asked)
+static void send_no_page(struct asked *asked)
 {
     static const char html[] =
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
@@ -234,393 +212,310 @@ static enum MHD_Result send_no_page(struct asked *asked)
         "WebAssembly. Then start the server again:</p><pre>./chalkline serve</pre>"
         "<p>Everything else is here already: <a href=\"/v1/openapi.json\">what this server "
         "answers</a>, as JSON over HTTP.</p></html>";
-    struct MHD_Response *response = response_make((struct text){ html, sizeof html - 1 },
-                                                  "text/html; charset=utf-8", "no-cache");
-    MHD_add_response_header(response, "Content-Security-Policy", page_policy);
-    return send_response(asked, OUTCOME_NOWHERE, response);
+    exchange_add_header(&asked->exchange, "Content-Security-Policy", page_policy);
+    send(asked, OUTCOME_NOWHERE, "text/html; charset=utf-8", "no-cache", (struct text){ html, sizeof html - 1 });
 }
 
-static enum MHD_Result send_page(struct asked *asked)
+static void send_page(struct asked *asked)
 {
+    struct exchange *exchange = &asked->exchange;
     struct text packed, text;
-    if (!handout_there(asked->server->terms->page, &packed, &asked->error))
-        return send_no_page(asked);
-    const char *known = header(asked, MHD_HTTP_HEADER_IF_NONE_MATCH);
-    bool gzip = handout_takes_gzip(header(asked, MHD_HTTP_HEADER_ACCEPT_ENCODING));
-    const char *tag = arena_print(&asked->arena, "\"%08lx-%s\"",
+    if (!handout_there(server_of(asked)->terms->page, &packed, &asked->error)) {
+        send_no_page(asked);
+        return;
+    }
+    const char *known = exchange_header(exchange, "If-None-Match");
+    bool gzip = handout_takes_gzip(exchange_header(exchange, "Accept-Encoding"));
+    const char *tag = arena_print(&exchange->arena, "\"%08lx-%s\"",
                                   crc32(0, (const Bytef *)packed.data, (uInt)packed.size),
                                   gzip ? "gzip" : "plain");
     bool same = known && (strstr(known, tag) || !strcmp(known, "*"));
     text = same ? (struct text){ "", 0 } : packed;
-    if (!same && !gzip && !handout_unpack(&asked->arena, packed, &text, &asked->error)) {
-        asked->outcome = OUTCOME_BROKEN;
-        return send_error(asked);
+    if (!same && !gzip && !handout_unpack(&exchange->arena, packed, &text, &asked->error)) {
+        send_error(asked, OUTCOME_BROKEN);
+        return;
     }
-    struct MHD_Response *response = response_make(text, "text/html; charset=utf-8", "no-cache");
     if (gzip && !same)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
-    MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, tag);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
-    MHD_add_response_header(response, "Content-Security-Policy", page_policy);
-    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-    return send_response(asked, same ? OUTCOME_UNCHANGED : OUTCOME_ANSWERED, response);
+        exchange_add_header(exchange, "Content-Encoding", "gzip");
+    exchange_add_header(exchange, "ETag", tag);
+    exchange_add_header(exchange, "Vary", "Accept-Encoding");
+    exchange_add_header(exchange, "Content-Security-Policy", page_policy);
+    exchange_add_header(exchange, "Referrer-Policy", "no-referrer");
+    send(asked, same ? OUTCOME_UNCHANGED : OUTCOME_ANSWERED, "text/html; charset=utf-8", "no-cache", text);
 }
 
-static enum MHD_Result send_openapi(struct asked *asked)
+static void send_metrics(struct asked *asked)
 {
-    const struct buffer *json = &asked->server->openapi;
-    return send_json(asked, OUTCOME_ANSWERED, (struct text){ json->data, json->size });
-}
-
-static enum MHD_Result send_metrics(struct asked *asked)
-{
-    struct buffer text = { .arena = &asked->arena };
-    metrics_print(&asked->server->metrics, &text);
-    return send_response(asked, OUTCOME_ANSWERED,
-                         response_make((struct text){ text.data, text.size },
-                                       "text/plain; version=0.0.4; charset=utf-8", "no-store"));
+    struct http_server *server = server_of(asked);
+    struct buffer text = { .arena = &asked->exchange.arena };
+    server->metrics.connections = door_connections(server->door);
+    server->metrics.running = server->counts[STAGE_QUICK] + server->counts[STAGE_LONG] + server->counts[STAGE_STILL];
+    server->metrics.waiting = server->counts[STAGE_WAITING];
+    metrics_print(&server->metrics, &text);
+    send(asked, OUTCOME_ANSWERED, "text/plain; version=0.0.4; charset=utf-8", "no-store",
+         (struct text){ text.data, text.size });
 }
 
 /* ---- a question's way through its stages --------------------------------------------------- */
 
-static struct asked *asked_open(struct http_server *server, struct MHD_Connection *connection)
+static size_t count_of(const struct http_server *server, enum stage stage, uint64_t from)
 {
-    struct arena arena = { 0 };
-    struct asked *asked = arena_alloc(&arena, sizeof *asked);
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    asked->arena = arena;
-    asked->body.arena = &asked->arena;
-    asked->server = server;
-    asked->connection = connection;
-    asked->client = info->socket_context;
-    asked->began = clock_seconds(CLOCK_MONOTONIC);
-    asked->next = &server->asked;
-    asked->before = server->asked.before;
-    asked->next->before = asked->before->next = asked;
-    return asked;
+    size_t count = 0;
+    const struct asked *asked;
+    TAILQ_FOREACH(asked, &server->queues[stage], beside)
+        count += asked->exchange.from == from;
+    return count;
 }
 
-static void asked_close(void *context, struct MHD_Connection *connection, void **place,
-                        enum MHD_RequestTerminationCode code)
+static void asked_pause(struct asked *asked)
 {
-    (void)context, (void)connection, (void)code;
-    struct asked *asked = *place;
-    if (!asked)
+    const double crowd = (double)server_of(asked)->counts[STAGE_PAUSED] / PAUSED_FEW;
+    const struct asked *last = TAILQ_LAST(&server_of(asked)->queues[STAGE_PAUSED], queue);
+    const double until = clock_seconds(CLOCK_MONOTONIC) + pause_seconds * (1 + crowd);
+    asked_enter(asked, STAGE_PAUSED, last ? fmax(until, last->until) : until);
+}
+
+/* The newest that waits, of a client of whom another waits, makes room; false: there is none. */
+static bool make_room(struct http_server *server)
+{
+    struct asked *asked;
+    TAILQ_FOREACH_REVERSE(asked, &server->queues[STAGE_WAITING], queue, beside)
+        if (count_of(server, STAGE_WAITING, asked->exchange.from) > 1) {
+            asked_pause(asked);
+            return true;
+        }
+    return false;
+}
+
+static void asked_wait(struct asked *asked)
+{
+    struct http_server *server = server_of(asked);
+    struct exchange *exchange = &asked->exchange;
+    struct text known;
+    asked->request.body = (struct text){ exchange->body.data, exchange->body.size };
+    if (remembered_find(server->remembered, &exchange->arena, asked->route, &asked->request, &known)) {
+        send_json(asked, OUTCOME_ANSWERED, known);
         return;
-    asked->client->until = clock_seconds(CLOCK_MONOTONIC) + asked->server->terms->seconds;
-    asked->server->held -= asked->body.size;
-    asked->next->before = asked->before;
-    asked->before->next = asked->next;
-    struct arena arena = asked->arena;
-    arena_free(&arena);
-}
-
-static void asked_more(struct asked *asked, const char *data, size_t size)
-{
-    if (asked->request.posted)
-        check_size(asked, asked->body.size + size);
-    if (asked->outcome != OUTCOME_ANSWERED || !asked->request.posted)
-        return;                                     /* read on, to be heard */
-    buffer_add(&asked->body, data, size);
-    asked->server->held += size;
-}
-
-static enum MHD_Result asked_wait(struct asked *asked)
-{
-    struct http_server *server = asked->server;
-    asked->request.body = (struct text){ asked->body.data, asked->body.size };
-    if (server->metrics.waiting >= server->terms->waiting || server->ending) {
-        refuse(asked, OUTCOME_BUSY, "again in a second");
-        return send_error(asked);
     }
-    asked->stage = STAGE_WAITING;
-    asked->client->until = INFINITY;
-    asked->worker.until = clock_seconds(CLOCK_MONOTONIC) + server->terms->seconds;
-    server->metrics.waiting++;
-    MHD_suspend_connection(asked->connection);
-    return MHD_YES;
+    bool full = server->counts[STAGE_WAITING] >= server->terms->waiting;
+    if (full && !count_of(server, STAGE_WAITING, exchange->from))
+        full = !make_room(server);
+    if (full || door_signals(server->door))
+        asked_pause(asked);
+    else
+        asked_enter(asked, STAGE_WAITING, clock_seconds(CLOCK_MONOTONIC) + server->terms->seconds);
+    exchange_wait(exchange);
 }
 
-static enum MHD_Result asked_whole(struct asked *asked)
+static void asked_whole(struct exchange *exchange)
 {
-    if (asked->outcome != OUTCOME_ANSWERED)
-        return send_error(asked);
+    struct asked *asked = asked_of(exchange);
+    const struct buffer *openapi = &server_of(asked)->openapi;
     switch (asked->route) {
-    case ROUTE_PAGE:    return send_page(asked);
-    case ROUTE_OPENAPI: return send_openapi(asked);
-    case ROUTE_METRICS: return send_metrics(asked);
-    default:            return asked_wait(asked);
+    case ROUTE_PAGE:    send_page(asked); break;
+    case ROUTE_OPENAPI: send_json(asked, OUTCOME_ANSWERED, (struct text){ openapi->data, openapi->size }); break;
+    case ROUTE_METRICS: send_metrics(asked); break;
+    default:            asked_wait(asked);
     }
-}
-
-static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
-                                  const char *path, const char *method, const char *version,
-                                  const char *data, size_t *size, void **place)
-{
-    (void)version;
-    struct asked *asked = *place;
-    if (!asked) {
-        asked = *place = asked_open(context, connection);
-        read_head(asked, path, method);
-        /* Nothing of too large a body is read. */
-        return asked->outcome == OUTCOME_LARGE ? send_error(asked) : MHD_YES;
-    }
-    if (*size) {
-        asked_more(asked, data, *size);
-        *size = 0;
-        return MHD_YES;
-    }
-    return asked->stage == STAGE_COMING ? asked_whole(asked) : MHD_YES;
-}
-
-static void resume(struct asked *asked)
-{
-    MHD_resume_connection(asked->connection);
-    asked->server->again = true;
 }
 
 static void asked_finish(struct asked *asked, bool late)
 {
-    struct http_server *server = asked->server;
+    struct http_server *server = server_of(asked);
     struct worker_limits limits = limits_of(server);
     struct text json;
-    server->metrics.running--;
-    enum outcome outcome = worker_end(&asked->worker, &limits, late, &json);
+    const bool quick = asked->stage == STAGE_QUICK;     /* at the priority of the quick it is the next one's too */
+    door_unwatch(server->door, &asked->pipe);
+    enum outcome outcome = worker_end(&asked->worker, &limits, late, quick, &json);
+    if (asked->worker.process)
+        server->idle[server->idle_count++] = asked->worker;
+    if (outcome == OUTCOME_ANSWERED)
+        remembered_keep(server->remembered, asked->route, &asked->request, json);
     send_json(asked, outcome, json);
-    resume(asked);
-}
-
-static void asked_start(struct asked *asked)
-{
-    struct http_server *server = asked->server;
-    struct worker_limits limits = limits_of(server);
-    server->metrics.waiting--;
-    if (worker_start(&asked->worker, &asked->arena, &asked->request, &limits, server->now)) {
-        asked->stage = STAGE_RUNNING;
-        server->metrics.running++;
-        return;
-    }
-    refuse(asked, OUTCOME_BUSY, "again in a second: no process could be started");
-    send_error(asked);
-    resume(asked);
 }
 
 /* Its turn has not come in time, or nobody waits for it any more. */
 static void asked_give_up(struct asked *asked, enum outcome outcome)
 {
-    struct text ignored;
-    struct worker_limits limits = limits_of(asked->server);
-    if (asked->stage == STAGE_RUNNING) {
-        asked->server->metrics.running--;
-        worker_end(&asked->worker, &limits, true, &ignored);
-    } else {
-        asked->server->metrics.waiting--;
+    struct http_server *server = server_of(asked);
+    if (asked->worker.process) {
+        door_unwatch(server->door, &asked->pipe);
+        worker_close(&asked->worker);
     }
-    refuse(asked, outcome, "again in a second");
-    send_error(asked);
-    resume(asked);
+    error_set(&asked->error, "%s", outcomes[outcome].meaning);
+    error_expected(&asked->error, "again in a second");
+    send_error(asked, outcome);
 }
 
-/* ---- clients ------------------------------------------------------------------------------- */
-
-static void on_client(void *context, struct MHD_Connection *connection, void **place,
-                      enum MHD_ConnectionNotificationCode code)
+static void asked_left(struct exchange *exchange)
 {
-    struct http_server *server = context;
-    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        *(struct connection *)*place = (struct connection){ .there = false };
-        server->metrics.connections--;
-        /* At its limit of connections or files libmicrohttpd stops listening, and begins again only
-         * when it is run after one has closed. */
-        server->again = true;
+    asked_give_up(asked_of(exchange), OUTCOME_GONE);
+}
+
+static void worker_said(struct door_watch *watch)
+{
+    struct asked *asked = (struct asked *)((char *)watch - offsetof(struct asked, pipe));
+    if (worker_read(&asked->worker))
+        asked_finish(asked, false);
+}
+
+static void asked_start(struct asked *asked)
+{
+    struct http_server *server = server_of(asked);
+    struct worker_limits limits = limits_of(server);
+    const size_t running = server->counts[STAGE_QUICK] + server->counts[STAGE_LONG] + 1;
+    const size_t share = server->terms->at_once / running;
+    if (server->idle_count) {
+        asked->worker = server->idle[--server->idle_count];
+    } else if (!worker_open(&asked->worker, &limits)) {
+        asked_give_up(asked, OUTCOME_BUSY);         /* no process could be started */
         return;
     }
-    struct connection *client = server->clients;
-    while (client->there)                           /* libmicrohttpd keeps to their number */
-        client++;
-    assert(client < server->clients + CONNECTIONS_MOST);
-    *client = (struct connection){
-        true, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
-        clock_seconds(CLOCK_MONOTONIC) + server->terms->seconds };
-    *place = client;
-    server->metrics.connections++;
+    asked->spent = worker_seconds(&asked->worker);
+    asked->slow = server->now + quick_seconds;
+    asked->pipe = (struct door_watch){ asked->worker.socket, worker_said };
+    door_watch(server->door, &asked->pipe);
+    asked_enter(asked, STAGE_QUICK, server->now + server->terms->seconds);
+    if (!worker_ask(&asked->worker, &asked->exchange.arena, asked->route, &asked->request, share ? share : 1))
+        asked_finish(asked, false);
 }
 
-/* One that is slow, on purpose or not, is hung up on: libmicrohttpd sees its end and closes. */
-static void hang_up(struct http_server *server)
+/* If it has run for long, it goes on among the long ones, or stands still until there is room. */
+static void asked_slow(struct asked *asked)
 {
-    for (size_t i = 0; i < CONNECTIONS_MOST; i++)
-        if (server->clients[i].there && server->clients[i].until <= server->now) {
-            shutdown(server->clients[i].fd, SHUT_RDWR);
-            server->clients[i].until = INFINITY;
-        }
+    struct http_server *server = server_of(asked);
+    const size_t at_once = server->terms->at_once;
+    if (worker_seconds(&asked->worker) - asked->spent < least_seconds) {
+        asked->slow = server->now + quick_seconds;  /* it has waited for a processor */
+        return;
+    }
+    const size_t longs = server->counts[STAGE_LONG];
+    if (longs < at_once) {
+        asked_enter(asked, STAGE_LONG, asked->until);
+        setpriority(PRIO_PROCESS, (id_t)asked->worker.process, LONG_NICE);
+    } else if (longs + server->counts[STAGE_STILL] < LONG_MOST * at_once) {
+        kill(asked->worker.process, SIGSTOP);
+        asked->left = asked->until - server->now;
+        asked_enter(asked, STAGE_STILL, server->now + server->terms->seconds);
+    } else {
+        asked_give_up(asked, OUTCOME_BUSY);
+    }
+}
+
+static void asked_go_on(struct asked *asked)
+{
+    const struct http_server *server = server_of(asked);
+    asked_enter(asked, STAGE_LONG, server->now + asked->left);
+    setpriority(PRIO_PROCESS, (id_t)asked->worker.process, LONG_NICE);
+    kill(asked->worker.process, SIGCONT);
+}
+
+/* ---- whose turn it is ---------------------------------------------------------------------- */
+
+/* The oldest question in a stage, of the client that has fewest running; NULL: there is none. */
+static struct asked *fairest(const struct http_server *server, enum stage stage)
+{
+    struct asked *best = NULL, *asked;
+    size_t least = SIZE_MAX;
+    TAILQ_FOREACH(asked, &server->queues[stage], beside) {
+        const uint64_t from = asked->exchange.from;
+        if (best && from == best->exchange.from)
+            continue;
+        const size_t running = count_of(server, STAGE_LONG, from) +
+                               (stage == STAGE_WAITING ? count_of(server, STAGE_QUICK, from) : 0);
+        if (running < least)
+            best = asked, least = running;
+        if (!least)
+            break;
+    }
+    return best;
+}
+
+static void give_turns(struct http_server *server)
+{
+    struct asked *asked;
+    while (server->counts[STAGE_QUICK] < server->terms->at_once && (asked = fairest(server, STAGE_WAITING)))
+        asked_start(asked);
+    while (server->counts[STAGE_LONG] < server->terms->at_once && (asked = fairest(server, STAGE_STILL)))
+        asked_go_on(asked);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
-struct watched {
-    struct pollfd fds[2 + 2 * CONNECTIONS_MOST];
-    nfds_t count;
-};
-
-static void watch(struct watched *watched, int fd, short events)
+/* Of those that wait and pause the first is due first; of the others there are few. */
+static bool is_ordered(enum stage stage)
 {
-    watched->fds[watched->count++] = (struct pollfd){ .fd = fd, .events = events };
+    return stage == STAGE_WAITING || stage == STAGE_PAUSED;
 }
 
-static short seen(const struct watched *watched, int fd)
+static double due(const struct http_server *server)
 {
-    for (nfds_t i = 0; i < watched->count; i++)
-        if (watched->fds[i].fd == fd)
-            return watched->fds[i].revents;
-    return 0;
+    const struct asked *asked;
+    double until = INFINITY;
+    for (int stage = STAGE_WAITING; stage <= STAGE_PAUSED; stage++)
+        TAILQ_FOREACH(asked, &server->queues[stage], beside) {
+            until = fmin(until, stage == STAGE_QUICK ? fmin(asked->until, asked->slow) : asked->until);
+            if (is_ordered(stage))
+                break;
+        }
+    return until;
 }
 
-/* What may happen next: a signal, something of libmicrohttpd's, an answer, a client that went. */
-static void watch_all(struct http_server *server, struct watched *watched)
+/* What the clock, or a second signal, does to a question; false: nothing. */
+static bool step(struct asked *asked, bool hurried)
 {
-    watched->count = 0;
-    watch(watched, server->signals, POLLIN);
-    watch(watched, MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
-          POLLIN);
-    for (struct asked *asked = server->asked.next; asked != &server->asked; asked = asked->next) {
-        if (asked->stage == STAGE_RUNNING)
-            watch(watched, asked->worker.pipe, POLLIN);
-        if (asked->stage == STAGE_RUNNING || asked->stage == STAGE_WAITING)
-            watch(watched, asked->client->fd, POLLRDHUP);
-    }
-}
-
-static int milliseconds_left(const struct http_server *server)
-{
-    MHD_UNSIGNED_LONG_LONG wanted;
-    double until = server->again ? server->now : server->now + 3600;
-    if (MHD_get_timeout(server->daemon, &wanted) == MHD_YES)
-        until = fmin(until, server->now + 1e-3 * (double)wanted);
-    for (size_t i = 0; i < CONNECTIONS_MOST; i++)
-        if (server->clients[i].there)
-            until = fmin(until, server->clients[i].until);
-    for (const struct asked *asked = server->asked.next; asked != &server->asked;
-         asked = asked->next)
-        if (asked->stage == STAGE_RUNNING || asked->stage == STAGE_WAITING)
-            until = fmin(until, asked->worker.until);
-    return (int)ceil(1e3 * fmax(until - clock_seconds(CLOCK_MONOTONIC), 0));
-}
-
-static void take_signal(struct http_server *server)
-{
-    struct signalfd_siginfo signal;
-    if (read(server->signals, &signal, sizeof signal) != sizeof signal)
-        return;
-    server->hurried = server->ending;
-    server->ending = true;
-    if (server->listener >= 0)
-        close(MHD_quiesce_daemon(server->daemon));
-    server->listener = -1;
-}
-
-static void step(const struct watched *watched, struct asked *asked)
-{
-    const struct http_server *server = asked->server;
-    bool running = asked->stage == STAGE_RUNNING;
-    if (!running && asked->stage != STAGE_WAITING)
-        return;
-    if (server->hurried)
+    const struct http_server *server = server_of(asked);
+    const bool runs = asked->stage == STAGE_QUICK || asked->stage == STAGE_LONG;
+    if (hurried || (asked->until <= server->now && !runs))
         asked_give_up(asked, OUTCOME_BUSY);
-    else if (running && seen(watched, asked->worker.pipe) && worker_read(&asked->worker))
-        asked_finish(asked, false);
-    else if (seen(watched, asked->client->fd))
-        asked_give_up(asked, OUTCOME_GONE);
-    else if (asked->worker.until <= server->now && running)
+    else if (asked->until <= server->now)
         asked_finish(asked, true);
-    else if (asked->worker.until <= server->now)
-        asked_give_up(asked, OUTCOME_BUSY);
-    else if (!running && server->metrics.running < server->terms->at_once)
-        asked_start(asked);
+    else if (asked->stage == STAGE_QUICK && asked->slow <= server->now)
+        asked_slow(asked);
+    else
+        return false;
+    return true;
 }
 
 static void turn(struct http_server *server)
 {
-    struct watched watched;
-    watch_all(server, &watched);
-    if (poll(watched.fds, watched.count, milliseconds_left(server)) < 0 && errno != EINTR)
-        return;
+    door_turn(server->door, due(server));
     server->now = clock_seconds(CLOCK_MONOTONIC);
-    if (watched.fds[0].revents)
-        take_signal(server);
-    server->again = false;
-    MHD_run(server->daemon);
-    for (struct asked *asked = server->asked.next, *next; asked != &server->asked; asked = next) {
-        next = asked->next;
-        step(&watched, asked);
-    }
-    hang_up(server);
+    const bool hurried = door_signals(server->door) > 1;
+    for (int stage = STAGE_WAITING; stage <= STAGE_PAUSED; stage++)
+        for (struct asked *asked = TAILQ_FIRST(&server->queues[stage]), *next; asked; asked = next) {
+            next = TAILQ_NEXT(asked, beside);
+            if (!step(asked, hurried) && is_ordered(stage))
+                break;
+        }
+    give_turns(server);
 }
 
-/* Somebody waits for an answer, or takes one. */
-static bool is_needed(const struct http_server *server)
+bool serve(const struct serve_options *terms, void (*ready)(const char *url), struct error *error)
 {
-    for (const struct asked *asked = server->asked.next; asked != &server->asked;
-         asked = asked->next)
-        if (asked->stage != STAGE_COMING)
-            return true;
-    return false;
-}
-
-/* ---- beginning and end --------------------------------------------------------------------- */
-
-static bool open_daemon(struct http_server *server, struct error *error)
-{
-    server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, server,
-        MHD_OPTION_LISTEN_SOCKET, server->listener,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MOST,
-        MHD_OPTION_NOTIFY_COMPLETED, asked_close, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, on_client, server, MHD_OPTION_END);
-    return server->daemon || error_set(error, "libmicrohttpd does not start: %s", strerror(errno));
-}
-
-static void serve_on(struct http_server *server)
-{
-    server->now = clock_seconds(CLOCK_MONOTONIC);
-    while (!server->ending || (is_needed(server) && !server->hurried))
-        turn(server);
-    MHD_run(server->daemon);
-    MHD_stop_daemon(server->daemon);
-}
-
-static void serve_until_signal(struct http_server *server, struct arena *arena,
-                               void (*ready)(const char *url))
-{
-    sigset_t ends, before;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ends, &before);
-    signal(SIGPIPE, SIG_IGN);
-    server->signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-    openapi_print(arena, &server->openapi);
-    ready(listen_url(arena, server->listener, &server->loopback));
-    serve_on(server);
-    close(server->signals);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-}
-
-bool serve(const struct serve_options *terms, void (*ready)(const char *url),
-           struct error *error)
-{
-    static struct http_server server;                    /* large; a process has one */
+    static const struct door_calls calls = { sizeof(struct asked), asked_head, asked_whole, asked_refused, NULL, asked_left };
+    const struct door_terms door = {
+        .address = terms->access.address, .option = "--port", .port = terms->port, .body = terms->body,
+        .body_option = "`chalkline serve --body-limit`", .patience = terms->seconds, .token = terms->access.token, .insecure = terms->access.insecure,
+        .heeds_signals = true };
     struct arena arena = { 0 };
-    server = (struct http_server){ .terms = terms, .listener = -1, .openapi.arena = &arena };
-    server.asked.next = server.asked.before = &server.asked;
-    bool good = listen_open(terms->address, terms->port, "--port", &server.listener, error) &&
-                open_daemon(&server, error);
-    if (good)
-        serve_until_signal(&server, &arena, ready);
-    else if (server.listener >= 0)
-        close(server.listener);
+    static struct http_server server;               /* large; a process has one */
+    server = (struct http_server){ .terms = terms, .openapi.arena = &arena, .now = clock_seconds(CLOCK_MONOTONIC),
+                                  .remembered = remembered_new(&arena) };
+    for (int stage = 0; stage < STAGES; stage++)
+        TAILQ_INIT(&server.queues[stage]);
+    const bool good = door_open(&arena, &door, &calls, &server, &server.door, error);
+    if (good) {
+        openapi_print(&arena, &server.openapi);
+        ready(door_url(server.door));
+        while (!door_signals(server.door) ||
+               (door_is_answering(server.door) && door_signals(server.door) < 2))
+            turn(&server);
+        while (server.idle_count)
+            worker_close(&server.idle[--server.idle_count]);
+        door_close(server.door);
+    }
+    remembered_free(server.remembered);
     arena_free(&arena);
     return good;
 }

@@ -1,11 +1,11 @@
 /* http_server -- serve the page and the API over HTTP.
  *
- *   HTTP -> route -+-> page, openapi, metrics ------------------------> response
- *                  +-> asked (whole body) -> worker: a process --pipe--> response
+ *   door -> route -+-> page, openapi, metrics, remembered answers -----> reply
+ *                   +-> its turn -> worker: a process --pipe--> reply
  *
- * A single thread polls the file descriptors of libmicrohttpd and of the workers together. Each
- * question is answered in a child process of its own with limits of time and memory and without access
- * to files. Untrusted input is parsed only there, so that at worst a child process crashes. */
+ * A single thread has it all. Questions are answered in child processes with limits of time and memory and without access
+ * to files or other processes. Untrusted input is parsed only there, so that at worst a child crashes.
+ */
 #ifndef WEB_HTTP_SERVER_H
 #define WEB_HTTP_SERVER_H
 
@@ -54,9 +54,6 @@ const char *route_path(size_t route);               /* "/v1/step"; "other" for R
 const struct verb *route_verb(size_t route);        /* NULL: a fixed route */
 size_t route_find(const char *path);                /* ROUTE_NONE: no such path */
 bool route_unknown(const char *path, struct error *error);
-/* Does this Host header (or Origin, with a scheme) name a server that listens at `address`? Others are
- * refused, against DNS rebinding and requests from other sites. */
-bool route_own_host(const char *host, const char *address);
 
 bool handout_there(const struct embedded *page, struct text *packed, struct error *error);
 bool handout_unpack(struct arena *arena, struct text packed, struct text *html,
@@ -75,27 +72,42 @@ struct metrics {
 void metrics_count(struct metrics *metrics, size_t route, enum outcome outcome, double seconds);
 void metrics_print(const struct metrics *metrics, struct buffer *out);
 
-/* ---- worker: a process that answers one question ------------------------------------------- */
+/* ---- remembered.c: the last answers, at most 64 MB ------------------------------------------ */
+
+struct remembered;
+struct remembered *remembered_new(struct arena *arena);
+void remembered_free(struct remembered *remembered);
+/* The answer that was given to the same question, copied to the arena; false: there is none. */
+bool remembered_find(struct remembered *remembered, struct arena *arena, size_t route, const struct request *request,
+                     struct text *answer);
+void remembered_keep(struct remembered *remembered, size_t route, const struct request *request, struct text answer);
+
+/* ---- worker: a process that answers questions ---------------------------------------------- */
 
 struct worker {
     pid_t process;                  /* 0: none */
-    int pipe;                       /* from which its answer is read */
+    int socket;                     /* to which it is asked, and from which its answer is read */
     struct buffer answer;           /* what was read: the outcome, then the JSON */
-    double until;                   /* time at which it is killed, s */
 };
 
 /* Limits of a worker. */
 struct worker_limits {
     double seconds;
-    size_t memory, running;         /* bytes; workers at once, which share the processors */
+    size_t memory;                  /* bytes */
 };
 
-bool worker_start(struct worker *worker, struct arena *arena, const struct request *request,
-                  const struct worker_limits *limits, double now);
-/* Read what is in the pipe; true when the worker has ended. */
+/* In confine.c: from here on the process can open nothing, reach no other process and no network. What the kernel cannot
+ * forbid it leaves. */
+void confine_calls(void);
+
+bool worker_open(struct worker *worker, const struct worker_limits *limits);
+/* Ask it; false: it does not take the question. Memory of the answer is of the arena. */
+bool worker_ask(struct worker *worker, struct arena *arena, size_t route, const struct request *request, size_t threads);
+/* Read what is there; true when the answer is whole, or the worker has ended. */
 bool worker_read(struct worker *worker);
-/* Kill the worker if it still runs (`late`: its time is up), and return its answer or an error. */
-enum outcome worker_end(struct worker *worker, const struct worker_limits *limits, bool late,
-                        struct text *json);
+/* Its answer, or an error; `late`: its time is up. It is killed, unless it has answered and `stays`. */
+enum outcome worker_end(struct worker *worker, const struct worker_limits *limits, bool late, bool stays, struct text *json);
+double worker_seconds(const struct worker *worker);      /* processor time that it has used, s */
+void worker_close(struct worker *worker);
 
 #endif

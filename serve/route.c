@@ -60,19 +60,3 @@ bool route_unknown(const char *path, struct error *error)
     return error_suggest(error, "%s%s%s%s lists all paths", near ? "did you mean " : "",
                          near ? near : "", near ? "? " : "", route_path(ROUTE_OPENAPI));
 }
-
-/* A page of a stranger's site may have its own name lead to this machine (DNS rebinding); the
- * browser then sends that name. */
-bool route_own_host(const char *host, const char *address)
-{
-    const char *const names[] = { "localhost", "127.0.0.1", "[::1]", address };
-    const char *scheme = strstr(host, "://");
-    if (scheme)
-        host = scheme + 3;
-    size_t size = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == size && !strncasecmp(names[i], host, size) &&
-            (!host[size] || host[size] == ':'))
-            return true;
-    return false;
-}

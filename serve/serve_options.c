@@ -4,11 +4,10 @@
 
 #include <unistd.h>
 
-void serve_read(const struct command *command, struct serve_options *to)
+bool serve_read(struct arena *arena, const struct command *command, struct serve_options *to, struct error *error)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     *to = (struct serve_options){
-        .address = command_given(command, "bind") ? command_text(command, "bind") : "127.0.0.1",
         .port = (unsigned)command_number(command, "port"),
         .seconds = command_number(command, "time-limit"),
         .memory = command_count(command, "memory-limit"),
@@ -16,13 +15,12 @@ void serve_read(const struct command *command, struct serve_options *to)
         .at_once = cores > 1 ? (size_t)cores : 1, .page = embedded_page };
     command_take_count(command, "at-once", &to->at_once);
     to->waiting = command_count(command, "max-waiting") * to->at_once;
+    return access_read(arena, command, &to->access, error);
 }
 
 static const struct option serve_list[] = {
     { "port", "N", OPTION_COUNT, .low = 0, .high = 65535, .fallback = "8080",
       .help = "port to listen on; 0: any free port" },
-    { "bind", "ADDRESS", OPTION_TEXT, .otherwise = "127.0.0.1, local only",
-      .help = "address to bind; 0.0.0.0 or :: for all interfaces" },
     { "time-limit", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 86400,
       .fallback = "30s", .help = "time limit of a request, and of receiving it" },
     { "memory-limit", "SIZE", OPTION_QUANTITY, .unit = "B", .low = 64e6, .high = 1e12,
@@ -38,5 +36,5 @@ static const struct option_group serve_group = { "Server", serve_list };
 
 const struct verb verb_serve = {
     "serve", "", "Serve the page and every command as JSON over HTTP.",
-    { "chalkline serve --port 8080", "chalkline serve --bind 0.0.0.0 --time-limit 5s" },
-    { &serve_group, &output_options }, .ask = NULL };
+    { "chalkline serve --port 8080", "chalkline serve --bind 0.0.0.0 --token-file token" },
+    { &serve_group, &access_options, &output_options }, .ask = NULL };

@@ -58,7 +58,7 @@ bool page_html(struct arena *arena, struct text *html, struct error *error);
 /* ---- the server ---------------------------------------------------------------------------- */
 
 struct serve_options {
-    const char *address;            /* "127.0.0.1" */
+    struct access access;
     unsigned port;                  /* 0: any free port */
     double seconds;                 /* s: time limit of a question, and of receiving a request */
     size_t memory, body;            /* bytes: memory limit of a question, largest request body */
@@ -67,7 +67,7 @@ struct serve_options {
 };
 
 extern const struct verb verb_serve;
-void serve_read(const struct command *command, struct serve_options *terms);
+bool serve_read(struct arena *arena, const struct command *command, struct serve_options *terms, struct error *error);
 /* Serve until SIGINT or SIGTERM; `ready` gets the URL. False: the address cannot be used. */
 bool serve(const struct serve_options *terms, void (*ready)(const char *url),
            struct error *error);

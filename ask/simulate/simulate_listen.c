@@ -7,8 +7,6 @@ static const char *const clocks[] = { "wall", "virtual", NULL };
 static const struct option list[] = {
     { "listen", "PORT", OPTION_COUNT, .low = 0, .high = 65535,
       .help = "answer the OpenAI API in real time; 0: any free port" },
-    { "bind", "ADDRESS", OPTION_TEXT, .otherwise = "127.0.0.1, local only",
-      .help = "address to bind; 0.0.0.0 or :: for all interfaces" },
     { "served-name", "NAME", OPTION_TEXT, .otherwise = "--model, or sim",
       .help = "name of the model in the API" },
     { "jitter", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1, .fallback = "0",
@@ -40,6 +38,11 @@ bool simulate_listens_not(const struct command *command, struct error *error)
                 error_set(error, "--listen: only the command line answers requests");
             else
                 error_set(error, "--%s without --listen", option->name);
+            return error_expected(error, "chalkline simulate ... --listen PORT, in a terminal");
+        }
+    for (const struct option *option = access_options.options; option->name; option++)
+        if (command_given(command, option->name)) {
+            error_set(error, "--%s without --listen", option->name);
             return error_expected(error, "chalkline simulate ... --listen PORT, in a terminal");
         }
     for (const struct option *option = more; option->name && !simulate_attach; option++)

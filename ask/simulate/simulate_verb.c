@@ -172,7 +172,7 @@ const struct verb verb_simulate = {
       "--on h100-sxm --gpus 1",
       "chalkline simulate trace.csv --model qwen3-32b --on h200-sxm --gpus 2 --ttft 2s --min-gpus" },
     { &simulate_server_options, &layout_options, &kv_options, &pool_options, &arrival_options, &load_options, &search_options, &file_options,
-      &listen_options, &metrics_options,
+      &listen_options, &access_options, &metrics_options,
       &model_options, &machine_options, &weight_options, &cache_options, &engine_options, &calibration_options,
       &assume_options, &price_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
     ANSWERS(answer_simulate), .ask = ask_simulate, .divided = true,

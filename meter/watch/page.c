@@ -3,20 +3,21 @@
 #define _GNU_SOURCE
 #include "meter/watch/page.h"
 
-#include "base/listen.h"
+#include "base/clock.h"
+#include "base/door.h"
 
-#include <errno.h>
 #include <math.h>
-#include <microhttpd.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 struct page {
     struct arena *arena, text;      /* of the program; of what is on the page */
     struct buffer known, whole;     /* what was found last; with the state of the server */
     pthread_mutex_t lock;
-    struct MHD_Daemon *daemon;
+    struct door *door;
+    pthread_t thread;
+    atomic_bool ending;
 };
 
 /* ---- text ------------------------------------------------------------------------------------------ */
@@ -84,74 +85,77 @@ void page_put(struct page *page, const struct watch *watch, double at)
 
 /* ---- the listener ------------------------------------------------------------------------------------ */
 
-static enum MHD_Result reply(struct MHD_Connection *connection, unsigned status, const char *data, size_t size)
+static void reply(struct exchange *exchange, int status, struct text text)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)data, MHD_RESPMEM_MUST_COPY);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8");
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    const enum MHD_Result result = MHD_queue_response(connection, status, response);
-    MHD_destroy_response(response);
-    return result;
+    exchange_add_header(exchange, "Cache-Control", "no-store");
+    exchange_reply(exchange, status, "text/plain; version=0.0.4; charset=utf-8", text);
 }
 
-static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *path,
-                                  const char *method, const char *version, const char *data, size_t *size,
-                                  void **place)
+static void on_refused(struct exchange *exchange)
 {
-    struct page *page = context;
-    static int seen;
-    static const char where[] = "there are /metrics and /health\n";
-    (void)version, (void)data;
-    if (!*place || *size) {                             /* the whole request first */
-        *place = &seen;
-        *size = 0;
-        return MHD_YES;
-    }
-    if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-        return reply(connection, MHD_HTTP_METHOD_NOT_ALLOWED, where, strlen(where));
-    if (!strcmp(path, "/health"))
-        return reply(connection, MHD_HTTP_OK, "", 0);
-    if (strcmp(path, "/metrics"))
-        return reply(connection, MHD_HTTP_NOT_FOUND, where, strlen(where));
+    reply(exchange, exchange->refused,
+          text_of(arena_print(&exchange->arena, "%s; accepted: %s\n", exchange->what, exchange->hint)));
+}
+
+static void on_head(struct exchange *exchange)
+{
+    if (!exchange->got)
+        exchange_refuse(exchange, 405, "the page can be read only", "GET");
+    else if (strcmp(exchange->path, "/health") && strcmp(exchange->path, "/metrics"))
+        exchange_refuse(exchange, 404, "there is no such page", "/metrics, /health");
+}
+
+static void on_whole(struct exchange *exchange)
+{
+    struct page *page = door_context(exchange->door);
+    struct text text = { "", 0 };
     pthread_mutex_lock(&page->lock);
-    const enum MHD_Result result = reply(connection, MHD_HTTP_OK, page->whole.data ? page->whole.data : "",
-                                         page->whole.size);
+    if (!strcmp(exchange->path, "/metrics") && page->whole.size)
+        text = (struct text){ arena_copy(&exchange->arena, page->whole.data, page->whole.size), page->whole.size };
     pthread_mutex_unlock(&page->lock);
-    return result;
+    reply(exchange, 200, text);
+}
+
+static void *answer(void *context)
+{
+    static const double look = 0.25;                    /* s until the end is noticed */
+    struct page *page = context;
+    while (!atomic_load(&page->ending))
+        door_turn(page->door, clock_seconds(CLOCK_MONOTONIC) + look);
+    return NULL;
 }
 
 bool page_open(struct arena *arena, const struct command *command, struct page **opened,
                void (*ready)(const char *url), struct error *error)
 {
+    static const struct door_calls calls = { sizeof(struct exchange), on_head, on_whole, on_refused, NULL, NULL };
     struct page *page = arena_alloc(arena, sizeof *page);
-    const char *address = command_text(command, "bind");
-    int listener;
-    bool loopback;
+    struct access access;
+    if (!access_read(arena, command, &access, error))
+        return false;
+    const struct door_terms terms = {
+        .address = access.address, .token = access.token, .insecure = access.insecure, .option = "--listen", .body = 1 << 16, .patience = 30,
+        .port = (unsigned)command_count(command, "listen") };
     page->arena = arena;
+    if (!door_open(arena, &terms, &calls, page, &page->door, error))
+        return false;
     pthread_mutex_init(&page->lock, NULL);
     page_put(page, NULL, NAN);
-    if (!listen_open(address ? address : "127.0.0.1", (unsigned)command_count(command, "listen"), "--listen",
-                     &listener, error)) {
+    if (pthread_create(&page->thread, NULL, answer, page)) {
+        door_close(page->door);
         arena_free(&page->text);
-        return false;
-    }
-    const char *url = listen_url(arena, listener, &loopback);
-    page->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, on_request, page,
-                                    MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_TIMEOUT, 30u,
-                                    MHD_OPTION_END);
-    if (!page->daemon) {
-        close(listener);
-        arena_free(&page->text);
-        return error_set(error, "libmicrohttpd does not start: %s", strerror(errno));
+        return error_set(error, "no thread could be started for --listen");
     }
     *opened = page;
-    ready(arena_print(arena, "%smetrics", url));
+    ready(arena_print(arena, "%smetrics", door_url(page->door)));
     return true;
 }
 
 void page_close(struct page *page)
 {
-    MHD_stop_daemon(page->daemon);
+    atomic_store(&page->ending, true);
+    pthread_join(page->thread, NULL);
+    door_close(page->door);
     pthread_mutex_destroy(&page->lock);
     arena_free(&page->text);
 }

@@ -29,7 +29,6 @@ static const struct option list[] = {
       .help = "keep every reading in a file that `watch` reads again" },
     { "listen", "PORT", OPTION_COUNT, .low = 0, .high = 65535, .otherwise = "nobody is answered",
       .help = "serve the findings as metrics; 0: any free port" },
-    { "bind", "ADDRESS", OPTION_TEXT, .otherwise = "127.0.0.1", .help = "the address at which --listen listens" },
     { "patience", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 3600, .fallback = "10s",
       .help = "longest wait for an answer" },
     { 0 } };
@@ -45,7 +44,7 @@ const struct verb verb_watch = {
     { "chalkline watch http://127.0.0.1:8000/metrics --once",
       "chalkline watch http://127.0.0.1:8000 --model llama-3.1-8b --on h100-sxm --gpus 1",
       "chalkline watch http://prometheus:9090 --job vllm --on h100-sxm --listen 9464" },
-    { &watch_options, &model_options, &machine_options, &chip_options, &layout_options, &rank_options,
+    { &watch_options, &access_options, &model_options, &machine_options, &chip_options, &layout_options, &rank_options,
       &budget_options, &arrival_options, &weight_options, &cache_options, &engine_options, &calibration_options, &assume_options, &row_options,
       &output_options },
     .ask = ask_watch, .documented = true, .own_on = true, .instead = instead };

@@ -16,39 +16,27 @@
 #include "serve/live/endpoint.h"
 #include "ask/simulate/simulate.h"
 #include "base/clock.h"
+#include "base/door.h"
 #include "rows/random.h"
-#include "base/listen.h"
 
-#include <errno.h>
 #include <math.h>
-#include <microhttpd.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-enum { CONNECTIONS_MOST = 4000, BODY_MOST = 64 << 20, RUN_MOST = 1 << 20 };
+enum { BODY_MOST = 16 << 20, RUN_MOST = 1 << 20 };
 
 struct endpoint;
 
 /* A request, from its first header to the end of its answer. */
 struct stream {
-    struct arena arena;             /* it holds this struct too */
-    struct endpoint *endpoint;
-    struct MHD_Connection *connection;
-    struct buffer body, out;        /* received; to be sent, from `sent` on */
+    struct exchange exchange;
+    struct buffer out;              /* to be sent, from `sent` on */
     size_t sent;
     struct asked_for asked;
     struct answered answer;
     uint32_t id, restarts;          /* of the run; counted so far */
-    bool in_run, whole, suspended, answers;     /* whole: all of the request is here; answers: queued */
+    bool in_run;
     double arrived, first, last;    /* simulated times of arrival, of the first and the latest token, s */
 };
 
@@ -81,10 +69,13 @@ struct endpoint {
     struct replica_counts *counts;
     size_t replicas;
     double unix_began;
-    struct MHD_Daemon *daemon;
-    int listener, signals;
-    bool ending, hurried, again;
+    struct door *door;
 };
+
+static struct endpoint *endpoint_of(const struct stream *stream)
+{
+    return door_context(stream->exchange.door);
+}
 
 static double now_of(const struct endpoint *endpoint)
 {
@@ -94,41 +85,19 @@ static double now_of(const struct endpoint *endpoint)
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
-static void wake(struct stream *stream)
+static const char json_type[] = "application/json", metrics_type[] = "text/plain; version=0.0.4; charset=utf-8";
+
+static void reply(struct stream *stream, int status, const char *type, const struct buffer *text)
 {
-    if (!stream->suspended)
-        return;
-    stream->suspended = false;
-    MHD_resume_connection(stream->connection);
-    stream->endpoint->again = true;
+    exchange_add_header(&stream->exchange, "Cache-Control", "no-store");
+    exchange_reply(&stream->exchange, status, type, (struct text){ text->data, text->size });
 }
 
-static struct MHD_Response *response_of(const struct buffer *text, const char *type)
+static void add_time(struct stream *stream)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        text->size, text->data ? text->data : "", MHD_RESPMEM_MUST_COPY);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    return response;
-}
-
-static void add_time(struct MHD_Response *response, const struct stream *stream)
-{
-    char text[40];
-    if (!stream->endpoint->shows_time)
-        return;
-    snprintf(text, sizeof text, "%.9f", stream->arrived);
-    MHD_add_response_header(response, "X-Simulated-Arrival", text);
-}
-
-static enum MHD_Result reply(struct stream *stream, int status, struct MHD_Response *response)
-{
-    stream->answers = true;
-    if (status == MHD_HTTP_TOO_MANY_REQUESTS || status == MHD_HTTP_SERVICE_UNAVAILABLE)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
-    enum MHD_Result result = MHD_queue_response(stream->connection, (unsigned)status, response);
-    MHD_destroy_response(response);
-    return result;
+    if (endpoint_of(stream)->shows_time)
+        exchange_add_header(&stream->exchange, "X-Simulated-Arrival",
+                            arena_print(&stream->exchange.arena, "%.9f", stream->arrived));
 }
 
 static void count_end(struct replica_counts *counts, const struct stream *stream)
@@ -186,13 +155,12 @@ static void told(void *context, uint32_t id, size_t replica, uint32_t tokens, ui
         stream->in_run = false;
         if (!stream->asked.stream) {
             openai_whole(&stream->out, &stream->asked, &stream->answer);
-            struct MHD_Response *response = response_of(&stream->out, "application/json");
-            add_time(response, stream);
-            reply(stream, MHD_HTTP_OK, response);
+            add_time(stream);
+            reply(stream, 200, json_type, &stream->out);
         }
     }
-    if (stream->asked.stream || !stream->in_run)
-        wake(stream);
+    if (stream->asked.stream)
+        exchange_go_on(&stream->exchange);
 }
 
 static void ran(void *context, size_t replica, double from, double seconds, uint64_t steps,
@@ -252,11 +220,11 @@ static void advance(struct endpoint *endpoint, double now)
 
 /* ---- requests --------------------------------------------------------------------------------- */
 
-static enum MHD_Result send_refusal(struct stream *stream, const struct endpoint_refusal *refusal)
+static void send_refusal(struct stream *stream, const struct endpoint_refusal *refusal)
 {
-    struct buffer text = { .arena = &stream->arena };
+    struct buffer text = { .arena = &stream->exchange.arena };
     openai_refusal(&text, refusal);
-    return reply(stream, refusal->status, response_of(&text, "application/json"));
+    reply(stream, refusal->status, json_type, &text);
 }
 
 static bool is_full(const struct endpoint *endpoint)
@@ -269,7 +237,7 @@ static bool is_full(const struct endpoint *endpoint)
 
 static bool ask_run(struct stream *stream, struct endpoint_refusal *refusal)
 {
-    struct endpoint *endpoint = stream->endpoint;
+    struct endpoint *endpoint = endpoint_of(stream);
     const struct trace *trace = &endpoint->simulate.trace;
     struct error error;
     const double now = now_of(endpoint);
@@ -286,7 +254,7 @@ static bool ask_run(struct stream *stream, struct endpoint_refusal *refusal)
         return refuse(refusal, 400, "BadRequestError", "%.300s", error.what);
     if (is_full(endpoint))
         return refuse(refusal, 429, "TooManyRequestsError", "the queue is full");
-    if (endpoint->ending)
+    if (door_signals(endpoint->door))
         return refuse(refusal, 503, "ServiceUnavailableError", "the server is ending");
     stream->arrived = stream->last = now;
     if (!live_ask(endpoint->run, now - endpoint->run_began + sim_before(&endpoint->simulate.options, stream->asked.prompt),
@@ -299,61 +267,58 @@ static bool ask_run(struct stream *stream, struct endpoint_refusal *refusal)
     return true;
 }
 
-static ssize_t read_more(void *context, uint64_t position, char *to, size_t room)
+static ssize_t read_more(struct exchange *exchange, char *to, size_t room)
 {
-    struct stream *stream = context;
+    struct stream *stream = (struct stream *)exchange;
     size_t size = stream->out.size - stream->sent;
-    (void)position;
-    if (size) {
-        size = size < room ? size : room;
-        memcpy(to, stream->out.data + stream->sent, size);
-        stream->sent += size;
-        if (stream->sent == stream->out.size)
-            stream->sent = stream->out.size = 0;
-        return (ssize_t)size;
-    }
-    if (!stream->in_run)
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    stream->suspended = true;
-    MHD_suspend_connection(stream->connection);
-    return 0;
+    if (!size)
+        return stream->in_run ? 0 : -1;
+    size = size < room ? size : room;
+    memcpy(to, stream->out.data + stream->sent, size);
+    stream->sent += size;
+    if (stream->sent == stream->out.size)
+        stream->sent = stream->out.size = 0;
+    return (ssize_t)size;
 }
 
-static enum MHD_Result on_question(struct stream *stream, bool chat)
+static struct text body_of(const struct stream *stream)
 {
-    enum { PIECE = 1 << 14 };
+    const struct buffer *body = &stream->exchange.body;
+    return (struct text){ body->data ? body->data : "", body->size };
+}
+
+static void on_question(struct stream *stream, bool chat)
+{
     struct endpoint_refusal refusal = { 0 };
-    const struct text body = { stream->body.data ? stream->body.data : "", stream->body.size };
-    if (!openai_read(&stream->arena, chat, stream->endpoint->model, live_block(stream->endpoint->run), body,
+    const struct endpoint *endpoint = endpoint_of(stream);
+    stream->out.arena = &stream->exchange.arena;
+    if (!openai_read(&stream->exchange.arena, chat, endpoint->model, live_block(endpoint->run), body_of(stream),
                      &stream->asked, &refusal) ||
-        !ask_run(stream, &refusal))
-        return send_refusal(stream, &refusal);
-    if (!stream->asked.stream) {
-        stream->suspended = true;
-        MHD_suspend_connection(stream->connection);
-        return MHD_YES;
+        !ask_run(stream, &refusal)) {
+        send_refusal(stream, &refusal);
+    } else if (!stream->asked.stream) {
+        exchange_wait(&stream->exchange);
+    } else {
+        exchange_add_header(&stream->exchange, "Cache-Control", "no-store");
+        add_time(stream);
+        exchange_stream(&stream->exchange, "text/event-stream; charset=utf-8", read_more);
     }
-    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE, read_more,
-                                                                      stream, NULL);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream; charset=utf-8");
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    add_time(response, stream);
-    return reply(stream, MHD_HTTP_OK, response);
 }
 
-static enum MHD_Result on_tokenize(struct stream *stream)
+static void on_tokenize(struct stream *stream)
 {
     struct endpoint_refusal refusal = { 0 };
-    struct buffer text = { .arena = &stream->arena };
+    struct buffer text = { .arena = &stream->exchange.arena };
     uint32_t tokens;
-    if (!openai_tokens(&stream->arena, (struct text){ stream->body.data ? stream->body.data : "",
-                                                      stream->body.size }, &tokens, &refusal))
-        return send_refusal(stream, &refusal);
+    if (!openai_tokens(&stream->exchange.arena, body_of(stream), &tokens, &refusal)) {
+        send_refusal(stream, &refusal);
+        return;
+    }
     buffer_print(&text, "{\"count\":%u,\"tokens\":[", tokens);
     for (uint32_t i = 0; i < tokens; i++)
         buffer_print(&text, i ? ",1" : "1");
     buffer_print(&text, "],\"token_strs\":null}\n");
-    return reply(stream, MHD_HTTP_OK, response_of(&text, "application/json"));
+    reply(stream, 200, json_type, &text);
 }
 
 /* Longest request, where memory bounds it. */
@@ -365,126 +330,91 @@ static size_t length_most(const struct endpoint *endpoint)
     return (server->blocks - (server->scheduler->spare ? server->scheduler->spare(server) : 0)) * server->block;
 }
 
-static enum MHD_Result on_metrics(struct stream *stream)
+static void on_metrics(struct stream *stream)
 {
-    struct endpoint *endpoint = stream->endpoint;
-    struct buffer text = { .arena = &stream->arena };
-    struct live_replica *now = arena_array(&stream->arena, endpoint->replicas, sizeof *now);
+    struct endpoint *endpoint = endpoint_of(stream);
+    struct arena *arena = &stream->exchange.arena;
+    struct buffer text = { .arena = arena };
+    struct live_replica *now = arena_array(arena, endpoint->replicas, sizeof *now);
     advance(endpoint, now_of(endpoint));
     for (size_t i = 0; i < endpoint->replicas; i++)
         now[i] = live_replica(endpoint->run, i);
     counts_print(&text, endpoint->quoted, &endpoint->options.server, endpoint->counts, now,
                  endpoint->replicas, endpoint->unix_began);
-    return reply(stream, MHD_HTTP_OK, response_of(&text, "text/plain; version=0.0.4; charset=utf-8"));
+    reply(stream, 200, metrics_type, &text);
 }
 
 /* How many requests there will be in flight; the answer has the simulated time. */
-static enum MHD_Result on_clock(struct stream *stream)
+static void on_clock(struct stream *stream)
 {
-    struct endpoint *endpoint = stream->endpoint;
-    struct buffer text = { .arena = &stream->arena };
-    const char *clients = MHD_lookup_connection_value(stream->connection, MHD_GET_ARGUMENT_KIND, "clients");
+    struct endpoint *endpoint = endpoint_of(stream);
+    struct buffer text = { .arena = &stream->exchange.arena };
+    const char *clients = exchange_argument(&stream->exchange, "clients");
     struct endpoint_refusal refusal = { 0 };
     if (clients && (*clients < '0' || *clients > '9' || strlen(clients) > 6)) {
         refuse(&refusal, 400, "BadRequestError", "clients must be a whole number");
-        return send_refusal(stream, &refusal);
+        send_refusal(stream, &refusal);
+        return;
     }
     if (clients)
         endpoint->clients = strtoul(clients, NULL, 10);
-    endpoint->again = true;
+    door_hurry(endpoint->door);
     buffer_print(&text, "{\"virtual\":%s,\"clients\":%zu,\"simulated_time\":%.9f}\n",
                  endpoint->is_virtual ? "true" : "false", endpoint->clients, now_of(endpoint));
-    return reply(stream, MHD_HTTP_OK, response_of(&text, "application/json"));
+    reply(stream, 200, json_type, &text);
 }
 
-static enum MHD_Result on_whole(struct stream *stream, const char *path, const char *method)
+static void on_whole(struct exchange *exchange)
 {
-    struct endpoint *endpoint = stream->endpoint;
-    struct buffer text = { .arena = &stream->arena };
+    struct stream *stream = (struct stream *)exchange;
+    const struct endpoint *endpoint = endpoint_of(stream);
+    struct buffer text = { .arena = &exchange->arena };
     struct endpoint_refusal refusal = { 0 };
-    const bool posted = !strcmp(method, MHD_HTTP_METHOD_POST);
-    const bool got = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD);
-    if (stream->body.size > BODY_MOST)
-        refuse(&refusal, 413, "BadRequestError", "the request is larger than %d bytes", BODY_MOST);
-    else if (posted && !strcmp(path, "/v1/completions"))
-        return on_question(stream, false);
-    else if (posted && !strcmp(path, "/v1/chat/completions"))
-        return on_question(stream, true);
-    else if (posted && !strcmp(path, "/tokenize"))
-        return on_tokenize(stream);
+    const char *path = exchange->path;
+    if (exchange->posted && !strcmp(path, "/v1/completions"))
+        on_question(stream, false);
+    else if (exchange->posted && !strcmp(path, "/v1/chat/completions"))
+        on_question(stream, true);
+    else if (exchange->posted && !strcmp(path, "/tokenize"))
+        on_tokenize(stream);
     else if (!strcmp(path, "/clock"))
-        return on_clock(stream);
-    else if (got && !strcmp(path, "/metrics"))
-        return on_metrics(stream);
-    else if (got && (!strcmp(path, "/health") || !strcmp(path, "/ping")))
-        return reply(stream, MHD_HTTP_OK, response_of(&text, "text/plain"));
-    else if (got && !strcmp(path, "/version")) {
+        on_clock(stream);
+    else if (exchange->got && !strcmp(path, "/metrics"))
+        on_metrics(stream);
+    else if (exchange->got && (!strcmp(path, "/health") || !strcmp(path, "/ping")))
+        reply(stream, 200, "text/plain", &text);
+    else if (exchange->got && !strcmp(path, "/version")) {
         buffer_print(&text, "{\"version\":\"chalkline %s\"}\n", CHALKLINE_VERSION);
-        return reply(stream, MHD_HTTP_OK, response_of(&text, "application/json"));
-    } else if (got && !strcmp(path, "/v1/models")) {
+        reply(stream, 200, json_type, &text);
+    } else if (exchange->got && !strcmp(path, "/v1/models")) {
         openai_models(&text, endpoint->model, (long)endpoint->unix_began, length_most(endpoint));
-        return reply(stream, MHD_HTTP_OK, response_of(&text, "application/json"));
-    } else
+        reply(stream, 200, json_type, &text);
+    } else {
         refuse(&refusal, 404, "NotFoundError", "%s %.100s: there are /v1/models, /v1/completions, "
-               "/v1/chat/completions, /tokenize, /metrics, /health, /version", method, path);
-    return send_refusal(stream, &refusal);
+               "/v1/chat/completions, /tokenize, /metrics, /health, /version", exchange->method, path);
+        send_refusal(stream, &refusal);
+    }
 }
 
-static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *path,
-                                  const char *method, const char *version, const char *data, size_t *size,
-                                  void **place)
+static void on_refused(struct exchange *exchange)
 {
-    struct stream *stream = *place;
-    (void)version;
-    if (!stream) {
-        struct arena arena = { 0 };
-        *place = stream = arena_alloc(&arena, sizeof *stream);
-        stream->arena = arena;
-        stream->body.arena = stream->out.arena = &stream->arena;
-        stream->endpoint = context;
-        stream->connection = connection;
-        return MHD_YES;
-    }
-    if (*size) {
-        if (stream->body.size <= BODY_MOST)
-            buffer_add(&stream->body, data, *size);
-        *size = 0;
-        return MHD_YES;
-    }
-    if (stream->whole)                              /* resumed: its answer is queued */
-        return MHD_YES;
-    stream->whole = true;
-    return on_whole(stream, path, method);
+    struct endpoint_refusal refusal = { 0 };
+    refuse(&refusal, exchange->refused, exchange->refused == 503 ? "ServiceUnavailableError" : "BadRequestError",
+           "%s; accepted: %s", exchange->what, exchange->hint);
+    send_refusal((struct stream *)exchange, &refusal);
 }
 
 /* The answer was sent, or the client has gone. */
-static void on_end(void *context, struct MHD_Connection *connection, void **place,
-                   enum MHD_RequestTerminationCode code)
+static void on_end(struct exchange *exchange)
 {
-    struct endpoint *endpoint = context;
-    struct stream *stream = *place;
-    (void)connection, (void)code;
-    if (!stream)
+    const struct stream *stream = (struct stream *)exchange;
+    struct endpoint *endpoint = endpoint_of(stream);
+    if (!stream->in_run)
         return;
-    if (stream->in_run) {
-        const size_t replica = live_where(endpoint->run, stream->id);
-        endpoint->streams[stream->id] = NULL;
-        live_take_back(endpoint->run, stream->id, now_of(endpoint) - endpoint->run_began);
-        endpoint->counts[replica].finished[FINISH_ABORT]++;
-    }
-    struct arena arena = stream->arena;
-    arena_free(&arena);
-}
-
-/* Each token leaves at once. */
-static void on_connection(void *context, struct MHD_Connection *connection, void **place,
-                          enum MHD_ConnectionNotificationCode code)
-{
-    int yes = 1;
-    (void)context, (void)place;
-    if (code == MHD_CONNECTION_NOTIFY_STARTED)
-        setsockopt(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
-                   IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    const size_t replica = live_where(endpoint->run, stream->id);
+    endpoint->streams[stream->id] = NULL;
+    live_take_back(endpoint->run, stream->id, now_of(endpoint) - endpoint->run_began);
+    endpoint->counts[replica].finished[FINISH_ABORT]++;
 }
 
 /* ---- the loop --------------------------------------------------------------------------------- */
@@ -496,83 +426,21 @@ static bool goes_on(const struct endpoint *endpoint)
     return endpoint->is_virtual && open && open >= endpoint->clients;
 }
 
-/* Seconds of the clock until something is due. */
-static double seconds_left(const struct endpoint *endpoint)
+/* The moment of the clock at which something of the run is due. */
+static double due(const struct endpoint *endpoint)
 {
-    MHD_UNSIGNED_LONG_LONG wanted;
-    double left = 3600;
-    if (endpoint->again || goes_on(endpoint))
-        return 0;
-    if (MHD_get_timeout(endpoint->daemon, &wanted) == MHD_YES)
-        left = fmin(left, 1e-3 * (double)wanted);
-    if (!endpoint->is_virtual)
-        left = fmin(left, (live_next(endpoint->run) + endpoint->run_began - now_of(endpoint)) / endpoint->faster);
-    return fmax(left, 0);
-}
-
-static void take_signal(struct endpoint *endpoint)
-{
-    struct signalfd_siginfo signal;
-    if (read(endpoint->signals, &signal, sizeof signal) != sizeof signal)
-        return;
-    endpoint->hurried = endpoint->ending;
-    endpoint->ending = true;
-    if (endpoint->listener >= 0)
-        close(MHD_quiesce_daemon(endpoint->daemon));
-    endpoint->listener = -1;
+    const double now = clock_seconds(CLOCK_MONOTONIC);
+    if (endpoint->is_virtual)
+        return goes_on(endpoint) ? now : INFINITY;
+    return now + (live_next(endpoint->run) + endpoint->run_began - now_of(endpoint)) / endpoint->faster;
 }
 
 static void turn(struct endpoint *endpoint)
 {
-    struct pollfd fds[2] = {
-        { .fd = endpoint->signals, .events = POLLIN },
-        { .fd = MHD_get_daemon_info(endpoint->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, .events = POLLIN } };
-    const double left = seconds_left(endpoint);
-    const struct timespec wait = { (time_t)left, (long)(1e9 * (left - floor(left))) };
-    if (ppoll(fds, 2, &wait, NULL) < 0 && errno != EINTR)
-        return;
-    if (fds[0].revents)
-        take_signal(endpoint);
-    endpoint->again = false;
+    door_turn(endpoint->door, due(endpoint));
     if (goes_on(endpoint))
         endpoint->time = fmax(endpoint->time, live_next(endpoint->run) + endpoint->run_began);
     advance(endpoint, now_of(endpoint));
-    MHD_run(endpoint->daemon);
-}
-
-static bool open_daemon(struct endpoint *endpoint, struct error *error)
-{
-    struct rlimit files;
-    if (!getrlimit(RLIMIT_NOFILE, &files)) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-    endpoint->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, endpoint,
-        MHD_OPTION_LISTEN_SOCKET, endpoint->listener,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST,
-        MHD_OPTION_NOTIFY_COMPLETED, on_end, endpoint,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, endpoint, MHD_OPTION_END);
-    return endpoint->daemon || error_set(error, "libmicrohttpd does not start: %s", strerror(errno));
-}
-
-static void serve_until_signal(struct endpoint *endpoint, void (*ready)(const char *url))
-{
-    sigset_t ends, before;
-    bool loopback;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ends, &before);
-    signal(SIGPIPE, SIG_IGN);
-    endpoint->signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-    ready(listen_url(endpoint->arena, endpoint->listener, &loopback));
-    while (!endpoint->ending || (live_open_requests(endpoint->run) && !endpoint->hurried))
-        turn(endpoint);
-    MHD_run(endpoint->daemon);
-    MHD_stop_daemon(endpoint->daemon);
-    close(endpoint->signals);
-    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ---- the command ------------------------------------------------------------------------------ */
@@ -638,7 +506,13 @@ static bool read_endpoint(struct endpoint *endpoint, struct arena *arena, const 
 static bool serve_runs(struct endpoint *endpoint, struct arena *arena, const struct command *command,
                        void (*ready)(const char *url), struct error *error)
 {
-    const char *address = command_text(command, "bind");
+    static const struct door_calls calls = { sizeof(struct stream), NULL, on_whole, on_refused, on_end, exchange_go_on };
+    struct access access;
+    if (!access_read(arena, command, &access, error))
+        return false;
+    const struct door_terms terms = {
+        .address = access.address, .token = access.token, .insecure = access.insecure, .option = "--listen", .body = BODY_MOST, .patience = 30,
+        .port = (unsigned)command_count(command, "listen"), .heeds_signals = true };
     endpoint->streams = arena_array(arena, RUN_MOST, sizeof *endpoint->streams);
     endpoint->clock_began = clock_seconds(CLOCK_MONOTONIC);
     endpoint->unix_began = clock_seconds(CLOCK_REALTIME);
@@ -647,15 +521,14 @@ static bool serve_runs(struct endpoint *endpoint, struct arena *arena, const str
         return false;
     endpoint->replicas = live_replicas(endpoint->run);
     endpoint->counts = arena_array(arena, endpoint->replicas, sizeof *endpoint->counts);
-    if (!listen_open(address ? address : "127.0.0.1", (unsigned)command_count(command, "listen"), "--listen",
-                     &endpoint->listener, error))
+    if (!door_open(arena, &terms, &calls, endpoint, &endpoint->door, error))
         return false;
-    const bool good = open_daemon(endpoint, error);
-    if (good)
-        serve_until_signal(endpoint, ready);
-    else
-        close(endpoint->listener);
-    return good;
+    ready(door_url(endpoint->door));
+    while (!door_signals(endpoint->door) ||
+           (live_open_requests(endpoint->run) && door_signals(endpoint->door) < 2))
+        turn(endpoint);
+    door_close(endpoint->door);
+    return true;
 }
 
 bool live_serve(struct arena *arena, const struct command *command, void (*ready)(const char *url),
