@@ -49,15 +49,19 @@ void statements_read(struct arena *arena, struct lecture *lecture)
 
 const struct statement *statement_of_row(struct arena *arena, const char *row, bool deck)
 {
-    struct lecture lecture;
-    const struct statement *found = NULL;
-    statements_read(arena, &lecture);
-    for (size_t i = 0; i < lecture.count; i++) {
-        const struct statement *one = &lecture.at[i];
-        const bool named = *one->deck && one->deck[strcspn(one->deck, "=;")] != '=';
-        if (!strcmp(deck ? one->asks : one->question.figure, row) && (!deck || named) &&
-            (!found || (one->brief && !found->brief)))
-            found = one;
+    const struct csv *csv = csv_built_in("data/lecture.csv");
+    const int column = csv_column(csv, deck ? "asks" : "figure");
+    struct statement *found = NULL;
+    for (size_t i = 0; i < csv->rows; i++) {
+        struct statement one;
+        if (strcmp(csv_cell(csv, i, column), row))
+            continue;
+        read_one(arena, csv, i, &one);
+        const bool named = *one.deck && one.deck[strcspn(one.deck, "=;")] != '=';
+        if ((deck && !named) || (found && (!one.brief || found->brief)))
+            continue;
+        found = arena_alloc(arena, sizeof *found);
+        *found = one;
     }
     return found;
 }
