@@ -274,22 +274,22 @@ static void read_head(struct exchange *exchange)
     check_head(exchange);
     check_origin(exchange);
     check_token(exchange);
-    if (exchange->door->calls.head)
-        exchange->door->calls.head(exchange);
     if (length)
         check_size(exchange, strtoull(length, NULL, 10));
+    if (exchange->door->calls.head)
+        exchange->door->calls.head(exchange);
 }
 
 /* A body that is refused is read on, so that its client hears why. */
 static void read_body(struct exchange *exchange, const char *data, size_t size)
 {
+    exchange->client->until = fmin(exchange->began + exchange->door->terms.patience,
+                                   clock_seconds(CLOCK_MONOTONIC) + stall_seconds);
     check_size(exchange, exchange->body.size + size);
     if (exchange->refused)
         return;
     buffer_add(&exchange->body, data, size);
     exchange->door->held += size;
-    exchange->client->until = fmin(exchange->began + exchange->door->terms.patience,
-                                   clock_seconds(CLOCK_MONOTONIC) + stall_seconds);
 }
 
 static bool is_too_large(const struct exchange *exchange)

@@ -482,6 +482,36 @@ static void listens_again(void **state)
     arena_free(&arena);
 }
 
+/* Behind plans that take seconds each, a short question is answered first; and again the same, from memory. */
+static void short_ones_first(void **state)
+{
+    (void)state;
+    enum { PLANS = 8 };
+    struct arena arena = { 0 };
+    struct running server = serve_with(&arena, "--at-once 1 --time-limit 5min");
+    int plans[PLANS];
+    size_t answered = 0;
+    for (size_t i = 0; i < PLANS; i++) {
+        const char *text = post_text(&arena, "/v1/plan", arena_print(&arena, "{\"model\": \"deepseek-v3\", \"on\": "
+                                     "\"gb200-nvl72\", \"gpus\": 576, \"isl\": %zu}", 1000 + i));
+        plans[i] = dial(server.port);
+        tell(plans[i], text, strlen(text));
+    }
+    const struct reply first = get(&arena, server.port, "/v1/eval?words=6*7", "");
+    const struct reply second = get(&arena, server.port, "/v1/eval?words=6*7", "");
+    for (size_t i = 0; i < PLANS; i++) {
+        struct pollfd there = { .fd = plans[i], .events = POLLIN };
+        answered += poll(&there, 1, 0) > 0;
+        close(plans[i]);
+    }
+    assert_int_equal(first.status, 200);
+    assert_string_equal(first.body.data, second.body.data);
+    if (answered > PLANS / 2)
+        fail_msg("%zu of %d plans were answered before", answered, PLANS);
+    end(server, SIGTERM);
+    arena_free(&arena);
+}
+
 /* A client that goes takes its question with it; a server that is told to end lets one finish,
  * and told again does not. */
 static void clients_go(void **state)
@@ -825,7 +855,7 @@ static struct running serve_page(const struct embedded *page)
     assert_int_equal(pipe(ends), 0);
     pid_t process = fork();
     if (!process) {
-        struct serve_options terms = { .address = "127.0.0.1", .seconds = 10, .memory = 1 << 30,
+        struct serve_options terms = { .access = { .address = "127.0.0.1" }, .seconds = 10, .memory = 1 << 30,
                                        .body = 1 << 20, .at_once = 1, .waiting = 1, .page = page };
         struct error error;
         port_pipe = ends[1];
@@ -938,7 +968,7 @@ int main(void)
         cmocka_unit_test(bodies_end),
         cmocka_unit_test(many_at_once),
         cmocka_unit_test(listens_again),
-        cmocka_unit_test(clients_go),
+        cmocka_unit_test(clients_go), cmocka_unit_test(short_ones_first),
         cmocka_unit_test(numbers_agree),
     };
     atexit(end_left);
