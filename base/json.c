@@ -93,11 +93,10 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
                               &problem);
     if (!json && !*problem.text)
         arena_exhausted(arena);
-    if (!json) {
-        error_set(error, "%s:%d:%d: %s", file, problem.line, problem.column, problem.text);
-        return error_expected(error, "one JSON value, each name once in its object");
-    }
-    bool good = convert(arena, file, json, NULL, NULL, doc, 0, error);
+    const bool good = json && convert(arena, file, json, NULL, NULL, doc, 0, error);
     arena_let_go(held);
-    return good;
+    if (json)
+        return good;
+    error_set(error, "%s:%d:%d: %s", file, problem.line, problem.column, problem.text);
+    return error_expected(error, "one JSON value, each name once in its object");
 }

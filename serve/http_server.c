@@ -33,7 +33,7 @@ static const double quick_seconds = 0.1, least_seconds = 0.03, pause_seconds = 1
 
 enum stage { STAGE_COMING, STAGE_WAITING, STAGE_QUICK, STAGE_LONG, STAGE_STILL, STAGE_PAUSED, STAGE_SENT, STAGES };
 
-TAILQ_HEAD(queue, asked);
+TAILQ_HEAD(asked_queue, asked);
 
 /* A request from its first header to its response. */
 struct asked {
@@ -53,7 +53,7 @@ struct http_server {
     const struct serve_options *terms;
     struct door *door;
     double now;
-    struct queue queues[STAGES];    /* but of the first and the last */
+    struct asked_queue queues[STAGES];      /* but of the first and the last */
     size_t counts[STAGES];
     struct worker idle[AT_ONCE_MOST];       /* that wait for a question */
     size_t idle_count;
@@ -270,7 +270,7 @@ static size_t count_of(const struct http_server *server, enum stage stage, uint6
 static void asked_pause(struct asked *asked)
 {
     const double crowd = (double)server_of(asked)->counts[STAGE_PAUSED] / PAUSED_FEW;
-    const struct asked *last = TAILQ_LAST(&server_of(asked)->queues[STAGE_PAUSED], queue);
+    const struct asked *last = TAILQ_LAST(&server_of(asked)->queues[STAGE_PAUSED], asked_queue);
     const double until = clock_seconds(CLOCK_MONOTONIC) + pause_seconds * (1 + crowd);
     asked_enter(asked, STAGE_PAUSED, last ? fmax(until, last->until) : until);
 }
@@ -279,7 +279,7 @@ static void asked_pause(struct asked *asked)
 static bool make_room(struct http_server *server)
 {
     struct asked *asked;
-    TAILQ_FOREACH_REVERSE(asked, &server->queues[STAGE_WAITING], queue, beside)
+    TAILQ_FOREACH_REVERSE(asked, &server->queues[STAGE_WAITING], asked_queue, beside)
         if (count_of(server, STAGE_WAITING, asked->exchange.from) > 1) {
             asked_pause(asked);
             return true;

@@ -9,7 +9,7 @@
 enum { PLACES = 64, LARGEST = 1 << 20 };            /* at most 64 MB */
 
 struct remembered {
-    struct place {
+    struct kept_answer {
         struct arena arena;
         struct text asked, answer;
     } places[PLACES];
@@ -47,7 +47,7 @@ static uint64_t hash_of(struct text text)
     return hash;
 }
 
-static struct place *place_of(struct remembered *remembered, struct text asked)
+static struct kept_answer *place_of(struct remembered *remembered, struct text asked)
 {
     return &remembered->places[hash_of(asked) % PLACES];
 }
@@ -56,7 +56,7 @@ bool remembered_find(struct remembered *remembered, struct arena *arena, size_t 
                      struct text *answer)
 {
     const struct text asked = text_of_question(arena, route, request);
-    const struct place *place = place_of(remembered, asked);
+    const struct kept_answer *place = place_of(remembered, asked);
     if (!place->asked.size || place->asked.size != asked.size || memcmp(place->asked.data, asked.data, asked.size))
         return false;
     *answer = (struct text){ arena_copy(arena, place->answer.data, place->answer.size), place->answer.size };
@@ -67,12 +67,12 @@ void remembered_keep(struct remembered *remembered, size_t route, const struct r
 {
     struct arena arena = { 0 };
     const struct text asked = text_of_question(&arena, route, request);
-    struct place *place = place_of(remembered, asked);
+    struct kept_answer *place = place_of(remembered, asked);
     if (asked.size + answer.size > LARGEST) {
         arena_free(&arena);
         return;
     }
     arena_free(&place->arena);
-    *place = (struct place){ arena, asked, { NULL, answer.size } };
+    *place = (struct kept_answer){ arena, asked, { NULL, answer.size } };
     place->answer.data = arena_copy(&place->arena, answer.data, answer.size);
 }
