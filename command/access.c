@@ -2,7 +2,6 @@
 #include "command/options.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct option list[] = {
     { "bind", "ADDRESS", OPTION_TEXT, .otherwise = "127.0.0.1, local only",
@@ -13,20 +12,29 @@ static const struct option list[] = {
     { 0 } };
 const struct option_group access_options = { "Access", list };
 
+bool secret_read(struct arena *arena, const struct command *command, const char *option, const char *variable,
+                 const char **secret, struct error *error)
+{
+    enum { MOST = 512 };
+    const char *path = command_text(command, option), *set = getenv(variable);
+    struct text text = text_of(set ? set : "");
+    if (path && !file_read(arena, path, 1 << 16, &text, error))
+        return false;
+    text = text_trim(text);
+    *secret = text.size ? arena_copy(arena, text.data, text.size) : NULL;
+    if (text.size <= MOST && text_plain(text, "") == text.size && (text.size || !path))
+        return true;
+    if (path)
+        error_set(error, "--%s %.200s: not a key", option, path);
+    else
+        error_set(error, "%s: not a key", variable);
+    return error_expected(error, "one line of at most %d characters", MOST);
+}
+
 bool access_read(struct arena *arena, const struct command *command, struct access *access, struct error *error)
 {
-    const char *address = command_text(command, "bind"), *path = command_text(command, "token-file");
-    const char *set = getenv("CHALKLINE_TOKEN");
-    struct text token = text_of(set ? set : "");
+    const char *address = command_text(command, "bind");
     *access = (struct access){ .address = address ? address : "127.0.0.1",
                                .insecure = command_given(command, "insecure") };
-    if (path && !file_read(arena, path, 1 << 16, &token, error))
-        return false;
-    token = text_trim((struct text){ token.data, strcspn(token.data, "\r\n") });
-    if (token.size)
-        access->token = arena_copy(arena, token.data, token.size);
-    if (token.size || !path)
-        return true;
-    error_set(error, "%.200s: its first line is empty", path);
-    return error_expected(error, "a token, such as the output of `openssl rand -hex 32`");
+    return secret_read(arena, command, "token-file", "CHALKLINE_TOKEN", &access->token, error);
 }

@@ -55,7 +55,12 @@ extern const struct option_group
 /* The same, and the training run: verbs that take any row. */
 #define ANSWER_OPTIONS SERVING_OPTIONS, &deck_options, &run_options, &served_options
 
-/* Where a command listens, and to whom. The token is the first line of --token-file, or CHALKLINE_TOKEN. */
+/* What a command sends or wants to be sent, from the file that an option names, or from the environment; *secret is NULL
+ * where there is neither. It goes nowhere but into a header. */
+bool secret_read(struct arena *arena, const struct command *command, const char *option, const char *variable,
+                 const char **secret, struct error *error);
+
+/* Where a command listens, and to whom. */
 struct access {
     const char *address, *token;    /* token NULL: nobody needs one */
     bool insecure;                  /* others may ask without a token */

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOADS_MOST = 64, KEY_MOST = 512, FAILURES_MOST = 10, CLIENTS_MOST = 4000, ROUNDS = 10 };
+enum { LOADS_MOST = 64, FAILURES_MOST = 10, CLIENTS_MOST = 4000, ROUNDS = 10 };
 
 struct measure {
     struct arena *arena;
@@ -503,21 +503,6 @@ static void add_text(const struct measure *measure, const char *path, struct buf
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
-/* From --key-file or the environment; it goes nowhere but into the header. */
-static bool read_key(struct arena *arena, const struct command *command, const char **key, struct error *error)
-{
-    const char *path = command_text(command, "key-file");
-    struct text text = text_of(getenv("CHALKLINE_API_KEY") ? getenv("CHALKLINE_API_KEY") : "");
-    if (path && !file_read(arena, path, 1 << 16, &text, error))
-        return false;
-    text = text_trim(text);
-    *key = text.size ? arena_copy(arena, text.data, text.size) : NULL;
-    if (text.size <= KEY_MOST && text_plain(text, "") == text.size)
-        return true;
-    error_set(error, "%s: not a key", path ? "--key-file" : "CHALKLINE_API_KEY");
-    return error_expected(error, "one line of at most %d characters", KEY_MOST);
-}
-
 /* What the endpoint is asked for: as it was said; else what --model is, if the endpoint has that. */
 static const char *find_model(struct measure *measure)
 {
@@ -576,7 +561,7 @@ static bool ask_endpoint(struct arena *arena, const struct command *command, str
                                  .tokens_most = (double)command_count(command, "tokens"),
                                  .log.file = -1, .seed = seed_of(command), .variation = variation_of(command) };
     random_stream(&measure->lengths, measure->seed, "lengths", 0);
-    if (!plan_loads(measure, error) || !read_key(arena, command, &key, error) ||
+    if (!plan_loads(measure, error) || !secret_read(arena, command, "key-file", "CHALKLINE_API_KEY", &key, error) ||
         !then_calibrate_open(arena, command, &then, error))
         return false;
     if (!client_open(arena, command->words[0], key, command_number(command, "timeout"), measure->budget + command_number(command, "timeout"), measure->seed,

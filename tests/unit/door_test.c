@@ -210,7 +210,7 @@ static void tokens(void **state)
     char path[] = "/tmp/chalkline-token-XXXXXX";
     struct arena arena = { 0 };
     const int file = mkstemp(path);
-    assert_int_equal(write(file, "secret\nnote\n", 12), 12);
+    assert_int_equal(write(file, "secret\n", 7), 7);
     close(file);
     for (size_t i = 0; i < COUNT(doors); i++) {
         const unsigned port = open_door(&arena, i, arena_print(&arena, "--token-file %s", path));
