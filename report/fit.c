@@ -88,13 +88,15 @@ struct text text_part(struct text text, size_t width, struct text *rest)
 {
     *rest = text;
     struct text part = next_run(rest);
+    size_t columns = text_columns(part);
     while (rest->size) {
         struct text after = *rest;
         const struct text run = next_run(&after);
-        const struct text longer = { part.data, (size_t)(run.data + run.size - part.data) };
-        if (text_columns(longer) > width)
+        const struct text more = { part.data + part.size, (size_t)(run.data + run.size - part.data) - part.size };
+        columns += text_columns(more);
+        if (columns > width)
             break;
-        part = longer;
+        part.size += more.size;
         *rest = after;
     }
     return part;

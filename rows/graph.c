@@ -572,7 +572,7 @@ static bool adds_nothing(const struct nodes *set, enum op op, int sum, int one)
            set->nodes[one].value == 0;
 }
 
-static bool build_over(struct graph_builder *builder, const struct expr *expr, int *node)
+SELDOM static bool build_over(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     const struct chapter_table *table = table_of(builder, expr_name(expr));
     const size_t entries = table->fact ? table->fact->entries : 1;
@@ -594,7 +594,7 @@ static bool build_over(struct graph_builder *builder, const struct expr *expr, i
     return true;
 }
 
-static bool build_entry(struct graph_builder *builder, const struct expr *expr, int *node)
+SELDOM static bool build_entry(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     const struct chapter_table *table = builder->places[expr->row].table;
     const struct fact_table *fact = table->fact;
@@ -614,7 +614,7 @@ static bool build_entry(struct graph_builder *builder, const struct expr *expr, 
     return error_expected(builder->error, "one of: %s", all.data ? all.data : "(none)");
 }
 
-static bool build_at(struct graph_builder *builder, const struct expr *expr, int *node)
+SELDOM static bool build_at(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     enum { MOST = 16 };
     struct before before[MOST];
@@ -637,7 +637,7 @@ static bool build_at(struct graph_builder *builder, const struct expr *expr, int
     return true;
 }
 
-static bool build_root(struct graph_builder *builder, const struct expr *expr, int *node)
+SELDOM static bool build_root(struct graph_builder *builder, const struct expr *expr, int *node)
 {
     int low, high, f;
     if (builder->roots == ROOTS)

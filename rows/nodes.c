@@ -72,15 +72,13 @@ static bool never_minus_zero(const struct known_node *known, const struct node *
 
 static struct known_node known_of(const struct nodes *set, const struct node *node)
 {
-    const int kids[] = { node->a, node->b, node->c };
-    struct known_node known = { .moves = 0 };
-    for (int k = 0; k < 3; k++)
-        if (kids[k] >= 0) {
-            const struct known_node *of = &set->known[kids[k]];
-            known.moves |= of->moves;
-            known.height = known.height > of->height ? known.height : of->height;
-        }
-    known.height++;
+    static const struct known_node none;
+    const struct known_node *a = node->a < 0 ? &none : &set->known[node->a];
+    const struct known_node *b = node->b < 0 ? &none : &set->known[node->b];
+    const struct known_node *c = node->c < 0 ? &none : &set->known[node->c];
+    const int taller = a->height > b->height ? a->height : b->height;
+    struct known_node known = { .moves = a->moves | b->moves | c->moves,
+                                .height = 1 + (taller > c->height ? taller : c->height) };
     if (node->op == OP_VAR)
         known.moves = (uint64_t)1 << (int)node->value;
     if (node->op == OP_ROOT && node->first >= 0)
@@ -185,6 +183,16 @@ static void order_still(struct nodes *set, int node, uint64_t var, bool fresh, u
     order_still(set, the->c, var, fresh, seen);
 }
 
+/* The part of a ROOT that does not move with its VAR, then the VAR. */
+SELDOM static void order_root(struct nodes *set, const struct node *root, bool fresh)
+{
+    struct arena scratch = arena_beside(set->arena);
+    uint8_t *seen = arena_alloc(&scratch, set->count);
+    order_still(set, root->c, set->known[root->first].moves, fresh, seen);
+    arena_free(&scratch);
+    place_node(set, root->first);
+}
+
 static void order_node(struct nodes *set, int node, bool fresh)
 {
     if (node < 0 || set->known[node].place)
@@ -193,13 +201,8 @@ static void order_node(struct nodes *set, int node, bool fresh)
     if (!is_number(set, node, fresh)) {
         order_node(set, the->a, fresh);
         order_node(set, the->b, fresh);
-        if (the->op == OP_ROOT) {
-            struct arena scratch = arena_beside(set->arena);
-            uint8_t *seen = arena_alloc(&scratch, set->count);
-            order_still(set, the->c, set->known[the->first].moves, fresh, seen);
-            arena_free(&scratch);
-            place_node(set, the->first);
-        }
+        if (the->op == OP_ROOT)
+            order_root(set, the, fresh);
         order_node(set, the->c, fresh);
     }
     place_node(set, node);

@@ -8,6 +8,9 @@
 
 #include "rows/rows.h"
 
+/* The rare case of a recursive walk. Its locals, and the check of its frame, stay out of every step. */
+#define SELDOM __attribute__((noinline))
+
 enum { NODES_TALLEST = 10000 };     /* walks over nodes are recursive */
 
 struct known_node {                      /* properties of a node */

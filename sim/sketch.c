@@ -8,11 +8,12 @@
 static const double least = 1e-6;
 static const double classes_per_octave = 37.5;     /* the widest class is 2.02 % wide */
 
+/* Of a normal number above 0: its exponent, and its mantissa m from 1 to 2. */
 static double place_of(double size)
 {
-    int exponent;
-    const double m = 2 * frexp(size, &exponent);    /* 1 to 2 */
-    return exponent - 1 + (m * (6 - m) - 5) / 3;
+    const uint64_t bits = (union { double number; uint64_t bits; }){ size }.bits;
+    const double m = (union { uint64_t bits; double number; }){ (bits & (UINT64_MAX >> 12)) | UINT64_C(1023) << 52 }.number;
+    return (int)(bits >> 52) - 1023 + (m * (6 - m) - 5) / 3;
 }
 
 static double size_at(double place)
