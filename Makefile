@@ -8,14 +8,25 @@ WARN     := -Wall -Wextra -Wshadow -Wno-psabi $(WERROR)
 CFLAGS   ?= -O2 -g
 # Searches of `simulate` run side by side where the compiler has OpenMP.
 OPENMP   := $(shell echo 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp)
+# Against attacks (docs/build.md): overflows end the program, tables of addresses cannot be written. Those flags that the
+# compiler knows, and none beside a sanitizer, which checks more. HARDENING= builds without them.
+HARDENING := -fstack-protector-strong -fstack-clash-protection -fcf-protection
+FORTIFY   = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=
+probe     = $(shell printf '\043include <stdio.h>\nint main(void){return 0;}' | $(CC) $(CFLAGS) -Werror $(1) -x c - -o /dev/null 2>/dev/null && echo '$(1)')
+ifneq ($(and $(HARDENING),$(if $(findstring sanitize,$(CFLAGS)),,no)),)
+HARDEN   := $(foreach flag,$(HARDENING),$(call probe,$(flag))) $(or $(call probe,$(FORTIFY)3),$(call probe,$(FORTIFY)2))
+SEALED   := -Wl,-z,relro,-z,now
+PIE      := -pie
+endif
 # No contraction to fused operations, ever: same input, same bits. No tables for unwinding, which C does not need
 # (debuggers have their own): a thirtieth of the binary. The same objects make the shared library, where only the names of
 # its header can be seen.
-FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) -ffp-contract=off -fno-math-errno -fno-asynchronous-unwind-tables -fPIC -fvisibility=hidden $(or $(OPENMP),-Wno-unknown-pragmas) -I. \
+FLAGS    := -std=gnu17 $(WARN) $(CFLAGS) $(HARDEN) -ffp-contract=off -fno-math-errno -fno-asynchronous-unwind-tables -fPIC -fvisibility=hidden $(or $(OPENMP),-Wno-unknown-pragmas) -I. \
             -DCHALKLINE_VERSION='"$(VERSION)"'
 # Relocations packed to a bit each, where linker and libc know how: they are read at every start.
 RELR     := $(shell echo 'int main(void){return 0;}' | $(CC) -x c - -Wl,--fatal-warnings,-z,pack-relative-relocs -o /dev/null 2>/dev/null && echo -Wl,-z,pack-relative-relocs)
-LIBS     := $(LDFLAGS) -ljansson -lz -lzstd -lm $(RELR)
+# The C library first: most names are found there, and all are looked up at the start.
+LIBS     := $(LDFLAGS) -lc -ljansson -lz -lzstd -lm $(RELR) $(SEALED)
 PRIVATE  := $(filter-out -Wl%,$(LIBS)) $(if $(OPENMP),$(if $(findstring clang,$(CC)),-lomp,-lgomp) -lpthread)   # what libchalkline.a needs
 SERVER   := -lmicrohttpd        # only for what serves
 CLIENT   := -lcurl              # only for what calls
@@ -65,19 +76,19 @@ chalkline: $(B)/chalkline$(MPI:1=-mpi) $(B)/chalkline-net
 
 # A sheet of measurements in other columns, written in ours: tools/convert FILE > OUT.csv
 tools/convert: $(B)/tools/convert.o $(B)/objects.a
-	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
+	@echo link $@; $(CC) $(FLAGS) $(PIE) $^ -o $@ $(LIBS)
 
 $(B)/chalkline: $(CLI) $(B)/objects.a | $(B)/chalkline-net
-	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
+	@echo link $@; $(CC) $(FLAGS) $(PIE) $^ -o $@ $(LIBS)
 $(B)/chalkline-net: $(NET) $(B)/objects.a
-	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(SERVER) $(CLIENT) $(LIBS)
+	@echo link $@; $(CC) $(FLAGS) $(PIE) $^ -o $@ $(SERVER) $(CLIENT) $(LIBS)
 
 $(B)/chalkline-plain: $(CLI) $(PLAIN) $(B)/objects.a
 	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS)
 
 # Ranks of mpirun (MPI=1): one object in the place of the archive's.
 $(B)/chalkline-mpi: $(CLI) $(B)/base/ranks_mpi.o $(B)/objects.a
-	@echo link $@; $(CC) $(FLAGS) $^ -o $@ $(LIBS) $$(mpicc --showme:link)
+	@echo link $@; $(CC) $(FLAGS) $(PIE) $^ -o $@ $(LIBS) $$(mpicc --showme:link)
 $(B)/base/ranks_mpi.o: base/ranks_mpi.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo $(CC) $<; $(CC) $(FLAGS) $$(mpicc --showme:compile) -MMD -MP -c $< -o $@
@@ -239,6 +250,9 @@ asan:                           ## the tests under address and undefined sanitiz
 	@ASAN_OPTIONS=detect_leaks=1 CHALKLINE_SHORT=1 $(MAKE) --no-print-directory tests B=build/asan \
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
+hardening: chalkline $(SHARE)    ## what the programs and libraries have against attacks, read from their files
+	@tests/check_hardening.sh
+
 # OpenMP has one thread here, whose runtime the sanitizer does not know; what runs at once are the test's own.
 tsan: $(B)/chalkline            ## calls of the library from several threads, under the thread sanitizer
 	@$(MAKE) --no-print-directory B=build/tsan CFLAGS="-O1 -g -fsanitize=thread" build/tsan/tests/library_test
@@ -298,4 +312,4 @@ help:                           ## this list
 PARTS := tests/fuzz/Makefile lab/fit/Makefile web/page/Makefile packaging/Makefile python/Makefile
 include $(PARTS)
 -include $(shell find build -path build/deb -prune -o -type f -name '*.d' -print 2>/dev/null)
-.PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh asan tsan fuzz bench instructions docs install clean help
+.PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh asan tsan hardening fuzz bench instructions docs install clean help
