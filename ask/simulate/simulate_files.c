@@ -236,6 +236,10 @@ static bool outputs_fit(const struct recorder *recorder, struct error *error)
                       "the terminal, which --json uses");
             return error_expected(error, "the name of another file");
         }
+        /* Before the run, which may take long. */
+        if (path && strcmp(path, "-") &&
+            !output_may(recorder->simulate->arena, arena_print(recorder->simulate->arena, "--%s", written[i]), path, error))
+            return false;
     }
     return true;
 }
