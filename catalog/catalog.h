@@ -158,7 +158,9 @@ int catalog_version_order(const char *a, const char *b);
 const char *catalog_engine_version(const struct catalog *catalog, const char *name);
 /* Is the entry of an engine sheet a family of chips instead of an engine? */
 bool catalog_is_family(const struct catalog_entry *entry);
-/* The model as the document its config.json would be. */
+/* The model as the document its config.json would be; of an entry, also one of a user's sheet. */
+bool catalog_entry_config(const struct catalog *catalog, const struct catalog_entry *entry, struct doc **config,
+                          struct error *error);
 bool catalog_model(const struct catalog *catalog, const char *name, struct doc **config,
                    struct error *error);
 /* The model that has the same config.json and no `same_as`: often the entry itself. */

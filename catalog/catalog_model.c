@@ -38,6 +38,12 @@ static bool parse_fault(const struct fact_parser *parser, struct error *error, c
     return error_expected(error, "[2*(3*linear_attention,full_attention)], {name:1}, \"text\", 4096");
 }
 
+static bool too_deep(struct error *error)
+{
+    error_set(error, "nested deeper than %d", DEEPEST);
+    return error_expected(error, "lists inside fewer lists");
+}
+
 static bool take_mark(struct fact_parser *parser, char c)
 {
     while (*parser->at == ' ')
@@ -112,7 +118,7 @@ static bool parse_items(struct fact_parser *parser, struct doc *array, char end,
     if (take_mark(parser, end))
         return true;
     if (++parser->depth > DEEPEST)
-        return error_set(error, "nested deeper than %d", DEEPEST);
+        return too_deep(error);
     do {
         take_mark(parser, ' ');
         size_t times = take_times(parser);
@@ -125,8 +131,10 @@ static bool parse_items(struct fact_parser *parser, struct doc *array, char end,
             if (group ? !parse_items(parser, array, ')', error)
                       : !parse_value(parser, doc_add(parser->arena, array, NULL, DOC_NULL), error))
                 return false;
-            if (++parser->made > MOST_VALUES)
-                return error_set(error, "more than %d values", MOST_VALUES);
+            if (++parser->made > MOST_VALUES) {
+                error_set(error, "more than %d values", MOST_VALUES);
+                return error_expected(error, "fewer values, as in 4*full_attention");
+            }
         }
     } while (take_mark(parser, ','));
     parser->depth--;
@@ -153,7 +161,7 @@ static bool parse_pairs(struct fact_parser *parser, struct doc *object, struct e
 static bool parse_value(struct fact_parser *parser, struct doc *into, struct error *error)
 {
     if (++parser->depth > DEEPEST)
-        return error_set(error, "nested deeper than %d", DEEPEST);
+        return too_deep(error);
     bool good = true;
     if (take_mark(parser, '[')) {
         into->kind = DOC_ARRAY;
@@ -246,9 +254,10 @@ enum { LONGEST_CHAIN = 8 };          /* of same_as */
 static bool fill_config(const struct catalog *catalog, const struct catalog_entry *entry,
                         struct doc *config, int depth, struct error *error)
 {
-    if (depth > LONGEST_CHAIN)
-        return error_set(error, "%s: the same_as of %s goes in a circle", entry->sheet->csv.file,
-                         entry->name);
+    if (depth > LONGEST_CHAIN) {
+        error_set(error, "%s: the same_as of %s goes in a circle", entry->sheet->csv.file, entry->name);
+        return error_expected(error, "a same_as that names a model with facts of its own");
+    }
     if (catalog_text(entry, "same_as")) {
         const struct catalog_entry *base = base_find(catalog, entry, error);
         if (!base || !fill_config(catalog, base, config, depth + 1, error))
@@ -292,12 +301,16 @@ const struct catalog_entry *catalog_model_base(const struct catalog *catalog, co
     return NULL;
 }
 
+bool catalog_entry_config(const struct catalog *catalog, const struct catalog_entry *entry, struct doc **config,
+                          struct error *error)
+{
+    *config = doc_new(catalog->arena, DOC_OBJECT);
+    return fill_config(catalog, entry, *config, 0, error);
+}
+
 bool catalog_model(const struct catalog *catalog, const char *name, struct doc **config,
                    struct error *error)
 {
     const struct catalog_entry *entry = catalog_find(catalog, CATALOG_MODEL, name, error);
-    if (!entry)
-        return false;
-    *config = doc_new(catalog->arena, DOC_OBJECT);
-    return fill_config(catalog, entry, *config, 0, error);
+    return entry && catalog_entry_config(catalog, entry, config, error);
 }

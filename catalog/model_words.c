@@ -441,7 +441,7 @@ static const char *shape_key(struct name_search *search, const struct candidate 
     struct error error;
     catalog.arena = search->arena;
     catalog.named = one->entry || !entry ? NULL : entry->sheet;
-    if (!entry || !catalog_model(&catalog, entry->name, &config, &error))
+    if (!entry || !catalog_entry_config(&catalog, entry, &config, &error))
         return one->id;
     const double experts = fmax(number_in(config, "num_experts"), fmax(number_in(config, "n_routed_experts"),
                                 number_in(config, "num_local_experts")));

@@ -192,7 +192,7 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
         return model_unknown(&scenario->catalog, name, error);
     if (!entry)
         return name_explained(&scenario->catalog, CATALOG_MODEL, name, error);
-    if (!catalog_model(&scenario->catalog, entry->name, &config, error))
+    if (!catalog_entry_config(&scenario->catalog, entry, &config, error))
         return false;
     const struct catalog_entry *base = catalog_model_base(&scenario->catalog, entry);
     if (base)
@@ -215,8 +215,8 @@ static bool read_model(struct scenario *scenario, const char *name, struct error
     if (trained && trained->value > 0)
         facts_bind(&scenario->facts, NAME_training_tokens, NAME_trained_tokens, ORIGIN_SHEET, "its makers");
     scenario->trained_note = catalog_text(entry, "trained_note");
-    return model_config(scenario->arena, config, arena_print(scenario->arena,
-                        "data/models.csv: %s", entry->name), &how, &scenario->facts, error);
+    const char *where = strstr(name, ".csv") ? name : arena_print(scenario->arena, "data/models.csv: %s", entry->name);
+    return model_config(scenario->arena, config, where, &how, &scenario->facts, error);
 }
 
 /* "h100,b200", where it is not asked of each. */
