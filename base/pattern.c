@@ -21,8 +21,10 @@ struct pattern *pattern_open(struct arena *arena, const char *text)
     const int problem = regcomp(&pattern->compiled, text, REG_EXTENDED);
     if (problem == REG_ESPACE)
         arena_exhausted(arena);
-    if (problem)
+    if (problem) {
+        arena_let_go(held);
         return NULL;
+    }
     held->what = &pattern->compiled;
     pattern->held = held;
     return pattern;

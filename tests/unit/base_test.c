@@ -1,6 +1,7 @@
 /* base/, and quantities as people write them. */
 #include "test.h"
 
+#include "base/guard.h"
 #include "base/quantile.h"
 #include "rows/rows.h"
 
@@ -665,6 +666,25 @@ static void files_are_written_whole(void **state)
     arena_free(&arena);
 }
 
+/* What is refused leaves nothing for the guard to release, since its arena may be freed before. */
+static void refuse_some(void *context)
+{
+    struct arena arena = { 0 };
+    struct error error;
+    struct doc *doc;
+    const bool refused = !json_read(&arena, "t", text_of("{"), &doc, &error) && !pattern_open(&arena, "(");
+    arena_free(&arena);
+    *(bool *)context = refused && guard_here->held.next == &guard_here->held;
+}
+
+static void refusals_hold_nothing(void **state)
+{
+    bool good = false;
+    (void)state;
+    assert_int_equal(guarded(refuse_some, &good, NULL, NULL, NULL), ENDED);
+    assert_true(good);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -688,6 +708,7 @@ int main(void)
         cmocka_unit_test(files_are_read_whole),
         cmocka_unit_test(errors_fit),
         cmocka_unit_test(units_are_read),
+        cmocka_unit_test(refusals_hold_nothing),
         cmocka_unit_test(unknown_units_are_refused),
         cmocka_unit_test(unit_arithmetic),
         cmocka_unit_test(quantities_are_read),
