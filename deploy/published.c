@@ -5,6 +5,7 @@
 #include "build/row_names.h"
 #include "catalog/sheet.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +71,7 @@ struct published *published_open(struct scenario *scenario)
         for (int i = 0; i < SIZES; i++)
             seen->size[i] = number(csv, r, size_columns[i]);
         for (seen->role = PUBLISHED_TOGETHER; strcmp(roles[seen->role], role); seen->role++)
-            ;
+            assert(seen->role < PUBLISHED_DECODE);
         seen->here = (!strcmp(engine, "any") || !strcmp(engine, of)) && family &&
                      text_has_word(csv_cell(csv, r, csv_column(csv, "family")), family) &&
                      host == number(csv, r, NAME_host_chips);       /* boards of 8, or trays of 4 */

@@ -313,7 +313,8 @@ static void open_engines(struct arena *arena, struct fleet_run *run)
     run->stirred = arena_array(arena, run->replica_count, sizeof *run->stirred);
     struct strand *strand = run->strands;
     for (size_t i = 0; i < run->replica_count; i++) {
-        strand += strand && i == strand->end;
+        if (strand && i == strand->end)
+            strand++;
         const struct sim_server *server = strand ? &strand->server : fleet_server(options, i);
         struct replica *replica = server->scheduler->open(strand ? strand->arena : arena, &run->simulation, server);
         run->replicas[i] = replica;

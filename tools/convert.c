@@ -8,12 +8,11 @@
 
 #include <stdio.h>
 
-static int fail(const struct error *error)
+static void fail(const struct error *error)
 {
     fprintf(stderr, "convert: %s\n", error->what);
     if (*error->hint)
         fprintf(stderr, "  %s: %s\n", error_label(error), error->hint);
-    return 2;
 }
 
 static bool convert(struct arena *arena, const char *path, struct buffer *out, struct error *error)
@@ -52,10 +51,11 @@ int main(int count, char **words)
         fprintf(stderr, "convert FILE > OUT.csv\n");
         return 2;
     }
-    if (!convert(&arena, words[1], &out, &error))
-        return fail(&error);
-    const bool written = fwrite(out.data, 1, out.size, stdout) == out.size && !fflush(stdout);
-    if (!written)
+    const bool good = convert(&arena, words[1], &out, &error);
+    const bool written = good && fwrite(out.data, 1, out.size, stdout) == out.size && !fflush(stdout);
+    if (!good)
+        fail(&error);
+    else if (!written)
         perror("convert");
     arena_free(&arena);
     return written ? 0 : 2;
