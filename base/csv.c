@@ -59,7 +59,7 @@ static bool read_cell(struct csv_reader *reader, struct error *error)
             reader->text[reader->size++] = *reader->at++;
     }
     if (memchr(reader->text + first, 0, reader->size - first))
-        return error_set(error, "%s:%d: a zero byte", reader->file, reader->line);
+        return error_set(error, "%s:%d: a zero byte", reader->file, reader->line) || error_expected(error, "cells of text");
     reader->text[reader->size++] = 0;
     *(uint32_t *)arena_push(reader->arena, &reader->cells, &reader->count, &reader->room,
                             sizeof *reader->cells) = (uint32_t)first;

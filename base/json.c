@@ -15,7 +15,8 @@ static bool convert_children(struct arena *arena, const char *file, const json_t
                              struct doc *doc, int depth, struct error *error)
 {
     if (depth == json_depth_limit)
-        return error_set(error, "%s: nested more than %d levels deep", file, json_depth_limit);
+        return error_set(error, "%s: nested more than %d levels deep", file, json_depth_limit) ||
+               error_expected(error, "arrays and objects in fewer levels");
     if (json_is_array(json)) {
         size_t count = json_array_size(json);
         for (size_t i = 0; i < count; i++)
@@ -93,10 +94,11 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
                               &problem);
     if (!json && !*problem.text)
         arena_exhausted(arena);
-    const bool good = json && convert(arena, file, json, NULL, NULL, doc, 0, error);
+    if (!json) {
+        error_set(error, "%s:%d:%d: %s", file, problem.line, problem.column, problem.text);
+        error_expected(error, "one JSON value, each name once in its object");
+    }
+    bool good = json && convert(arena, file, json, NULL, NULL, doc, 0, error);
     arena_let_go(held);
-    if (json)
-        return good;
-    error_set(error, "%s:%d:%d: %s", file, problem.line, problem.column, problem.text);
-    return error_expected(error, "one JSON value, each name once in its object");
+    return good;
 }

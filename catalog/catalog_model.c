@@ -40,8 +40,7 @@ static bool parse_fault(const struct fact_parser *parser, struct error *error, c
 
 static bool too_deep(struct error *error)
 {
-    error_set(error, "nested deeper than %d", DEEPEST);
-    return error_expected(error, "lists inside fewer lists");
+    return error_set(error, "nested deeper than %d", DEEPEST) || error_expected(error, "lists inside fewer lists");
 }
 
 static bool take_mark(struct fact_parser *parser, char c)
@@ -131,10 +130,9 @@ static bool parse_items(struct fact_parser *parser, struct doc *array, char end,
             if (group ? !parse_items(parser, array, ')', error)
                       : !parse_value(parser, doc_add(parser->arena, array, NULL, DOC_NULL), error))
                 return false;
-            if (++parser->made > MOST_VALUES) {
-                error_set(error, "more than %d values", MOST_VALUES);
-                return error_expected(error, "fewer values, as in 4*full_attention");
-            }
+            if (++parser->made > MOST_VALUES)
+                return error_set(error, "more than %d values", MOST_VALUES) ||
+                       error_expected(error, "fewer values, as in 4*full_attention");
         }
     } while (take_mark(parser, ','));
     parser->depth--;
@@ -254,10 +252,9 @@ enum { LONGEST_CHAIN = 8 };          /* of same_as */
 static bool fill_config(const struct catalog *catalog, const struct catalog_entry *entry,
                         struct doc *config, int depth, struct error *error)
 {
-    if (depth > LONGEST_CHAIN) {
-        error_set(error, "%s: the same_as of %s goes in a circle", entry->sheet->csv.file, entry->name);
-        return error_expected(error, "a same_as that names a model with facts of its own");
-    }
+    if (depth > LONGEST_CHAIN)
+        return error_set(error, "%s: the same_as of %s goes in a circle", entry->sheet->csv.file, entry->name) ||
+               error_expected(error, "a same_as that names a model with facts of its own");
     if (catalog_text(entry, "same_as")) {
         const struct catalog_entry *base = base_find(catalog, entry, error);
         if (!base || !fill_config(catalog, base, config, depth + 1, error))

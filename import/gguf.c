@@ -48,8 +48,8 @@ bool model_is_gguf(struct text head)
 
 static bool fail(struct gguf_reader *reader, const char *what)
 {
-    return error_set(reader->error, "%s: byte %zu: %s", reader->file,
-                     (size_t)(reader->at - reader->start), what);
+    error_set(reader->error, "%s: byte %zu: %s", reader->file, (size_t)(reader->at - reader->start), what);
+    return error_expected(reader->error, "the header of a GGUF file, whole");
 }
 
 static bool short_header(struct gguf_reader *reader)
@@ -253,7 +253,7 @@ bool gguf_read(struct arena *arena, const char *file, struct text header, struct
                              .end = data + header.size, .error = error };
     uint64_t tensors, pairs;
     if (!model_is_gguf(header))
-        return error_set(error, "%s: not a GGUF file", file);
+        return error_set(error, "%s: not a GGUF file", file) || error_expected(error, "a file that begins with GGUF");
     if (!read_version(&reader) || !read_bits(&reader, 8, &tensors) || !read_bits(&reader, 8, &pairs))
         return false;
     if (tensors > tensor_limit || pairs > pair_limit)

@@ -374,11 +374,12 @@ bool model_index(struct arena *arena, const struct doc *root, const struct doc *
     struct model model = { .config = &(struct config){ .arena = arena, .file = file,
                                                        .facts = facts, .error = error,
                                                        .assume = options->assume } };
-    if (!model_build(&model, root, options))
-        return false;
-    if (index && !options->weights && !options->experts)
+    const bool built = model_build(&model, root, options);
+    if (built && index && !options->weights && !options->experts)
         index_compare(&model, index);
-    return model_finish(&model, options);
+    if (built && model_finish(&model, options))
+        return true;
+    return *error->hint ? false : error_expected(error, "a config.json as Hugging Face's transformers reads it");
 }
 
 bool model_config(struct arena *arena, const struct doc *root, const char *file,

@@ -603,7 +603,7 @@ bool formulas_read(struct formulas *formulas, const char *file, struct text text
     struct formula_reader reader = { .formulas = formulas, .file = file, .rest = text, .chapter = -1,
                              .counts = true, .error = error };
     if (text.size && memchr(text.data, 0, text.size))
-        return error_set(error, "%s: a zero byte; formula files are text", file);
+        return error_set(error, "%s: a zero byte", file) || error_expected(error, "rows of formulas as text");
     if (!text_check_lines(text, file, error))
         return false;
     formulas_own(formulas);

@@ -589,9 +589,10 @@ SELDOM static bool build_over(struct graph_builder *builder, const struct expr *
         const struct node joined = node_of(op, *node, one, -1);
         *node = *node < 0 ? one : nodes_add(&builder->set, &joined);
     }
-    if (*node < 0)
-        return error_set(builder->error, "the table '%s' has no entries", expr_name(expr));
-    return true;
+    if (*node >= 0)
+        return true;
+    error_set(builder->error, "the table '%s' has no entries", expr_name(expr));
+    return error_suggest(builder->error, "a model has operators and layers: --model");
 }
 
 SELDOM static bool build_entry(struct graph_builder *builder, const struct expr *expr, int *node)

@@ -369,7 +369,8 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
     *value = sign * number * scale;
     if (isfinite(*value))
         return true;
-    return error_set(error, "'%.*s' is too large", (int)whole.size, whole.data);
+    return error_set(error, "'%.*s' is too large", (int)whole.size, whole.data) ||
+           error_expected(error, "a number of at most 308 digits");
 }
 
 static bool find_range(struct text text, struct text *low, struct text *high)

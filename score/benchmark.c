@@ -174,7 +174,8 @@ static void add_runs(struct opening *opening, const struct doc *doc, const struc
 static bool add_docs(struct opening *opening, const struct docs *docs)
 {
     if (!docs->count)
-        return error_set(opening->error, "%s: no record", opening->path);
+        return error_set(opening->error, "%s: no record", opening->path) ||
+               error_expected(opening->error, "one JSON object at least");
     if (requests_told(docs->docs[0]))
         return requests_read(opening->path, docs->docs, docs->count, &opening->records, opening->error);
     for (size_t i = 0; i < docs->count; i++) {

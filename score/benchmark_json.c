@@ -169,8 +169,8 @@ static bool take_kids(struct json *json, struct doc *doc, int depth)
     const char end = object ? '}' : ']';
     doc->number = json->line;
     if (depth == DEPTH_MOST)
-        return error_set(json->error, "%s:%d: nested more than %d levels deep", json->file, json->line,
-                         DEPTH_MOST);
+        return error_set(json->error, "%s:%d: nested more than %d levels deep", json->file, json->line, DEPTH_MOST) ||
+               error_expected(json->error, "arrays and objects in fewer levels");
     if (take_character(json, end))
         return true;
     do {

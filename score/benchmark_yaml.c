@@ -187,7 +187,7 @@ bool yaml_read(struct arena *arena, const char *file, struct text text, struct d
         return false;
     read_lines(&yaml, text);
     if (!yaml.count)
-        return error_set(error, "%s: the file is empty", file);
+        return error_set(error, "%s: the file is empty", file) || error_expected(error, "the YAML that a benchmark tool wrote");
     if (!read_block(&yaml, yaml.lines[0].indent, *doc, 0))
         return false;
     return yaml.at == yaml.count || wrong(&yaml, &yaml.lines[yaml.at], "the indentation of the lines above");

@@ -494,8 +494,9 @@ static bool all_hold(struct applying *applying, const struct layout_rule *rule)
 static bool wrong_cell(const struct applying *applying, const struct layout_rule *rule)
 {
     struct error cause = *applying->error;
-    return error_set(applying->error, "%s:%d: %s:%d: %s", applying->csv->file,
-                     applying->csv->lines[applying->row], applying->layout->path, rule->line, cause.what);
+    error_set(applying->error, "%s:%d: %s:%d: %s", applying->csv->file, applying->csv->lines[applying->row],
+              applying->layout->path, rule->line, cause.what);
+    return error_hint_of(applying->error, &cause);
 }
 
 static bool follow(struct applying *applying, const struct layout_rule *rule)

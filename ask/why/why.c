@@ -477,8 +477,10 @@ static bool find_word(struct why *why, const char *word, int *index, struct erro
     if (!table || bracket)
         return true;
     const struct fact_table *known = facts_table_find(&scenario->facts, table);
-    if (known && !known->entries)
-        return error_set(error, "table '%s' has no entries", table);
+    if (known && !known->entries) {
+        error_set(error, "table '%s' has no entries", table);
+        return error_suggest(error, "a model has operators and layers: --model");
+    }
     why->entry = arena_print(scenario->arena, "[%s]", known ? known->entry[0] : "default");
     return true;
 }

@@ -62,8 +62,10 @@ static bool write_server(struct calibrate *calibrate, struct calibration_writer 
     struct predictor predictor = { .arena = arena, .command = calibrate->command, .rows = rows,
                                    .row_count = ROWS };
     const struct setup *setup = predictor_find(&predictor, server);
-    if (setup->refused)
-        return error_set(calibrate->error, "%s:%d: %s", server->file, server->line, setup->refused);
+    if (setup->refused) {
+        error_set(calibrate->error, "%s:%d: %s", server->file, server->line, setup->refused);
+        return error_expected(calibrate->error, "a server that `chalkline brief` can predict");
+    }
     predictor_rows(arena, setup, server, values);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i].word && *words[i].word)
