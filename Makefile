@@ -238,9 +238,9 @@ check:                          ## set up, build, run the tests that need a C co
 	@tools/setup.sh core check
 	@$(MAKE) --no-print-directory $(JOBS) tests
 
-check-long:                     ## every test: also an engine, schemas, clang, sanitizers, fuzzers (SECONDS=60), the page, bare Debian; LONG=10
+check-long:                     ## every test: also an engine, schemas, clang, sanitizers, fuzzers (SECONDS=5), the page, bare Debian; LONG=10
 	@tools/setup.sh core check clang long page-tests
-	@MAKEFLAGS=-j$(shell nproc) tests/all.sh $(or $(SECONDS),60) $(or $(LONG),10)
+	@MAKEFLAGS=-j$(shell nproc) tests/all.sh $(or $(SECONDS),5) $(or $(LONG),10)
 
 check-fresh:                    ## `make demo` and `make check` on bare Debian 12 and 13, npm out of reach (root, debootstrap)
 	@tools/fresh.sh $(RELEASES)

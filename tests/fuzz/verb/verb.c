@@ -13,6 +13,7 @@
 #undef main
 
 #include "base/clock.h"
+#include "base/guard.h"
 #include "tests/fuzz/verb/wire.h"
 
 #include <assert.h>
@@ -97,25 +98,35 @@ static bool too_long(void *context, double share)
     return clock_seconds(CLOCK_MONOTONIC) - began > seconds_most;
 }
 
+struct program {
+    struct arena arena;
+    int count, status;
+};
+
+static void run_here(void *context)
+{
+    struct program *program = context;
+    program->status = run_words(&program->arena, &alone, program->count, program_words);
+}
+
 /* The status, or LEFT where memory or time ended; what it printed is the caller's. */
 static int run_program(int count, char **words, struct printed *output, struct printed *errors)
 {
     FILE *const terminal[] = { stdout, stderr };
-    struct arena arena = { .most = memory_most };
-    struct run all = { &arena, &alone, count, LEFT };
+    struct program program = { { .most = memory_most }, count, LEFT };
     stdout = open_memstream(&output->data, &output->size);
     stderr = open_memstream(&errors->data, &errors->size);
     program_words = words;
     began = clock_seconds(CLOCK_MONOTONIC);
     if (!strcmp(words[0], "convert"))
-        all.status = convert_main(count, words);
-    else if (guarded(run, &all, NULL, too_long, NULL) != ENDED)
-        arena = (struct arena){ .last = NULL }, all.status = LEFT;      /* all is freed */
-    arena_free(&arena);
+        program.status = convert_main(count, words);
+    else if (guarded(run_here, &program, NULL, too_long, NULL) != ENDED)
+        program = (struct program){ .status = LEFT };               /* all is freed */
+    arena_free(&program.arena);
     fclose(stdout);
     fclose(stderr);
     stdout = terminal[0], stderr = terminal[1];
-    return all.status;
+    return program.status;
 }
 
 /* The words of a command line, whose @ is the file; "program" stands before those of the main one. */
