@@ -4,6 +4,8 @@ CC       := gcc
 PREFIX   ?= /usr/local
 LIBDIR   ?= $(PREFIX)/lib
 B        := build/$(CC)
+# Programs that run while a build is made: those of another build, where this one is for another machine (check-machines).
+HOST     := $(B)
 WARN     := -Wall -Wextra -Wshadow -Wno-psabi $(WERROR)
 CFLAGS   ?= -O2 -g
 # Searches of `simulate` run side by side where the compiler has OpenMP.
@@ -147,20 +149,20 @@ build/row_names.h: tools/row_names.sh formulas/order.txt $(CHALK)
 READERS  := $(patsubst %.c,$(B)/%.o,$(filter-out base/json.c,$(BASE)) $(ROWS)) $(SETS:%=$(B)/rows/run_%.o) $(B)/embedded_words.o
 $(B)/formulas: tools/formulas.c $(READERS)
 	@$(CC) $(FLAGS) $^ -o $@ -lm
-$(B)/built_in_formulas.c: $(B)/formulas $(CHALK) formulas/order.txt
-	@echo write $@; $(B)/formulas $(CHALK) > $@ || { rm -f $@; exit 1; }
+$(B)/built_in_formulas.c: $(HOST)/formulas $(CHALK) formulas/order.txt
+	@echo write $@; $(HOST)/formulas $(CHALK) > $@ || { rm -f $@; exit 1; }
 $(B)/sheets: tools/sheets.c $(READERS) $(B)/built_in_formulas.o $(B)/catalog/catalog.o $(B)/catalog/device_name.o $(B)/catalog/instance.o $(B)/catalog/devices.o $(B)/catalog/formats.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
-$(B)/built_in_sheets.c: $(B)/sheets $(TABLES)
-	@echo write $@; $(B)/sheets $(TABLES) > $@ || { rm -f $@; exit 1; }
+$(B)/built_in_sheets.c: $(HOST)/sheets $(TABLES)
+	@echo write $@; $(HOST)/sheets $(TABLES) > $@ || { rm -f $@; exit 1; }
 $(B)/built_in_%.o: $(B)/built_in_%.c $(B)/flags
 	@$(CC) $(FLAGS) -c $< -o $@
 $(B)/embed: tools/embed.c
 	@mkdir -p $(@D); $(CC) $(FLAGS) $< -o $@
-$(B)/embedded_words.c: $(B)/embed formulas/synonyms.txt
-	@$(B)/embed embedded_words formulas/synonyms.txt > $@
-$(B)/embedded_data.c: $(B)/embed $(TEXTS)
-	@$(B)/embed embedded_data $(TEXTS) > $@
+$(B)/embedded_words.c: $(HOST)/embed formulas/synonyms.txt
+	@$(HOST)/embed embedded_words formulas/synonyms.txt > $@
+$(B)/embedded_data.c: $(HOST)/embed $(TEXTS)
+	@$(HOST)/embed embedded_data $(TEXTS) > $@
 # The same, packed for the page, without tables that it never reads.
 $(B)/packed: tools/packed.c $(READERS) $(B)/built_in_formulas.o $(B)/built_in_sheets.o $(B)/catalog/packed.o $(B)/catalog/devices.o
 	@$(CC) $(FLAGS) $^ -o $@ -lm
@@ -180,8 +182,8 @@ PAGE     := $(wildcard build/page/chalkline.html.gz)
 $(B)/page: always
 	@mkdir -p $(@D)
 	@echo '$(PAGE)' | cmp -s - $@ || echo '$(PAGE)' > $@
-$(B)/embedded_page.c: $(B)/embed $(B)/page $(PAGE)
-	@$(B)/embed embedded_page $(PAGE) > $@
+$(B)/embedded_page.c: $(HOST)/embed $(B)/page $(PAGE)
+	@$(HOST)/embed embedded_page $(PAGE) > $@
 $(B)/embedded_%.o: $(B)/embedded_%.c $(B)/flags
 	@$(CC) $(FLAGS) -c $< -o $@
 
@@ -250,6 +252,10 @@ asan:                           ## the tests under address and undefined sanitiz
 	@ASAN_OPTIONS=detect_leaks=1 CHALKLINE_SHORT=1 $(MAKE) --no-print-directory tests B=build/asan \
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
+check-machines: chalkline       ## answers of aarch64 and s390x beside this machine's, by qemu (Debian's cross compilers)
+	@tools/setup.sh core machines
+	@tests/machines.sh
+
 hardening: chalkline $(SHARE)    ## what the programs and libraries have against attacks, read from their files
 	@tests/check_hardening.sh
 
@@ -312,4 +318,4 @@ help:                           ## this list
 PARTS := tests/fuzz/Makefile lab/fit/Makefile web/page/Makefile packaging/Makefile python/Makefile
 include $(PARTS)
 -include $(shell find build -path build/deb -prune -o -type f -name '*.d' -print 2>/dev/null)
-.PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh asan tsan hardening fuzz bench instructions docs install clean help
+.PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh check-machines asan tsan hardening fuzz bench instructions docs install clean help

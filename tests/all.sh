@@ -37,6 +37,7 @@ unset SCRIPTS CHALKLINE_SHORT
 stage make tsan
 stage make fuzz SECONDS="${1:-5}"
 stage make page-tests WERROR=-Werror
+[ $# -lt 2 ] || stage make check-machines WERROR=-Werror
 # What a bare machine lacks shows in a sample of a long list too.
 [ $# -ge 2 ] || export CHALKLINE_SHORT=1
 stage make check-fresh
