@@ -256,6 +256,18 @@ check-machines: chalkline       ## answers of aarch64 and s390x beside this mach
 	@tools/setup.sh core machines
 	@tests/machines.sh
 
+# Counts of what ran, in a build of its own; what its own tools ran while it was made does not count. tests/coverage/exit.c
+# lets children that end by _exit count too.
+COVERED  := B=build/coverage HARDENING= CFLAGS="-O1 -g --coverage -fprofile-update=atomic" LDFLAGS="-Wl,--wrap=_exit build/coverage/exit.o"
+coverage:                       ## lines and branches that the tests run, by file (python3)
+	@tools/setup.sh core check
+	@mkdir -p build/coverage; $(CC) -O1 -c tests/coverage/exit.c -o build/coverage/exit.o
+	@$(MAKE) --no-print-directory $(JOBS) $(COVERED) build/coverage/chalkline $(TESTS:$(B)/%=build/coverage/%)
+	@find build/coverage -name '*.gcda' -delete
+	@SCRIPTS="$(patsubst %,tests/check_%.sh,docs questions serve watch lecture)" CHALKLINE_SHORT=1 \
+	    $(MAKE) --no-print-directory $(JOBS) $(COVERED) tests || echo 'coverage: some tests failed, and what they ran counts'
+	@tools/coverage.py build/coverage
+
 hardening: chalkline $(SHARE)    ## what the programs and libraries have against attacks, read from their files
 	@tests/check_hardening.sh
 
@@ -318,4 +330,4 @@ help:                           ## this list
 PARTS := tests/fuzz/Makefile lab/fit/Makefile web/page/Makefile packaging/Makefile python/Makefile
 include $(PARTS)
 -include $(shell find build -path build/deb -prune -o -type f -name '*.d' -print 2>/dev/null)
-.PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh check-machines asan tsan hardening fuzz bench instructions docs install clean help
+.PHONY: all always setup demo tests tests-long tests-clang check check-long check-fresh check-machines coverage asan tsan hardening fuzz bench instructions docs install clean help
