@@ -46,8 +46,8 @@ static void forbid_files(void)
 static void forbid_calls(void)
 {
 #ifdef OUR_MACHINE
-    /* The low half of the first argument, in which all flags are. */
-    enum { FLAGS = offsetof(struct seccomp_data, args) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0) };
+    /* The low half of the first argument: flags of clone, and whose affinity is set, of which only the caller's may be. */
+    enum { FIRST = offsetof(struct seccomp_data, args) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0) };
     static struct sock_filter program[] = {
         FIELD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_MACHINE, 1, 0), ANSWER(SECCOMP_RET_KILL_PROCESS),
         FIELD(nr),
@@ -57,8 +57,11 @@ static void forbid_calls(void)
         MAY(clock_nanosleep), MAY(nanosleep), MAY(gettimeofday), MAY(getpid), MAY(gettid), MAY(getrusage),
         MAY(restart_syscall), MAY(getrandom),
         IF_CALL(SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIRST),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1), ANSWER(SECCOMP_RET_ALLOW),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0), ANSWER(SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FLAGS),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIRST),
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1), ANSWER(SECCOMP_RET_ALLOW),
         ANSWER(SECCOMP_RET_ERRNO | EPERM),
     };

@@ -364,7 +364,8 @@ static void asked_start(struct asked *asked)
     struct http_server *server = server_of(asked);
     struct worker_limits limits = limits_of(server);
     const size_t running = server->counts[STAGE_QUICK] + server->counts[STAGE_LONG] + 1;
-    const size_t share = server->terms->at_once / running;
+    size_t threads = server->terms->at_once / running;
+    threads = threads > THREADS_CONFINED ? THREADS_CONFINED : threads ? threads : 1;
     if (server->idle_count) {
         asked->worker = server->idle[--server->idle_count];
     } else if (!worker_open(&asked->worker, &limits)) {
@@ -376,7 +377,7 @@ static void asked_start(struct asked *asked)
     asked->pipe = (struct door_watch){ asked->worker.socket, worker_said };
     door_watch(server->door, &asked->pipe);
     asked_enter(asked, STAGE_QUICK, server->now + server->terms->seconds);
-    if (!worker_ask(&asked->worker, &asked->exchange.arena, asked->route, &asked->request, share ? share : 1))
+    if (!worker_ask(&asked->worker, &asked->exchange.arena, asked->route, &asked->request, threads))
         asked_finish(asked, false);
 }
 

@@ -96,6 +96,13 @@ struct worker_limits {
     size_t memory;                  /* bytes */
 };
 
+/* Threads of a confined process: the runtime of clang's OpenMP wants more of the kernel to begin some. */
+#ifdef __clang__
+enum { THREADS_CONFINED = 1 };
+#else
+enum { THREADS_CONFINED = 256 };
+#endif
+
 /* In confine.c: from here on the process can open nothing, reach no other process and no network. What the kernel cannot
  * forbid it leaves. */
 void confine_calls(void);

@@ -90,7 +90,7 @@ static void confine(const struct worker_limits *limits)
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #ifdef _OPENMP
-    omp_set_num_threads(1);                         /* clang's opens a file as it begins */
+    omp_set_num_threads(1);                         /* clang's runtime opens shared memory as it begins */
 #endif
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_NOFILE, FILES);                    /* all that there are */
