@@ -188,6 +188,7 @@ static bool choose_of(struct choice *choice, struct found *found)
     for (int i = 1; i < LAYOUT_ROWS - 1; i++)
         products *= given_number(choice->scenario, layout_rows[i], &number) ? number : 1;
     products *= choice->tensor > 0 ? choice->tensor : 1;
+    choice->servers.replica_step = products;
     for (int rule = LAYOUT_STARTABLE; rule <= LAYOUT_ANY; rule++) {
         choice->servers.rule = (enum layout_rule)rule;
         if (fixed && !choose_within(choice, choice->chips, choice->chips, found))

@@ -76,8 +76,8 @@ static struct arena *settings_arena(const struct servers *servers)
 static void add_ways(struct arena *arena, double chips, struct layouts *layouts)
 {
     for (double dp = 1; dp <= chips; dp++)
-        for (double pp = 1; pp <= chips / dp; pp++)
-            if (fmod(chips, dp * pp) == 0)
+        for (double pp = 1; fmod(chips, dp) == 0 && pp <= chips / dp; pp++)
+            if (fmod(chips / dp, pp) == 0)
                 *(struct layout *)arena_push(arena, &layouts->at, &layouts->count, &layouts->room,
                                              sizeof *layouts->at) = (struct layout){ chips, dp, pp };
 }
@@ -159,12 +159,14 @@ bool servers_layouts(const struct servers *servers, struct layouts *layouts, str
     static const char *const names[3] = { NAME_chips, NAME_attention_dp, NAME_pipeline_parallel };
     static const char *const rows[] = { [LAYOUT_STARTABLE] = NAME_layout_packs, [LAYOUT_EVEN] = NAME_layout_valid };
     struct layouts all = { 0 };
+    const struct formulas *formulas = &servers->scenario->formulas;
+    const double step = fmax(servers->replica_step, 1);
     double most = fmin(servers->chips_most, servers->chips), *out[1];
     *layouts = (struct layouts){ 0 };
     if (servers->replica_most > 0)
         most = fmin(servers->chips, servers->replica_most);
-    most = scenario_links(servers->scenario) ? most : 1;
-    for (double chips = servers->replica_least; chips <= most; chips++)
+    most = scenario_links(servers->scenario) ? fmin(most, formulas_row(formulas, (size_t)formulas_find(formulas, NAME_chips))->high) : 1;
+    for (double chips = step * ceil(servers->replica_least / step); chips <= most; chips += step)
         add_ways(settings_arena(servers), chips, &all);
     if (servers->rule == LAYOUT_ANY) {
         *layouts = all;

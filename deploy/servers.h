@@ -28,6 +28,7 @@ struct servers {
                                        NULL: `scenario` */
     double chips;                   /* of the whole deployment */
     double replica_least, replica_most;     /* limits of the chips of one replica; most 0: `chips` */
+    double replica_step;            /* they are a multiple of it: the given parallelism; 0: any number */
     double ttft, tpot;              /* limits, in s; INFINITY: none */
     double tensor;                  /* tensor parallelism as given; 0: any */
     bool by_layers;                 /* pipeline stages alone, as llama.cpp splits a model over cards */

@@ -268,6 +268,35 @@ static void choices_are_the_cheapest(void **state)
     assert_int_equal(tally.wrong, 0);
 }
 
+/* ---- given parallelism --------------------------------------------------------------------------- */
+
+/* Numbers of chips that are no multiple of it have no setting. */
+static void steps_leave_no_setting_out(void **state)
+{
+    (void)state;
+    const struct drawn drawn = { .model = "deepseek-v3", .machine = "h200-sxm", .isl = "1000", .osl = "100" };
+    for (int rule = LAYOUT_STARTABLE; rule <= LAYOUT_ANY; rule++) {
+        struct world world;
+        struct scenario scenario;
+        const double *settings[2];
+        size_t count[2];
+        if (!open_world(&world, &drawn) ||
+            !scenario_open(&scenario, &world.arena, &world.command, world.chosen.subject, &world.error))
+            fail_msg("%s: %s", world.line, world.error.what);
+        facts_set(&scenario.facts, NAME_attention_dp, 4, ORIGIN_GIVEN, "test");
+        for (int k = 0; k < 2; k++) {
+            struct servers servers = { .arena = &world.arena, .scenario = &scenario, .chips = 64, .replica_least = k ? 1 : 3,
+                                       .replica_most = 64, .replica_step = k ? 8 : 0, .tensor = 2, .rule = (enum layout_rule)rule };
+            if (!servers_read(&servers, &world.error) || !servers_settings(&servers, &settings[k], &count[k], &world.error))
+                fail_msg("%s: %s", world.line, world.error.what);
+        }
+        assert_int_equal(count[0], count[1]);
+        assert_true(count[0] > 0);
+        assert_memory_equal(settings[0], settings[1], count[0] * SERVERS_INPUTS * sizeof(double));
+        arena_free(&world.arena);
+    }
+}
+
 /* ---- a known load ------------------------------------------------------------------------------ */
 
 enum { WORTH, FITS, TTFT, TPOT, PROMPTS, LOAD, OUTPUTS };
@@ -490,7 +519,8 @@ static void plan_is_the_choice(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(choices_are_the_cheapest),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(steps_leave_no_setting_out),
+                                        cmocka_unit_test(choices_are_the_cheapest),
                                         cmocka_unit_test(choices_for_a_known_load),
                                         cmocka_unit_test(plan_is_the_choice) };
     return cmocka_run_group_tests_name("choice", tests, NULL, NULL);
