@@ -13,7 +13,10 @@ static int by_size(const void *a, const void *b)
 
 void numbers_sort(double *values, size_t count)
 {
-    if (count > 1)
+    size_t sorted = 1;
+    while (sorted < count && values[sorted - 1] <= values[sorted])
+        sorted++;
+    if (sorted < count)
         qsort(values, count, sizeof *values, by_size);
 }
 

@@ -1,4 +1,4 @@
-/* Quantiles of an output when inputs are uncertain: seeded draws of every input that has a range
+/* Quantiles of outputs when inputs are uncertain: seeded draws of every input that has a range
  * or a distribution, one run over all of them, and the sorted values.
  *
  * The stream of an input is seeded by its name, so that adding a row does not change what the
@@ -69,9 +69,8 @@ static uint64_t name_seed(const char *name)
     return hash_text(HASH_START, name);
 }
 
-void graph_quantiles(struct arena *arena, const struct graph *graph, size_t output,
-                     uint64_t seed, size_t samples, const double *at, size_t count,
-                     double *quantiles)
+void graph_quantiles(struct arena *arena, const struct graph *graph, uint64_t seed, size_t samples, const double *at,
+                     size_t count, double *quantiles)
 {
     struct arena scratch = arena_beside(arena);
     struct column *columns = arena_array(&scratch, graph->input_count + 1, sizeof *columns);
@@ -89,13 +88,14 @@ void graph_quantiles(struct arena *arena, const struct graph *graph, size_t outp
     for (size_t i = 0; i < graph->output_count; i++)
         outputs[i] = arena_array(&scratch, samples, sizeof(double));
     graph_run(graph, columns, outputs, samples);
-    double *values = outputs[output];
-    size_t finite = 0;
-    for (size_t k = 0; k < samples; k++)
-        if (isfinite(values[k]))
-            values[finite++] = values[k];
-    numbers_sort(values, finite);
-    for (size_t q = 0; q < count; q++)
-        quantiles[q] = finite ? values[(size_t)(at[q] * (double)(finite - 1) + 0.5)] : NAN;
+    for (size_t i = 0; i < graph->output_count; i++) {
+        size_t finite = 0;
+        for (size_t k = 0; k < samples; k++)
+            if (isfinite(outputs[i][k]))
+                outputs[i][finite++] = outputs[i][k];
+        numbers_sort(outputs[i], finite);
+        for (size_t q = 0; q < count; q++)
+            *quantiles++ = finite ? outputs[i][(size_t)(at[q] * (double)(finite - 1) + 0.5)] : NAN;
+    }
     arena_free(&scratch);
 }

@@ -414,11 +414,10 @@ void graph_simplify(struct arena *arena, const struct graph *graph, const struct
  * keeps its sign, except for a ROOT. */
 struct interval graph_interval(struct arena *arena, const struct graph *graph, size_t output,
                                const struct interval *inputs);
-/* Quantiles of an output when inputs have ranges or distributions (a range counts as
+/* Quantiles [output][count] of all outputs when inputs have ranges or distributions (a range counts as
  * uniform, log-uniform beyond a factor of ten), by `samples` seeded draws. */
-void graph_quantiles(struct arena *arena, const struct graph *graph, size_t output,
-                     uint64_t seed, size_t samples, const double *at, size_t count,
-                     double *quantiles);
+void graph_quantiles(struct arena *arena, const struct graph *graph, uint64_t seed, size_t samples, const double *at,
+                     size_t count, double *quantiles);
 
 /* ---- solve: any input from any equation ------------------------------------------------ */
 

@@ -161,6 +161,7 @@ static bool values_by(struct scenario *scenario, const char *const *texts, size_
         return false;
     values->names = arena_array(arena, count + 1, sizeof *values->names);
     memcpy(values->names, texts, count * sizeof *values->names);
+    values->drawn = NULL;
     values->inputs = arena_array(arena, values->graph.input_count + 1, sizeof(double));
     values->at = arena_array(arena, count + 1, sizeof(double));
     for (size_t i = 0; i < values->graph.input_count; i++)
@@ -293,7 +294,7 @@ static void mark_reached(const struct graph *graph, size_t output, uint8_t *reac
     }
 }
 
-struct range values_range(struct scenario *scenario, const struct values *values, size_t output)
+struct range values_range(struct scenario *scenario, struct values *values, size_t output)
 {
     const struct graph *graph = &values->graph;
     struct interval *box = arena_array(scenario->arena, graph->input_count + 1, sizeof *box);
@@ -317,10 +318,11 @@ struct range values_range(struct scenario *scenario, const struct values *values
         return (struct range){ bounds.low, bounds.high, "range" };
     }
     static const double at[2] = { 0.05, 0.95 };
-    double ends[2];
     enum { SAMPLES = 65536, SEED = 20260429 };
-    graph_quantiles(scenario->arena, graph, output, SEED, SAMPLES, at, 2, ends);
-    return (struct range){ ends[0], ends[1], "5-95 %" };
+    if (!values->drawn)
+        graph_quantiles(scenario->arena, graph, SEED, SAMPLES, at, 2,
+                        *(values->drawn = arena_array(scenario->arena, graph->output_count, sizeof *values->drawn)));
+    return (struct range){ values->drawn[output][0], values->drawn[output][1], "5-95 %" };
 }
 
 bool values_along(const struct scenario *scenario, const char *const *texts, size_t count, const char *row,

@@ -10,6 +10,7 @@ struct values {
     struct graph graph;
     double *at, *inputs, *nodes;    /* values of the outputs, of the inputs, of all nodes */
     const char **names;             /* of outputs: what was asked; NULL: not kept */
+    double (*drawn)[2];             /* of outputs: 5 and 95 % of draws; NULL: values_range has not drawn yet */
 };
 
 /* Set the outputs that depend on an unknown price to NAN, even if a min or a comparison made them a
@@ -40,7 +41,7 @@ bool values_finite(const struct scenario *scenario, const struct graph *graph,
                    const double *inputs, struct error *error);
 /* Does an input carry a range or a distribution? */
 bool values_uncertain(struct scenario *scenario, struct values *values);
-struct range values_range(struct scenario *scenario, const struct values *values, size_t output);
+struct range values_range(struct scenario *scenario, struct values *values, size_t output);
 /* The origin of an input's own default: fitted to measurements, or chosen. Factors that a calibration sets
  * are 1 without one. */
 enum origin default_origin(const struct row *row);

@@ -1306,7 +1306,7 @@ static void quantiles_follow(void **state)
         input->distribution = quantity.distribution;
         input->low = quantity.low;
         input->high = quantity.high;
-        graph_quantiles(&small.arena, &small.graph, 0, 42, 1 << 17, at, 5, got);
+        graph_quantiles(&small.arena, &small.graph, 42, 1 << 17, at, 5, got);
         for (int q = 0; q < 5; q++) {
             double expected = 2 * spreads[i].at[q];
             double off = spreads[i].tolerance > 0 ? 2 * spreads[i].tolerance : 0.025 * expected;
@@ -1331,11 +1331,11 @@ static void draws_are_independent(void **state)
         small.graph.inputs[i].low = 5;
         small.graph.inputs[i].high = i ? 4 : 3;
     }
-    graph_quantiles(&small.arena, &small.graph, 0, 7, 1 << 17, at, 3, got);
+    graph_quantiles(&small.arena, &small.graph, 7, 1 << 17, at, 3, got);
     assert_true(fabs(got[0]) < 0.06);
     assert_true(fabs(got[1] - 5) < 0.06);           /* sqrt(3^2 + 4^2) */
     assert_true(fabs(got[2] + 10) < 0.15);
-    graph_quantiles(&small.arena, &small.graph, 0, 7, 1 << 17, at, 3, again);
+    graph_quantiles(&small.arena, &small.graph, 7, 1 << 17, at, 3, again);
     assert_memory_equal(got, again, sizeof got);    /* the seed decides */
     arena_free(&small.arena);
 }
