@@ -58,6 +58,16 @@ QUESTIONS = {
 }
 NO_QUESTION = {'serve'}                 # it has no answer of its own
 
+# Wide questions, each answered in 400 MB of memory.
+MEMORY = 400 << 20
+WIDE = {
+    'curve': ['curve', 'batch', 'batch=1..2', '--points', '100000'],
+    'ranks': ['eval', 'bound_step', '--model', 'deepseek-v3', '--on', 'gb200-nvl72', '--dp', '1000000'],
+    'stages': ['step', 'llama-3.1-8b', '--on', 'h100-sxm', '--pp', '100000'],
+    'more GPUs than there are': ['step', 'deepseek-v3', '--on', 'h100-sxm', '--dp', '1000000', '--tp', '1000000'],
+    **({'market': ['market']} if LONG > 1 else {}),
+}
+
 
 def limit(kind, value):
     return lambda: resource.setrlimit(kind, (value, value))
@@ -176,6 +186,11 @@ def resources(place):
         rest = [file for file in os.listdir(place.folder) if file.startswith('.chalkline-')]
         if rest:
             place.fail(f'{name}: left {rest}')
+    for name, question in WIDE.items():
+        status, _, errors = place.run([place.program, *question], before=limit(resource.RLIMIT_AS, MEMORY))
+        count += 1
+        if status not in (0, 1):
+            place.fail(f'{name}, wide: status {status}: {errors[:200]}')
     print(f'      {count} runs with something short')
 
 

@@ -433,7 +433,9 @@ static bool over_names(struct curve *curve)
 /* A point as a question of its own: the axis at its value, choices held. */
 static void point_document(struct curve *curve, size_t i, struct doc *point)
 {
+    struct arena scratch = arena_beside(curve->arena);
     struct scenario at = curve->at ? *curve->at[i] : *curve->notes;
+    at.facts.arena = &scratch;
     at.facts = facts_copy(&at.facts);
     if (!curve->at) {
         facts_set(&at.facts, curve->axis.row, curve->x[i], ORIGIN_AXIS, "curve");
@@ -445,6 +447,7 @@ static void point_document(struct curve *curve, size_t i, struct doc *point)
     for (size_t j = 0; j < curve->quantity_count; j++)
         if (strspn(curve->quantities[j], NAME_LETTERS) == strlen(curve->quantities[j]))
             doc_add_row(curve->arena, point, curve->quantities[j], curve->y[j][i]);
+    arena_free(&scratch);
 }
 
 /* "8 x TP 1, DP 8"; "" where nothing was chosen. */

@@ -33,9 +33,10 @@ static double at(const struct doc *doc, const char *key)
     return found && found->kind == DOC_OBJECT ? doc_number(found, "value", NAN) : doc_number(doc, key, NAN);
 }
 
-double market_eval(struct arena *arena, const struct command *command, const struct doc *words, const char *row, const char *option,
+double market_eval(struct arena *outer, const struct command *command, const struct doc *words, const char *row, const char *option,
                    const char *value)
 {
+    struct arena scratch = arena_beside(outer), *arena = &scratch;
     const struct verb *const verb = verb_named(command->verbs, "eval"), *const evaluating[] = { verb, NULL };
     struct command eval = { .verbs = evaluating };
     struct answer answer = { .doc = doc_new(arena, DOC_OBJECT), .text = { .arena = arena }, .csv = { .arena = arena } };
@@ -48,9 +49,10 @@ double market_eval(struct arena *arena, const struct command *command, const str
         *(const char **)arena_push(arena, &line, &count, &room, sizeof *line) = word->string;
     for (int i = 0; option && i < 2; i++)
         *(const char **)arena_push(arena, &line, &count, &room, sizeof *line) = end[i];
-    if (!command_read(arena, (int)count, (char **)line, &eval, &error) || !verb->ask(arena, &eval, &answer, &error))
-        return NAN;
-    return at(answer.doc, row);
+    const bool asked = command_read(arena, (int)count, (char **)line, &eval, &error) && verb->ask(arena, &eval, &answer, &error);
+    const double found = asked ? at(answer.doc, row) : NAN;
+    arena_free(&scratch);
+    return found;
 }
 
 /* Lowest and highest rent of a chip over the rent that the cost was computed with. */
@@ -87,6 +89,7 @@ static void read_best(struct market *market, struct market_served *served, const
     const char *row = pools ? NAME_pool_blended_cost_per_token : NAME_blended_cost_per_token;
     served->input_row = pools ? NAME_pool_input_cost_per_token : NAME_input_cost_per_token;
     served->output_row = pools ? NAME_pool_output_cost_per_token : NAME_output_cost_per_token;
+    best = doc_copy(arena, best);
     const struct doc *servers = doc_get(best, "servers");
     const char *machine = servers && servers->first ? doc_text(servers->first, "machine", "") : "";
     served->machine = doc_text(best, "machine", "");
@@ -162,9 +165,16 @@ static bool is_planned(const struct option *option)
     return !name_listed(others, sizeof others / sizeof *others, option->name);
 }
 
+/* NULL: no deployment keeps the limits. */
+static const struct doc *best_of(const struct doc *plan)
+{
+    const struct doc *best = doc_get(plan, "best");
+    return best && best->kind == DOC_OBJECT ? best : NULL;
+}
+
 void market_serve_one(struct market *market, struct market_served *served, const struct market_option *options, size_t count)
 {
-    struct arena *arena = market->arena;
+    struct arena scratch = arena_beside(market->arena), *arena = &scratch;
     struct command plan = *command_only(arena, market->command, is_planned);
     size_t kept = 0;
     for (size_t i = 0; i < plan.value_count; i++)           /* what a tier sets stands in the place of what was given */
@@ -185,14 +195,13 @@ void market_serve_one(struct market *market, struct market_served *served, const
         command_set(arena, &plan, options[i].name, options[i].value);
     if (!plan.verb->ask(arena, &plan, &answer, market->error)) {
         served->wrong = true;
-        served->why = arena_print(arena, "%s", market->error->what);
-        return;
-    }
-    const struct doc *best = doc_get(answer.doc, "best");
-    if (best && best->kind == DOC_OBJECT)
-        read_best(market, served, best);
-    else
+        served->why = arena_print(market->arena, "%s", market->error->what);
+    } else if (best_of(answer.doc)) {
+        read_best(market, served, best_of(answer.doc));
+    } else {
         served->why = "no deployment keeps the limits";
+    }
+    arena_free(&scratch);
 }
 
 bool market_serve(struct market *market)
