@@ -50,9 +50,9 @@ static bool convert(struct arena *arena, const char *file, const json_t *json, c
     return convert_children(arena, file, json, doc, depth, error);
 }
 
-/* Python writes Infinity and -Infinity, which JSON does not have: "null" over them, the
- * rest blank, so that columns in messages stay true. */
-static void blank_infinity(char *data, size_t size)
+/* Python writes Infinity and -Infinity, which JSON does not have: the text "inf" or "-inf" over them, the
+ * rest blank, so that columns in messages stay true. It is no "null": a question that has it would lose an option. */
+static void quote_infinity(char *data, size_t size)
 {
     static const char infinity[] = "Infinity";
     size_t length = sizeof infinity - 1;
@@ -63,9 +63,9 @@ static void blank_infinity(char *data, size_t size)
         else if (quoted)
             i += data[i] == '\\';
         else if (i + length <= size && !memcmp(data + i, infinity, length)) {
-            memcpy(data + i, "null    ", length);
-            if (i && data[i - 1] == '-')
-                data[i - 1] = ' ';
+            const bool negative = i && data[i - 1] == '-';
+            memcpy(data + i - negative, negative ? "\"-inf\"   " : "\"inf\"   ", length + negative);
+            i += length - 1;
         }
     }
 }
@@ -86,7 +86,7 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
         return error_expected(error, "one JSON value");
     }
     char *copy = arena_copy(arena, text.data, text.size);
-    blank_infinity(copy, text.size);
+    quote_infinity(copy, text.size);
     json_error_t problem;
     struct holding *held = arena_hold(arena, forget, NULL);
     json_t *json = held->what = json_loadb(copy, text.size,

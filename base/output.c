@@ -166,7 +166,7 @@ bool log_open(const struct arena *arena, const char *what, const char *path, str
     *log = (struct output_log){ what, path, -1 };
     if (!file_may_write(arena, path, error))
         return false;
-    log->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    log->file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     return log->file >= 0 || cannot_write(what, path, errno, error);
 }
 
@@ -180,6 +180,8 @@ void log_close(struct output_log *log)
 bool log_add(const struct output_log *log, const char *record, size_t size, struct error *error)
 {
     const off_t whole = lseek(log->file, 0, SEEK_CUR);
+    if (!whole && ftruncate(log->file, 0))
+        return cannot_write(log->what, log->path, errno, error);
     for (size_t at = 0; at < size;) {
         const ssize_t wrote = write(log->file, record + at, size - at);
         if (wrote < 0 && errno == EINTR)

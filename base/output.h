@@ -8,7 +8,8 @@
  * of the old file, and a symbolic link stays one. A pipe or a device has no old content to protect: it is written at
  * once.
  *
- * A log is a file that others follow while it grows (`measure -o`, `watch --record`). It begins empty. Each record is
+ * A log is a file that others follow while it grows (`measure -o`, `watch --record`). Its first record takes the place
+ * of what the file had, so that a run without a record leaves an older file as it was. Each record is
  * written by itself, and one that did not fit is taken back, so that what is there is always whole records. */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H

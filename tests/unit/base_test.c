@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/guard.h"
+#include "base/output.h"
 #include "base/quantile.h"
 #include "rows/rows.h"
 
@@ -252,6 +253,23 @@ static void documents_are_json(void **state)
     assert_null(doc_get(doc, "no"));
     assert_null(doc_get(list, "a"));
     assert_null(doc_get(NULL, "a"));
+    arena_free(&arena);
+}
+
+/* Python's numbers without end are texts, in place: a reader that takes numbers refuses them. */
+static void infinity_is_a_text(void **state)
+{
+    (void)state;
+    static const char json[] = "{\"a\": Infinity, \"b\": [-Infinity,1], \"Infinity\": \"-Infinity\\\"\"}";
+    struct arena arena = { 0 };
+    struct error error;
+    struct doc *doc;
+    assert_true(json_read(&arena, "x.json", text_of(json), &doc, &error));
+    assert_string_equal(doc_text(doc, "a", ""), "inf");
+    assert_string_equal(doc_get(doc, "b")->first->string, "-inf");
+    assert_string_equal(doc_text(doc, "Infinity", ""), "-Infinity\"");
+    assert_false(json_read(&arena, "x.json", text_of("{\"a\": Infinity, b}"), &doc, &error));
+    assert_non_null(strstr(error.what, "x.json:1:17: "));
     arena_free(&arena);
 }
 
@@ -685,10 +703,35 @@ static void refusals_hold_nothing(void **state)
     assert_true(good);
 }
 
+/* A log takes the place of an older file with its first record, not before. */
+static void logs_keep_the_older_file(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct error error;
+    struct output_log log;
+    struct text read;
+    static const char *const wanted[] = { "older\n", "new\n", "new\nnew\n" };
+    char path[] = "/tmp/chalkline-log-XXXXXX";
+    close(mkstemp(path));
+    assert_true(file_write(&arena, "--output", path, text_of("older\n"), &error));
+    for (int records = 0; records < 3; records++) {
+        assert_true(log_open(&arena, "--output", path, &log, &error));
+        for (int i = 0; i < records; i++)
+            assert_true(log_add(&log, "new\n", 4, &error));
+        log_close(&log);
+        assert_true(file_read(&arena, path, 100, &read, &error));
+        assert_string_equal(arena_copy(&arena, read.data, read.size), wanted[records]);
+    }
+    unlink(path);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_are_interpolated), cmocka_unit_test(files_are_written_whole),
+        cmocka_unit_test(logs_keep_the_older_file),
         cmocka_unit_test(columns_have_names_of_their_own),
         cmocka_unit_test(memory_is_aligned_and_zero), cmocka_unit_test(inner_arenas_share_a_limit),
         cmocka_unit_test(allocations_fail_on_request),
@@ -697,7 +740,7 @@ int main(void)
         cmocka_unit_test(sheets_are_read),
         cmocka_unit_test(bad_sheets_name_the_line),
         cmocka_unit_test(columns_are_found),
-        cmocka_unit_test(documents_are_json),
+        cmocka_unit_test(documents_are_json), cmocka_unit_test(infinity_is_a_text),
         cmocka_unit_test(no_document_takes_nothing),
         cmocka_unit_test(documents_are_text),
         cmocka_unit_test(numbers_read_back),
