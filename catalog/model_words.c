@@ -153,10 +153,10 @@ static size_t format_here(const char *at)
     while (rest.size) {
         const struct text line = text_line(&rest);
         const size_t size = strcspn(line.data, ",");
-        bool same = size > best && size < line.size && *line.data != '#' && !isalnum((unsigned char)at[size]);
+        bool same = size > best && size < line.size && *line.data != '#';
         for (size_t i = 0; same && i < size; i++)
             same = tolower((unsigned char)line.data[i]) == (at[i] == ' ' ? '_' : at[i]);
-        best = same ? size : best;
+        best = same && !isalnum((unsigned char)at[size]) ? size : best;
     }
     const char *end = past_number(at);
     if (!best && isdigit((unsigned char)*at) && !strncmp(end, "bpw", 3) && !isalnum((unsigned char)end[3])) {
