@@ -3,7 +3,7 @@
     hostile.py PROGRAM [MODE...]
 
 Each mode is a way to misbehave. `measure` and `watch` must end in time, in 256 MB, with status 0, 1 or 2; their output has
-no control byte, no byte that is not UTF-8, and no number that is not one.
+no control byte, no byte that is not UTF-8, no number that is not one, and no time below zero.
 """
 import gzip
 import json
@@ -231,6 +231,8 @@ def faults(who, status, seconds, memory, output):
         yield 'a control byte'
     if re.search(rb'(?<![a-zA-Z_.])-?(nan|inf)(?![a-zA-Z])', output, re.I):
         yield 'a number that is none'
+    if who == MEASURE and re.search(rb'(?<!\S)-[0-9]', output):
+        yield 'a time below zero'
     if not output.strip():
         yield 'no word'
     try:

@@ -523,9 +523,11 @@ static void finish(struct http_transfer *transfer, CURLcode code)
     request->status = (int)status;
     if (transfer->line.size && status == 200)
         take_line(transfer);
-    if (isnan(transfer->arrived)) {
-        request->sent += 1e-6 * (double)before;
-        request->overhead += 1e-6 * (double)before;
+    if (isnan(transfer->arrived)) {                     /* one wait may end with the connection and the first chunk */
+        const double most = request->first >= 0 ? request->first - request->sent : INFINITY;
+        const double connecting = fmin(1e-6 * (double)before, most);
+        request->sent += connecting;
+        request->overhead += connecting;
     } else {
         request->overhead = 0;                         /* the endpoint's own clock */
     }
