@@ -478,6 +478,27 @@ static const struct problem_source *pick(struct quiz *quiz, struct random *rando
     return count ? fit[random_below(random, count)] : NULL;
 }
 
+static const char *kept(struct arena *arena, const char *text)
+{
+    return text ? arena_copy(arena, text, strlen(text)) : NULL;
+}
+
+/* What was made in another arena, in this one. */
+static void keep(struct arena *arena, struct quiz_problem *problem)
+{
+    const char **const texts[] = { &problem->id, &problem->question, &problem->asks, &problem->explain };
+    struct problem_given *given = arena_array(arena, problem->given_count + 1, sizeof *given);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = kept(arena, *texts[i]);
+    for (size_t i = 0; i < problem->choice_count; i++)
+        problem->choices[i] = kept(arena, problem->choices[i]);
+    for (size_t i = 0; i < problem->slip_count; i++)
+        problem->slips[i].words = kept(arena, problem->slips[i].words);
+    for (size_t i = 0; i < problem->given_count; i++)
+        given[i] = (struct problem_given){ kept(arena, problem->given[i].row), kept(arena, problem->given[i].text) };
+    problem->given = given;
+}
+
 /* A problem of this kind; false where none was found. */
 static bool draw_kind(struct quiz *quiz, struct random *random, enum problem_kind kind, int chapter,
                       struct quiz_problem *problem)
@@ -488,9 +509,11 @@ static bool draw_kind(struct quiz *quiz, struct random *random, enum problem_kin
         const uint64_t seed = random_below(random, SEEDS);
         struct arena scratch = arena_beside(quiz->arena);
         const bool made = source && problem_make(quiz, kind, source, seed, &scratch, problem);
+        if (made)
+            keep(quiz->arena, problem);
         arena_free(&scratch);
         if (made)
-            return problem_make(quiz, kind, source, seed, quiz->arena, problem);
+            return true;
     }
     return false;
 }
