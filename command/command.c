@@ -89,6 +89,11 @@ const char *option_bare(const struct option *option)
          : row && !unit_counts(row->unit) ? row_unit_text(row) : NULL;
 }
 
+static double highest(const struct option *option)
+{
+    return option->high > 0 ? option->high : option->kind == OPTION_COUNT ? 1e9 : INFINITY;
+}
+
 const char *option_range(struct arena *arena, const struct option *option)
 {
     struct unit unit = option_unit(option);
@@ -100,11 +105,11 @@ const char *option_range(struct arena *arena, const struct option *option)
     static const double least = 1e-9;       /* a bound so low stands for all that is not 0 */
     const char *low = option->low > 0 && option->low <= least
                       ? "above 0" : quantity_text(arena, option->low, unit, 4);
-    if (!(option->high > 0) && option->low > 0 && option->low <= least)
+    if (isinf(highest(option)) && option->low > 0 && option->low <= least)
         return low;
-    if (!(option->high > 0))
+    if (isinf(highest(option)))
         return arena_print(arena, "%s or more", low);
-    return arena_print(arena, "%s to %s", low, quantity_text(arena, option->high, unit, 6));
+    return arena_print(arena, "%s to %s", low, quantity_text(arena, highest(option), unit, 6));
 }
 
 /* ---- one value ----------------------------------------------------------------------------- */
@@ -131,9 +136,7 @@ static bool wrong_value(const struct option *option, const char *text, struct er
 
 static bool within(const struct option *option, double number)
 {
-    const double most = option->high > 0 ? option->high
-                      : option->kind == OPTION_COUNT ? 1e9 : INFINITY;
-    return number >= option->low && number <= most &&
+    return number >= option->low && number <= highest(option) &&
            (option->kind != OPTION_COUNT || number == floor(number));
 }
 
