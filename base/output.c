@@ -44,7 +44,8 @@ static int make_file(struct output *output, const char *folder)
 {
     int file = -1;
 #ifdef O_TMPFILE
-    file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (!access("/proc/self/fd", X_OK))                 /* where it gets its name */
+        file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 #endif
     output->named = file < 0;
     return output->named ? open(output->beside, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666) : file;
