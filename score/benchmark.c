@@ -244,7 +244,7 @@ static bool apply(struct opening *opening, struct file_layout *layout, const str
 {
     struct buffer converted = { .arena = opening->arena };
     return layout_apply(opening->arena, layout, sheet, &converted, opening->error) &&
-           csv_read(opening->arena, opening->path, (struct text){ converted.data, converted.size }, out,
+           csv_read_groups(opening->arena, opening->path, (struct text){ converted.data, converted.size }, out,
                     opening->error);
 }
 
@@ -530,7 +530,7 @@ static struct text without_mark(struct text text)
 
 static bool read_sheet(struct opening *opening, struct text text, struct csv *sheet)
 {
-    return kind_of(text) == TEXT_CSV ? csv_read(opening->arena, opening->path, text, sheet, opening->error)
+    return kind_of(text) == TEXT_CSV ? csv_read_groups(opening->arena, opening->path, text, sheet, opening->error)
            : read_records(opening, text) && records_sheet(&opening->records, opening->path, sheet, opening->error);
 }
 
@@ -580,7 +580,7 @@ size_t benchmark_unread(struct arena *arena, const char *path, struct text text,
 {
     struct error ignored;
     text = without_mark(text);
-    const struct file_layout *layout = csv_read(arena, path, text, sheet, &ignored) ? layout_of(arena, sheet) : NULL;
+    const struct file_layout *layout = csv_read_groups(arena, path, text, sheet, &ignored) ? layout_of(arena, sheet) : NULL;
     return layout ? layout_unread(arena, layout, sheet, columns) : 0;
 }
 

@@ -190,7 +190,7 @@ bool metrics_read(struct text text, const char *file, struct records *records, s
         gap = !gap || (wide && wide < gap) ? wide : gap;
         struct text table = { text.data, gap ? (size_t)(gap - text.data) + 1 : text.size };
         struct csv csv;
-        if (text_trim(table).size && !csv_read(records->arena, file, table, &csv, error))
+        if (text_trim(table).size && !csv_read_groups(records->arena, file, table, &csv, error))
             return false;
         for (size_t row = 0; text_trim(table).size && row < csv.rows; row++)
             for (size_t column = 1; column < csv.columns; column++)

@@ -558,7 +558,7 @@ bool measured_read(struct arena *arena, const struct csv *csv, struct measured_l
     struct csv *ours = arena_alloc(arena, sizeof *ours);
     const size_t from = list->count;
     if (!layout_apply(arena, layout, csv, &converted, error) ||
-        !csv_read(arena, csv->file, (struct text){ converted.data, converted.size }, ours, error) ||
+        !csv_read_groups(arena, csv->file, (struct text){ converted.data, converted.size }, ours, error) ||
         !read_schema(arena, ours, list, error))
         return false;
     for (size_t i = from; i < list->count; i++)

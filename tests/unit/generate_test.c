@@ -641,7 +641,7 @@ static void bad_traces(void **state)
         { "arrival,input,output\n0,10,100000001\n",
           "csv:2: invalid length of a request '100000001'", NULL },
         { "arrival,input,output\n0,-5,1\n", "csv:2: invalid length of a request '-5'", NULL },
-        { "arrival,input,output,input\n0,10,1,20\n", "csv: the header has the column 'input' twice",
+        { "arrival,input,output,input\n0,10,1,20\n", "csv: two columns have the name 'input'",
           "one column of that name" },
         { "arrival,input,output,class,class\n0,10,1,a,b\n",
           "csv: the header has the column 'class' twice", NULL },
