@@ -642,7 +642,7 @@ static void bad_traces(void **state)
           "csv:2: invalid length of a request '100000001'", NULL },
         { "arrival,input,output\n0,-5,1\n", "csv:2: invalid length of a request '-5'", NULL },
         { "arrival,input,output,input\n0,10,1,20\n", "csv: two columns have the name 'input'",
-          "one column of that name" },
+          "a header that names each column once" },
         { "arrival,input,output,class,class\n0,10,1,a,b\n",
           "csv: the header has the column 'class' twice", NULL },
         { "input,output\n10,1\n", "csv: lengths without arrivals: the columns input,output",
