@@ -644,7 +644,7 @@ static void bad_traces(void **state)
         { "arrival,input,output,input\n0,10,1,20\n", "csv: two columns have the name 'input'",
           "a header that names each column once" },
         { "arrival,input,output,class,class\n0,10,1,a,b\n",
-          "csv: the header has the column 'class' twice", NULL },
+          "csv: two columns have the name 'class'", NULL },
         { "input,output\n10,1\n", "csv: lengths without arrivals: the columns input,output",
           "a column 'arrival', or arrivals made for these lengths: "
           "poisson:rate=5/s,count=1000,lengths=csv" },
