@@ -267,11 +267,13 @@ static bool check_row(const struct catalog_sheet *sheet, size_t index, struct er
 {
     struct catalog_row row = sheet_row(sheet, index);
     if (!*csv_cell(&sheet->csv, index, sheet->name))
-        return fault(sheet, row.line, error, "a row without a", csv_header(&sheet->csv, (size_t)sheet->name));
+        return fault(sheet, row.line, error, "a row without a", csv_header(&sheet->csv, (size_t)sheet->name)) ||
+               error_expected(error, "the name of its entry in every row");
     if (!*row.value)
-        return fault(sheet, row.line, error, "no value for", row.fact);
+        return fault(sheet, row.line, error, "no value for", row.fact) || error_expected(error, "a number or a word in the column 'value'");
     if (!*row.source)
-        return fault(sheet, row.line, error, "no source for", row.fact);
+        return fault(sheet, row.line, error, "no source for", row.fact) ||
+               error_expected(error, "who states the value, in the column 'source'");
     if (!date_good(row.date)) {
         fault(sheet, row.line, error, "not a date:", row.date);
         return error_expected(error, "2026-04-03, or 2026-04 or 2026 where no more is known");

@@ -441,9 +441,9 @@ static void faults_name_the_line(void **state)
         { HEAD "a,hbm_capacity,80,GB/s,us,2026,,\n", "toy.csv:2: the unit of this fact cannot be "
           "'GB/s'", "a multiple of B" },
         { HEAD "a,title,A,1,us,2026,,\n", "toy.csv:2: the unit of this fact cannot be '1'", "text" },
-        { HEAD "a,chips,8,1,,2026,,\n", "toy.csv:2: no source for 'chips'", "" },
-        { HEAD "a,chips,,1,us,2026,,\n", "toy.csv:2: no value for 'chips'", "" },
-        { HEAD ",chips,8,1,us,2026,,\n", "toy.csv:2: a row without a 'name'", "" },
+        { HEAD "a,chips,8,1,,2026,,\n", "toy.csv:2: no source for 'chips'", "who states" },
+        { HEAD "a,chips,,1,us,2026,,\n", "toy.csv:2: no value for 'chips'", "a number or a word" },
+        { HEAD ",chips,8,1,us,2026,,\n", "toy.csv:2: a row without a 'name'", "every row" },
         { HEAD "a,chips,8,1,us,3.4.2026,,\n", "toy.csv:2: not a date: '3.4.2026'", "2026-04-03" },
         { HEAD "a,chips,8,1,us,2026,maybe,\n", "toy.csv:2: unknown mark 'maybe'", "memory" },
         { HEAD "a,chips,8,1,us,2026,,\na,chips,9,1,us,2026,memory,\n",
