@@ -36,6 +36,8 @@ static bool convert(struct arena *arena, const char *path, struct buffer *out, s
         }
         buffer_print(out, "\n");
     }
+    if (!text_check_lines((struct text){ out->data, out->size }, arena_print(arena, "%s, converted", path), error))
+        return false;
     if (count)
         fprintf(stderr, "convert: nothing reads these columns, which stand at the end: %s\n",
                 benchmark_unread_names(arena, &sheet, unread, count));
