@@ -73,7 +73,7 @@ const struct doc *doc_get(const struct doc *object, const char *key)
     if (!object || object->kind != DOC_OBJECT)
         return NULL;
     for (const struct doc *child = object->first; child; child = child->next)
-        if (!strcmp(child->key, key))
+        if (*child->key == *key && !strcmp(child->key, key))
             return child;
     return NULL;
 }

@@ -31,10 +31,16 @@ struct section *section_add(struct section *parent, const char *name, enum secti
     return section;
 }
 
+/* Mostly two names differ in their first letter, or are the same text. */
+static bool same_name(const char *a, const char *b)
+{
+    return a == b || (*a == *b && !strcmp(a, b));
+}
+
 static struct figure *add_figure(struct section *section, const char *name)
 {
     for (size_t i = 0; name && i < section->count; i++)
-        if (!strcmp(section->figures[i].name, name))
+        if (same_name(section->figures[i].name, name))
             return &section->figures[i];
     struct figure *figure = arena_push(section->arena, &section->figures, &section->count,
                                        &section->room, sizeof *figure);
@@ -88,7 +94,7 @@ const struct figure *section_find(const struct section *section, const char *nam
     const size_t size = strlen(name);
     for (size_t i = 0; i < section->count; i++) {
         const struct figure *figure = &section->figures[i];
-        if (figure->name && !strncmp(figure->name, name, size) &&
+        if (figure->name && *figure->name == *name && !strncmp(figure->name, name, size) &&
             (!figure->name[size] || figure->name[size] == '['))
             return figure;
     }

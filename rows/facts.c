@@ -33,8 +33,10 @@ static const char *copy(struct facts *facts, const char *string)
 struct facts facts_copy(const struct facts *facts)
 {
     struct facts copy = *facts;
-    copy.scalars = arena_array(facts->arena, facts->scalar_room + 1, sizeof *copy.scalars);
-    copy.notes = arena_array(facts->arena, facts->note_room + 1, sizeof *copy.notes);
+    copy.scalar_room = facts->scalar_count + 8;
+    copy.note_room = facts->note_count + 8;
+    copy.scalars = arena_array(facts->arena, copy.scalar_room, sizeof *copy.scalars);
+    copy.notes = arena_array(facts->arena, copy.note_room, sizeof *copy.notes);
     if (facts->scalar_count)
         memcpy(copy.scalars, facts->scalars, facts->scalar_count * sizeof *copy.scalars);
     if (facts->note_count)
