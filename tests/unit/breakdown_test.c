@@ -2,7 +2,7 @@
  *
  * The oracle knows nothing of scales nor of slopes. It writes every row that is made of parts once
  * more, as text: NAME_inside reads what NAME reads, by the names _inside. A part then is its own
- * _inside times a number, so that outside of all parts the number counts and inside of one it does
+ * _inside times a number, NAME_times, so that outside of all parts the number counts and inside of one it does
  * not. With 0 in the place of 1 the value is that without the part; between 1 - h and 1 + h, the
  * value of every ROOT bound as a number, it has the slope that is the contribution. */
 #include "test.h"
@@ -68,6 +68,8 @@ struct twice {
     struct scenario scenario;       /* with formulas of its own */
     size_t rows;                    /* of the formulas as it was */
     int *made;                      /* is a row made of parts: 1, 2: no; 3: and written twice */
+    struct graph graph;             /* of the output, with the numbers of parts among its inputs */
+    double *inputs;
 };
 
 /* The rows that an expression names, those of bindings among them. */
@@ -174,33 +176,49 @@ static void fix_defaults(struct scenario *scenario)
 
 static void write_all(struct twice *twice, const struct scenario *scenario, const char *output)
 {
+    struct arena *arena = scenario->arena;
+    struct error error;
     *twice = (struct twice){ .scenario = *scenario };
-    formulas_copy(&twice->scenario.formulas, scenario->arena, &scenario->formulas);
-    twice->scenario.formulas.open = true;
+    struct formulas *formulas = &twice->scenario.formulas;
+    formulas_copy(formulas, arena, &scenario->formulas);
+    formulas->open = true;
     twice->scenario.facts = facts_copy(&scenario->facts);
     fix_defaults(&twice->scenario);
     twice->rows = scenario->formulas.count;
-    twice->made = arena_array(scenario->arena, twice->rows + 1, sizeof *twice->made);
-    write_twice(twice, formulas_find(&twice->scenario.formulas, output));
+    twice->made = arena_array(arena, twice->rows + 1, sizeof *twice->made);
+    write_twice(twice, formulas_find(formulas, output));
+    for (size_t i = 0; i < twice->rows; i++) {
+        const char *name = row_name(formulas_row(formulas, i));
+        if (!row_part(formulas_row(formulas, i)) || twice->made[i] != 3)
+            continue;
+        if (!formulas_read(formulas, "twice", text_of(arena_print(arena, "%s_times : 1 = 1 in 0..2\n    number (test)\n", name)),
+                           &error))
+            fail_msg("%s_times: %s (%s)", name, error.what, error.hint);
+        facts_bind(&twice->scenario.facts, name, arena_print(arena, "%s_times * %s_inside", name, name), ORIGIN_DERIVED, "test");
+    }
+    const struct expr *wanted;
+    if (!expr_parse(formulas, NULL, 0, text_of(output), &wanted, &error) ||
+        !graph_build(arena, formulas, &twice->scenario.facts, &wanted, 1, &twice->graph, &error))
+        fail_msg("%s: %s (%s)", output, error.what, error.hint);
+    twice->inputs = arena_array(arena, twice->graph.input_count + 1, sizeof *twice->inputs);
+    for (size_t i = 0; i < twice->graph.input_count; i++)
+        twice->inputs[i] = twice->graph.inputs[i].value;
 }
 
 /* The output where one part is so many times itself. */
-static double with_part(struct twice *twice, const char *output, int part, const char *times)
+static double with_part(struct twice *twice, int part, double times)
 {
-    struct scenario scenario = twice->scenario;
-    struct error error;
+    const struct formulas *formulas = &twice->scenario.formulas;
+    const int row = formulas_find(formulas, arena_print(twice->scenario.arena, "%s_times", row_name(formulas_row(formulas, part))));
     double value;
-    scenario.facts = facts_copy(&scenario.facts);
-    for (size_t i = 0; i < twice->rows; i++) {
-        const struct row *row = formulas_row(&scenario.formulas, i);
-        if (row_part(row) && twice->made[i] == 3)
-            facts_bind(&scenario.facts, row_name(row),
-                       arena_print(scenario.arena, "%s * %s_inside", (int)i == part ? times : "1",
-                                   row_name(row)), ORIGIN_DERIVED, "test");
-    }
-    if (!value_of(&scenario, output, &value, &error))
-        fail_msg("%s of %s: %s (%s)", times, row_name(formulas_row(&scenario.formulas, part)), error.what,
-                 error.hint);
+    size_t i = 0;
+    while (i < twice->graph.input_count && twice->graph.inputs[i].row != row)
+        i++;
+    if (i == twice->graph.input_count)
+        fail_msg("%s is no part of the output", row_name(formulas_row(formulas, part)));
+    twice->inputs[i] = times;
+    graph_value(twice->scenario.arena, &twice->graph, twice->inputs, NULL, &value);
+    twice->inputs[i] = 1;
     return value;
 }
 
@@ -275,8 +293,7 @@ static void as_rows_written_twice(void **state)
             write_all(&held, &scenario, outputs[output]);
             for (size_t k = 0; k < parts.count; k++) {
                 const struct contribution *part = &parts.at[k];
-                const double without = parts.whole -
-                                       with_part(&twice, outputs[output], part->row, "0");
+                const double without = parts.whole - with_part(&twice, part->row, 0);
                 if (!(fabs(part->saved - without) < 1e-9 * parts.whole))
                     fail_msg("%s: %s without %s saves %.12g, by hand %.12g", worlds[i].model,
                              outputs[output], row_name(formulas_row(&scenario.formulas, part->row)), part->saved,
@@ -284,9 +301,7 @@ static void as_rows_written_twice(void **state)
                 saved++;
                 if (!made_of_times(i, output))
                     continue;               /* the rate and what can be done are the same number */
-                const double slope = (with_part(&held, outputs[output], part->row, "1.000001") -
-                                      with_part(&held, outputs[output], part->row, "0.999999")) /
-                                     2e-6;
+                const double slope = (with_part(&held, part->row, 1.000001) - with_part(&held, part->row, 0.999999)) / 2e-6;
                 if (!(fabs(part->value - slope) < 1e-7 * parts.whole))
                     fail_msg("%s: %s contributes %.12g to %s, by hand %.12g", worlds[i].model,
                              row_name(formulas_row(&scenario.formulas, part->row)), part->value, outputs[output],
