@@ -23,6 +23,7 @@ bool net_begins(struct arena *arena, struct command *command, bool *ended, struc
 {
     struct serve_options terms;
     const char *note;
+    bool follows;
     live_attaches();
     if (!measure_this(arena, command, &note, error))
         return false;
@@ -31,7 +32,9 @@ bool net_begins(struct arena *arena, struct command *command, bool *ended, struc
     *ended = true;
     if (live_asked_for(command))
         return live_serve(arena, command, say_where, error);
-    if (watch_follows(command))
+    if (!watch_follows(arena, command, &follows, error))
+        return false;
+    if (follows)
         return watch_follow(arena, command, say_where_aside, error);
     if (command->verb == &verb_serve)
         return serve_read(arena, command, &terms, error) && serve(&terms, say_where, error);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # check_torture.sh -- one call that can fail fails, at many places of every verb (tests/torture.py). CHALKLINE_LONG=2: at
-# every place, which takes most of an hour.
+# every place, which takes 100 minutes of a processor, most of them for `market`.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/needs.sh

@@ -132,6 +132,11 @@ kill -INT $eye
 wait $eye || fail 'an end by SIGINT is not 0'
 "$CHALKLINE" watch "$here/record" $machine >"$here/replay" || fail 'the recording'
 cmp -s "$here/replay" "$here/eye.out" || fail 'the recording replays otherwise'
+# A pipe can be read once.
+curl -sf "http://$engine/metrics" >"$here/page"
+"$CHALKLINE" watch "$here/page" --json >"$here/file"
+cat "$here/page" | "$CHALKLINE" watch /dev/stdin --json >"$here/pipe" 2>"$here/why" || fail 'watch a pipe' "$here/why"
+cmp -s "$here/file" "$here/pipe" || fail 'a pipe is read otherwise' "$here/pipe"
 
 [ "$bad" = 0 ] && echo "      $blocks readings${stored:+, scraped and stored by prometheus $(prometheus --version 2>&1 | sed -n 's/.*version \([0-9.]*\).*/\1/p;q')}"
 exit $bad

@@ -2,28 +2,33 @@
 
     torture.py PROGRAM LIBRARY
 
-As the tests of curl do: tests/torture/torture.c fails the n-th call that can fail, for every n where they are few and for
-a stride of them otherwise. A program so treated is not ended by a signal. It ends with 0 or 1 only with the whole output and
-the whole file, and leaves no half file; the library of OpenMP ends a program without memory with 1 and a message.
+As the tests of curl do: tests/torture/torture.c fails the n-th call that can fail, for every n where they are few, and
+otherwise for the first ten, which open files, and for a stride of the rest. A program so treated is not ended by a signal.
+It ends with 0 or 1 only with the whole output and the whole file, and leaves no half file; the library of OpenMP ends a
+program without memory with 1 and a message.
 CHALKLINE_LONG=2: every n.
 """
 import os
 import re
 import sys
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import endings                                                                          # noqa: E402
 
-SECONDS = 60
-MOST = 20                               # of one question, unless CHALKLINE_LONG
+FIRST = 10                              # of one question, and as many of the rest, unless CHALKLINE_LONG
+
+
+def chosen(count):
+    """The calls that fail, of so many."""
+    if endings.LONG > 1 or count <= 2 * FIRST:
+        return range(1, count + 1)
+    return [*range(1, FIRST + 1), *(FIRST + 1 + k * (count - FIRST) // FIRST for k in range(FIRST))]
 
 
 def main(program, library):
     place = endings.Place(os.path.abspath(program))
     library = os.path.abspath(library)
     runs = places = 0
-    ends = time.monotonic() + SECONDS
     for name, question in endings.QUESTIONS.items():
         words = place.words(question)
         path = endings.written(words)
@@ -37,11 +42,7 @@ def main(program, library):
         with open(place.path('count'), encoding='ascii') as file:
             count = int(file.read())
         places += count
-        steps = count if endings.LONG > 1 else min(count, MOST)
-        for k in range(steps):
-            if endings.LONG == 1 and time.monotonic() > ends:
-                break
-            n = 1 + k * count // steps
+        for n in chosen(count):
             if path and os.path.exists(path):
                 os.remove(path)
             status, output, errors = fail_at(n)

@@ -103,10 +103,13 @@ static void tell_unread(struct check *check, const char *file, struct section *a
     enum { LIMIT = 64 << 20 };
     struct text text;
     struct csv sheet;
-    struct error ignored;
+    struct error error;
     int *columns;
-    const size_t count = file_read(check->arena, file, LIMIT, &text, &ignored)
-                         ? benchmark_unread(check->arena, file, text, &sheet, &columns) : 0;
+    if (!file_read(check->arena, file, LIMIT, &text, &error)) {
+        section_word(assumed, NULL, arena_print(check->arena, "columns that nothing reads are not told: %s", error.what));
+        return;
+    }
+    const size_t count = benchmark_unread(check->arena, file, text, &sheet, &columns);
     if (count)
         section_word(assumed, NULL, arena_print(check->arena, "nothing reads these columns of %s: %s", file,
                                                 benchmark_unread_names(check->arena, &sheet, columns, count)));

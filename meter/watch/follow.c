@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -282,20 +283,25 @@ static bool run_follower(struct follower *follower, void (*ready)(const char *ur
     return good;
 }
 
-bool watch_follows(const struct command *command)
+bool watch_follows(struct arena *arena, const struct command *command, bool *follows, struct error *error)
 {
-    struct arena arena = { 0 };
-    struct error ignored;
-    struct text head;
     static const char mark[] = "# chalkline watch";
+    struct stat there;
+    struct text head;
+    *follows = false;
     if (command->verb != &verb_watch || command_given(command, "once") || command_given(command, "since") ||
         command->word_count != 1)
+        return true;
+    const char *word = command->words[0];
+    /* A pipe gives what it has once: it is left to who answers. */
+    if (stat(word, &there) || !S_ISREG(there.st_mode)) {
+        *follows = strstr(word, "://") != NULL;
+        return true;
+    }
+    if (!file_head(arena, word, strlen(mark), &head, error))
         return false;
-    const bool url = strstr(command->words[0], "://");
-    const bool recorded = !url && file_head(&arena, command->words[0], strlen(mark), &head, &ignored) &&
-                          head.size == strlen(mark) && !strncmp(head.data, mark, head.size);
-    arena_free(&arena);
-    return url || recorded;
+    *follows = head.size == strlen(mark) && !strncmp(head.data, mark, head.size);
+    return true;
 }
 
 bool watch_follow(struct arena *arena, const struct command *command, void (*ready)(const char *url),

@@ -11,8 +11,8 @@
 extern const struct verb verb_watch;
 ask_function ask_watch;
 
-/* Is this command `watch` of a server or a recording, without --once? */
-bool watch_follows(const struct command *command);
+/* Is this command `watch` of a server or a recording, without --once? False: the file cannot be read. */
+bool watch_follows(struct arena *arena, const struct command *command, bool *follows, struct error *error);
 /* Read again and again until SIGINT or SIGTERM, or until a recording ends, and print each answer. `ready` gets the
  * URL of --listen. */
 bool watch_follow(struct arena *arena, const struct command *command, void (*ready)(const char *url),
