@@ -51,9 +51,9 @@ bool repetition_read(const struct quiz *quiz, struct repetition *repetition, str
         struct item *item = item_of(quiz, repetition, one->key);
         const double box = number_in(one, "box");
         item->due = number_in(one, "due");
-        item->box = (int)box;
-        if (!(box >= 1 && box <= BOXES) || isnan(item->due))
+        if (!(box >= 1 && box <= BOXES) || box != floor(box) || isnan(item->due))
             return not_a_state(path, error);
+        item->box = (int)box;
     }
     return true;
 }
