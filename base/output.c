@@ -84,6 +84,22 @@ bool output_open(struct arena *arena, const char *what, const char *path, struct
     return true;
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool output_same(struct arena *arena, const char *path, const char *other)
+{
+    struct stat one, two;
+    const bool missing = stat(path, &one) && stat(other, &two);
+    if (missing && (strcmp(name_of(path), name_of(other)) || stat(folder_of(arena, path), &one)))
+        return false;
+    return !stat(missing ? folder_of(arena, other) : other, &two) && (missing || S_ISREG(one.st_mode)) &&
+           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
 /* The content is on the disk. Pipes, and file systems that cannot say, have nothing to wait for. */
 static bool synchronized(int file)
 {

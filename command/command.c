@@ -6,6 +6,7 @@
  * 3. See whether they go together. */
 #include "command/command.h"
 
+#include "base/output.h"
 #include "build/row_names.h"
 #include "catalog/meant.h"
 
@@ -645,6 +646,55 @@ bool command_complete(const struct command *command, struct error *error)
     return true;
 }
 
+/* Does a word name the file that is written, or the folder of a model's files with it? */
+static bool names_file(struct arena *arena, const char *word, const char *written)
+{
+    const char *slash = strrchr(written, '/'), *name = slash ? slash + 1 : written;
+    return file_there(arena, written) &&
+           (output_same(arena, written, word) ||
+            ((ends_with(name, ".json") || ends_with(name, ".gguf") || ends_with(name, ".safetensors")) &&
+             output_same(arena, written, arena_print(arena, "%s/%s", word, name))));
+}
+
+/* The same of a text, as a whole or in a part, as in "poisson:lengths=FILE". */
+static bool text_names(struct arena *arena, const char *text, const char *written)
+{
+    static const char marks[] = ",:;=()";
+    bool named = names_file(arena, text, written);
+    for (const char *at = text + strspn(text, marks); !named && *at; at += strspn(at, marks)) {
+        const size_t size = strcspn(at, marks);
+        named = names_file(arena, arena_copy(arena, at, size), written);
+        at += size;
+    }
+    return named;
+}
+
+/* A file that is written is none that the command reads or writes besides. */
+static bool outputs_apart(struct arena *arena, const struct command *command, struct error *error)
+{
+    const struct value *end = command->values + command->value_count;
+    for (const struct value *one = command->values; one < end; one++) {
+        const char *as = NULL, *how = "read";
+        if (!one->option->written || !strcmp(one->text, "-"))
+            continue;
+        for (size_t i = 0; i < command->word_count && !as; i++)
+            if (text_names(arena, command->words[i], one->text))
+                as = arena_print(arena, "'%.100s'", command->words[i]);
+        for (const struct value *other = command->values; other < end && !as; other++) {
+            const bool named = other->option->kind == OPTION_TEXT || other->option->kind == OPTION_FILE;
+            if (other->option->written ? other < one && output_same(arena, one->text, other->text)
+                                       : named && text_names(arena, other->text, one->text))
+                as = arena_print(arena, "--%s '%.100s'", other->option->name, other->text);
+            how = as && other->option->written ? "written" : how;
+        }
+        if (as) {
+            error_set(error, "--%s: '%.100s' is also %s, as %s", one->option->name, one->text, how, as);
+            return error_expected(error, "the name of another file");
+        }
+    }
+    return true;
+}
+
 bool command_read(struct arena *arena, int count, char **words, struct command *command,
                   struct error *error)
 {
@@ -672,6 +722,6 @@ bool command_read(struct arena *arena, int count, char **words, struct command *
             command_put_word(arena, command, words[i]);
         }
     }
-    return command_complete(command, error) &&
+    return command_complete(command, error) && outputs_apart(arena, command, error) &&
            (!implied || !command->word_count || verb_meant(command, error));
 }

@@ -134,9 +134,9 @@ GROUP(deck_options, row_title,
 GROUP(table_options, output_title,
     { "csv", NULL, OPTION_SWITCH, .help = "print the table as CSV" })
 GROUP(plot_options, output_title,
-    { "plot", "FILE", OPTION_FILE, .help = "draw to a .png or .svg file, or - for the terminal" })
+    { "plot", "FILE", OPTION_FILE, .written = true, .help = "draw to a .png or .svg file, or - for the terminal" })
 GROUP(report_options, output_title,
-    { "report", "FILE", OPTION_FILE, .help = "write a document too: one HTML file, which prints to A4" },
+    { "report", "FILE", OPTION_FILE, .written = true, .help = "write a document too: one HTML file, which prints to A4" },
     { "report-page", NULL, OPTION_SWITCH, .help = "bring the live page along in the report, behind a link" })
 GROUP(output_options, output_title,
     { "json", NULL, OPTION_SWITCH, .help = "print the answer as JSON" },

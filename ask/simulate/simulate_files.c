@@ -222,18 +222,15 @@ static bool write_rows(const struct recorder *recorder, const struct simulated *
     return output_close(&output, error);
 }
 
-/* At most one output may be the terminal, and none may overwrite the trace. */
+/* At most one output may be the terminal. */
 static bool outputs_fit(const struct recorder *recorder, struct error *error)
 {
     const struct command *command = recorder->simulate->command;
     static const char *const written[] = { "requests", "series", "trace", "training-rows" };
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         const char *path = command_text(command, written[i]);
-        if (path && (!strcmp(path, command->words[0]) ||
-                     (!strcmp(path, "-") && (i || command_given(command, "json"))))) {
-            error_set(error, "--%s: '%.60s' is %s", written[i], path,
-                      strcmp(path, "-") ? "the trace itself" : i ? "not a file" :
-                      "the terminal, which --json uses");
+        if (path && !strcmp(path, "-") && (i || command_given(command, "json"))) {
+            error_set(error, "--%s: '-' is %s", written[i], i ? "not a file" : "the terminal, which --json uses");
             return error_expected(error, "the name of another file");
         }
         /* Before the run, which may take long. */

@@ -20,7 +20,7 @@ static const struct option list[] = {
     { 0 } };
 static const char *const scalers[] = { "watch", "known", NULL };
 static const struct option more[] = {
-    { "metrics", "FILE", OPTION_FILE, .otherwise = "nothing is kept",
+    { "metrics", "FILE", OPTION_FILE, .written = true, .otherwise = "nothing is kept",
       .help = "keep what /metrics would say in a file that `watch` reads" },
     { "metrics-every", "TIME", OPTION_QUANTITY, .unit = "s", .low = 0.1, .high = 86400, .fallback = "15s",
       .help = "time between two readings of it" },

@@ -137,12 +137,12 @@ static const struct option search_list[] = {
     { 0 } };
 
 static const struct option file_list[] = {
-    { "requests", "FILE", OPTION_FILE, .help = "write a CSV line per request; - for the terminal" },
-    { "training-rows", "FILE", OPTION_FILE, .help = "write rows for llm-d: what a router saw at each request" },
-    { "series", "FILE", OPTION_FILE, .help = "write the numbers of waiting and running requests over time" },
+    { "requests", "FILE", OPTION_FILE, .written = true, .help = "write a CSV line per request; - for the terminal" },
+    { "training-rows", "FILE", OPTION_FILE, .written = true, .help = "write rows for llm-d: what a router saw at each request" },
+    { "series", "FILE", OPTION_FILE, .written = true, .help = "write the numbers of waiting and running requests over time" },
     { "every", "TIME", OPTION_QUANTITY, .unit = "s", .low = 1e-9,
       .otherwise = "a 200th of the trace", .help = "interval between lines of --series" },
-    { "trace", "FILE", OPTION_FILE,
+    { "trace", "FILE", OPTION_FILE, .written = true,
       .help = "write steps and requests as trace events for Perfetto" },
     { 0 } };
 

@@ -326,7 +326,7 @@ static const struct option quiz_list[] = {
     { "grade", "ID=ANSWER", OPTION_TEXT, .many = true, .help = "grade the answer to a problem" },
     { "anki", NULL, OPTION_SWITCH,
       .help = "print cards for Anki: the whole stock, or --count drawn" },
-    { "state", "FILE", OPTION_FILE, .otherwise = "on the command line $XDG_STATE_HOME/chalkline/quiz.json",
+    { "state", "FILE", OPTION_FILE, .written = true, .otherwise = "on the command line $XDG_STATE_HOME/chalkline/quiz.json",
       .help = "remember answers, so that what was missed comes back" },
     { 0 } };
 static const struct option_group quiz_options = { "Quiz", quiz_list };

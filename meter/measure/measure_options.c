@@ -24,9 +24,9 @@ static const struct option list[] = {
     { "seed", "N", OPTION_COUNT, .low = 0, .high = 1e9, .otherwise = "another each time, which the answer states",
       .help = "of prompts and arrivals" },
     { "key-file", "FILE", OPTION_FILE, .otherwise = "CHALKLINE_API_KEY", .help = "file with the key of the API" },
-    { "output", "FILE", OPTION_FILE, .letter = 'o',
+    { "output", "FILE", OPTION_FILE, .written = true, .letter = 'o',
       .help = "a JSON line per request; without a URL: the machine as CSV" },
-    { "calibration-out", "FILE", OPTION_FILE, .letter = 'c', .otherwise = "it is only printed",
+    { "calibration-out", "FILE", OPTION_FILE, .written = true, .letter = 'c', .otherwise = "it is only printed",
       .help = "with --on: what calibrate makes of the requests, as --calibration takes it" },
     { 0 } };
 static const struct option_group measure_options = { "Measurement", list };
