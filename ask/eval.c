@@ -115,13 +115,10 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     if (server)
         section_word(section, "for", server);
     section_csv(add_lines(read, section), &answer->csv);
-    /* A prediction for what does not fit is no answer. What does not depend on that holds: then it is a note. */
-    const char *misfit = scenario_misfit(&scenario);
-    answer->status = misfit && graph_depends(arena, &values.graph, NAME_gpu_memory_utilization);
-    if (answer->status)
+    const char *misfit = scenario_no_server(&scenario, names, count);
+    answer->status = misfit != NULL;
+    if (misfit)
         section_word(section, "misfit", misfit);
-    else
-        scenario_note_misfit(&scenario);
     figures_notes(&scenario, section);
     figures_words(&scenario, section);
     section_document(section, answer->doc);

@@ -166,7 +166,9 @@ static bool emit(struct server *server, const struct command *command, struct an
     struct launch launch;
     if (verdict) {
         error_set(error, "--emit: nothing to start: %s", verdict);
-        return error_expected(error, "a deployment that serves its load; without --emit the answer says more");
+        error_expected(error, "a deployment that serves its load; without --emit the answer says more");
+        error->infeasible = true;
+        return false;
     }
     command_models(command, &subject);
     facts_set(&scenario->facts, NAME_rank_running_target, server_at(server, SERVER_rank_running_mean), ORIGIN_CHOSEN,

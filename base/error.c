@@ -29,7 +29,7 @@ bool error_set(struct error *error, const char *format, ...)
     print_plain(error->what, sizeof error->what, format, list);
     va_end(list);
     error->hint[0] = error->similar[0] = 0;
-    error->expected = false;
+    error->expected = error->infeasible = false;
     return false;
 }
 

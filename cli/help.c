@@ -262,7 +262,7 @@ static void man_print(struct arena *arena, struct buffer *out)
         print_man_keys(out, *verb);
     }
     print_man_examples(arena, out);
-    buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, 2 wrong usage or input.\n");
+    buffer_print(out, ".SH EXIT STATUS\n0 an answer, 1 nothing feasible, found or answered, 2 wrong usage or input.\n");
 }
 
 /* What the first words do that are no verbs; NULL: no such word. */

@@ -87,7 +87,7 @@ static void write_out(const struct buffer *buffer)
 static int answer_question(struct arena *arena, const struct command *command)
 {
     const struct ranks *ranks = command->ranks;
-    struct error error;
+    struct error error = { .what = "" };
     const bool reported = command_given(command, "report");
     const bool documented = command->verb->documented || command_given(command, "json") || reported;
     struct answer answer = { .doc = documented ? doc_new(arena, DOC_OBJECT) : NULL,
@@ -105,7 +105,7 @@ static int answer_question(struct arena *arena, const struct command *command)
         write_answer(&json);
     }
     if (!answered)
-        return report(ranks, &error);
+        return report(ranks, &error) && error.infeasible ? EXIT_INFEASIBLE : EXIT_USAGE;
     if (ranks->rank)
         return EXIT_ANSWER;
     if (command_given(command, "json"))

@@ -138,6 +138,11 @@ bool server_infeasible(const struct server *server, struct doc *doc)
         given |= fact_given(facts_find(&scenario->facts, limits[i]));
     if (!why && given && scenario->choice.made && !scenario->choice.met)
         why = scenario->choice.rule;
+    if (!why && server_at(server, SERVER_replica_memory_share) > 1) {
+        struct scenario same = *scenario;
+        const char *misfit = scenario_misfit(&same);
+        why = misfit ? arena_print(scenario->arena, "out of memory: %s", misfit) : NULL;
+    }
     if (why)
         doc_add_string(scenario->arena, doc, "infeasible", why);
     return why != NULL;

@@ -13,6 +13,18 @@ bool command_draws(const struct command *command)
     return command_reports(command) || command_given(command, "plot");
 }
 
+/* What is not feasible is an answer, but in place of commands that a shell reads or of a report. */
+static bool answer_none(struct arena *arena, const struct command *command, struct answer *answer, const struct error *error)
+{
+    if (!error->infeasible || command_reports(command) || command_given(command, "emit"))
+        return false;
+    answer->status = 1;
+    if (answer->doc)
+        doc_add_string(arena, answer->doc, "infeasible", error->what);
+    buffer_print(&answer->text, "%s\n  %s: %s\n", error->what, error_label(error), error->hint);
+    return true;
+}
+
 bool command_answer(struct arena *arena, const struct command *command, struct answer *answer,
                     struct error *error)
 {
@@ -21,8 +33,9 @@ bool command_answer(struct arena *arena, const struct command *command, struct a
         error_set(error, "--report-page has no report to go into");
         return error_expected(error, "--report FILE beside it");
     }
-    if ((path && !plot_check(arena, path, error)) || (report && !file_may_write(arena, report, error)) ||
-        !(machines_several(arena, command) ? machines_answer : command->verb->ask)(arena, command, answer, error))
+    if ((path && !plot_check(arena, path, error)) || (report && !file_may_write(arena, report, error)))
         return false;
+    if (!(machines_several(arena, command) ? machines_answer : command->verb->ask)(arena, command, answer, error))
+        return answer_none(arena, command, answer, error);
     return !path || !answer->picture || plot_write(answer->picture, path, error);
 }

@@ -861,14 +861,15 @@ bool scenario_open_pair(struct scenario *scenario, struct arena *arena, const st
 
 const char *scenario_misfit(struct scenario *scenario)
 {
-    static const char *const texts[] = { NAME_hbm_share, NAME_hbm_needed, NAME_hbm_usable };
+    static const char *const texts[] = { NAME_replica_memory_share, NAME_replica_memory_share " * " NAME_hbm_usable,
+                                         NAME_hbm_usable };
     struct values values;
     struct error ignored;
     if (!scenario->model || !scenario->machine ||
         !values_of(scenario, texts, 3, &values, &ignored) || !(values.at[0] > 1))
         return NULL;
     const char *needed = "", *room = "";
-    struct unit unit = scenario_unit(scenario, texts[1]);
+    struct unit unit = scenario_unit(scenario, texts[2]);
     for (int digits = 3; digits < 10; digits += 2) {
         needed = quantity_text(scenario->arena, values.at[1], unit, digits);
         room = quantity_text(scenario->arena, values.at[2], unit, digits);
@@ -878,11 +879,17 @@ const char *scenario_misfit(struct scenario *scenario)
     return arena_print(scenario->arena, "needs %s, has %s", needed, room);
 }
 
-void scenario_note_misfit(struct scenario *scenario)
+const char *scenario_no_server(struct scenario *scenario, const char *const *asked, size_t count)
 {
     const char *misfit = scenario_misfit(scenario);
+    struct values values;
+    struct error ignored;
+    if (misfit && count && values_of(scenario, asked, count, &values, &ignored) &&
+        graph_depends(scenario->arena, &values.graph, NAME_gpu_memory_utilization))
+        return misfit;
     if (misfit)
         facts_note(&scenario->facts, "no such server fits in memory (%s): figures of the model alone hold", misfit);
+    return NULL;
 }
 
 void scenario_note_length(struct scenario *scenario)

@@ -166,9 +166,11 @@ bool scenario_open_pair(struct scenario *scenario, struct arena *arena,
                         const struct command *command, struct error *error);
 /* Fill `error` with "unknown row"; if `name` is an option, suggest the row that it sets. */
 bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error);
-/* "out of memory: needs 1.2 TB, has 640 GB" for the model on this machine; NULL if it fits. */
+/* "needs 1.2 TB, has 640 GB" for the model on this machine; NULL: it fits. */
 const char *scenario_misfit(struct scenario *scenario);
-void scenario_note_misfit(struct scenario *scenario);
+/* The same where what is asked is of a server that does not fit, so that there is no answer: exit status 1. NULL: it fits,
+ * or what is asked holds of the model alone, as a note says then. */
+const char *scenario_no_server(struct scenario *scenario, const char *const *asked, size_t count);
 /* Add a note if prompt and output are longer than the model's configuration allows. */
 void scenario_note_length(struct scenario *scenario);
 /* "3.3 USD per GPU-hour (3-year contract)": how the price of the scenario's machine is paid; with " of

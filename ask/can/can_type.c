@@ -235,7 +235,9 @@ bool can_emit(const struct can *can, const struct can_type *type, struct answer 
     struct launch launch;
     if (!type->fits) {
         error_set(error, "--emit: nothing to start: %s does not fit", can_type_name(type));
-        return error_expected(error, "a model that fits; without --emit the answer says more");
+        error_expected(error, "a model that fits; without --emit the answer says more");
+        error->infeasible = true;
+        return false;
     }
     return launch_open(&launch, can->arena, &deployment, command_text(can->command, "emit"), can->subject.engine,
                        error) && launch_print(&launch, answer, error);

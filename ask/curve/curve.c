@@ -179,11 +179,12 @@ static void note_assumed(struct curve *curve, const struct values *values)
     arena_free(&scratch);
 }
 
-/* Where the points do not fit in memory, as a note. */
-static void note_fit(struct curve *curve)
+/* Where the points do not fit in memory, as a note; and whether none of what the graph computes is of a server that does. */
+static void note_fit(struct curve *curve, const struct graph *graph)
 {
     struct scenario *scenario = curve->notes;
-    const char *const share_row[] = { curve->batch_follows ? scenario_at_batch(scenario, NAME_hbm_share) : NAME_hbm_share };
+    const char *const share_row[] = { curve->batch_follows ? scenario_at_batch(scenario, NAME_replica_memory_share)
+                                                           : NAME_replica_memory_share };
     double *share = arena_array(curve->arena, curve->points, sizeof *share);
     struct values values;
     struct error ignored;
@@ -200,6 +201,7 @@ static void note_fit(struct curve *curve)
     }
     const char *from = over ? quantity_text(curve->arena, curve->x[first], curve->x_unit, 5) : "";
     const char *to = quantity_text(curve->arena, curve->x[last], curve->x_unit, 5);
+    curve->answer->status = over == curve->points && graph_depends(curve->arena, graph, NAME_gpu_memory_utilization);
     if (over == curve->points)
         facts_note(&scenario->facts, "no point fits in memory");
     else if (over && last + 1 == curve->points && over == curve->points - first)
@@ -246,10 +248,11 @@ static void keep_idle(struct curve *curve, struct scenario *scenario)
 /* Does it fit in memory at this name? */
 static void note_name_fit(struct curve *curve, struct scenario *scenario)
 {
-    size_t before = scenario->facts.note_count;
-    scenario_note_misfit(scenario);
+    const size_t before = scenario->facts.note_count;
+    const bool none = scenario_no_server(scenario, curve->quantities, curve->quantity_count) != NULL;
+    curve->answer->status = none && (!curve->points || curve->answer->status);      /* of all points so far */
     if (curve->fits)
-        curve->fits[curve->points] = scenario->facts.note_count > before ? "no" : "yes";
+        curve->fits[curve->points] = none || scenario->facts.note_count > before ? "no" : "yes";
 }
 
 /* The next point, of a scenario of its own in which layout and load were chosen. */
@@ -344,7 +347,7 @@ static bool over_row(struct curve *curve)
     run_axis(curve, &values, curve->y);
     note_assumed(curve, &values);
     given_note_of(scenario, curve->quantities, curve->quantity_count, &values, asked(curve));
-    note_fit(curve);
+    note_fit(curve, &values.graph);
     return true;
 }
 

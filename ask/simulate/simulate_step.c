@@ -341,7 +341,9 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
         error_set(error, "%s on %s: out of memory: the weights leave no room for a KV cache",
                   scenario->model ? scenario->model : "the model",
                   scenario->machine ? scenario->machine : "the machine");
-        return error_expected(error, "more --gpus, a narrower --precision, or --blocks");
+        error_expected(error, "more --gpus, a narrower --precision, or --blocks");
+        error->infeasible = true;
+        return false;
     }
     server->blocks = (size_t)values.at[BLOCKS];
     server->max_num_seqs = (size_t)values.at[SEATS];

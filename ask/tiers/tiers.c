@@ -205,7 +205,7 @@ static void note_assumed(struct tiers_answer *tiers)
     for (int i = 0; i < TIER_FIGURE_COUNT; i++)
         texts[count++] = arena_print(scenario->arena, "SUM(tier, %s)", tier_figures[i]);
     shown_notes(scenario, texts, count, "this answer");
-    scenario_note_misfit(scenario);
+    scenario_no_server(scenario, NULL, 0);
 }
 
 /* The places again, in a copy of the scenario where writing wears nothing. */
