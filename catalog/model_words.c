@@ -354,6 +354,7 @@ struct name_search {
     struct arena *arena;
     const struct catalog *catalog;
     const char *text, *owner;
+    const char *types;              /* of the architecture that llama-bench prints, or NULL */
     struct name_words words;
     struct candidate *found;
     size_t count, room;
@@ -586,6 +587,26 @@ static void visit_family(struct name_search *search, const struct candidate *one
         keep(search, one, version ? 0.01 * strtod(version, NULL) : 0);
 }
 
+/* What llama-bench prints names the architecture, which later models have too: "qwen2 14B" is of Qwen2.5. */
+static void visit_printed(struct name_search *search, const struct candidate *one)
+{
+    static const char field[] = "model_type=";
+    struct name_words own;
+    const char *type = one->entry ? catalog_text(one->entry, "model_type") : strstr(csv_cell(csv_built_in(SHAPES), one->row, 3), field);
+    bool shared = false, near = false;
+    if (!type || !text_has_word(search->types, one->entry ? type : arena_copy(search->arena, type + strlen(field), strcspn(type + strlen(field), ";"))))
+        return;
+    words_of(search, one->id, &own);
+    for (size_t i = 0; i < search->words.count; i++) {
+        const char *word = search->words.at[i];
+        const bool total = is_size(word) && !is_active(word);
+        shared |= total && has(&own, word);
+        near |= total && fabs(parameters(word) / one->params - 1) < 0.12;
+    }
+    if (sized(&own) ? shared : near)
+        keep(search, one, 0);
+}
+
 static bool better(const struct candidate *a, const struct candidate *b)
 {
     if (fabs(a->score - b->score) > 0.005)
@@ -747,6 +768,9 @@ bool model_named(struct arena *arena, const struct catalog *catalog, const char 
         each_name(&search, visit_words);
     if (!search.count && !mixed && family && sized(&search.words) && !version_of(&search.words))
         each_name(&search, visit_family);
+    search.types = meaning("printed", arena_copy(arena, text, strcspn(text, " ")));
+    if (!search.count && search.types && strchr(text, ' '))
+        each_name(&search, visit_printed);
     if (search.count)
         return best_of(&search, named);
     return !mixed && !family && tuned(key, arena, named);

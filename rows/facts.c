@@ -33,8 +33,7 @@ static const char *copy(struct facts *facts, const char *string)
 struct facts facts_copy(const struct facts *facts)
 {
     struct facts copy = *facts;
-    copy.scalar_room = facts->scalar_count + 8;
-    copy.note_room = facts->note_count + 8;
+    copy.scalar_room = facts->scalar_count + 8, copy.note_room = facts->note_count + 8;
     copy.scalars = arena_array(facts->arena, copy.scalar_room, sizeof *copy.scalars);
     copy.notes = arena_array(facts->arena, copy.note_room, sizeof *copy.notes);
     if (facts->scalar_count)
