@@ -285,7 +285,6 @@ static bool run_follower(struct follower *follower, void (*ready)(const char *ur
 
 bool watch_follows(struct arena *arena, const struct command *command, bool *follows, struct error *error)
 {
-    static const char mark[] = "# chalkline watch";
     struct stat there;
     struct text head;
     *follows = false;
@@ -298,9 +297,9 @@ bool watch_follows(struct arena *arena, const struct command *command, bool *fol
         *follows = strstr(word, "://") != NULL;
         return true;
     }
-    if (!file_head(arena, word, strlen(mark), &head, error))
+    if (!file_head(arena, word, strlen(recording_head), &head, error))
         return false;
-    *follows = head.size == strlen(mark) && !strncmp(head.data, mark, head.size);
+    *follows = text_starts_with(head, recording_head);
     return true;
 }
 

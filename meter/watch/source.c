@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-static const char recording_head[] = "# chalkline watch 1\n";
+const char recording_head[] = "# chalkline watch 1\n";
 
 static bool is_url(const char *source)
 {
@@ -105,8 +105,7 @@ bool source_open(struct arena *arena, const struct command *command, struct metr
     }
     if (!file_read(arena, word, 1u << 30, &source->recording, error))
         return false;
-    if (source->recording.size >= strlen(recording_head) &&
-        !strncmp(source->recording.data, recording_head, strlen(recording_head))) {
+    if (text_starts_with(source->recording, recording_head)) {
         source->kind = SOURCE_RECORDING;
         source->recording.data += strlen(recording_head);
         source->recording.size -= strlen(recording_head);

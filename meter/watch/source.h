@@ -19,6 +19,8 @@ struct metrics_source {
     double fresh_at;
 };
 
+extern const char recording_head[];     /* the first line of a recording */
+
 /* What was read at a time: the text format, or why there was none. */
 struct scrape {
     double at;                      /* Unix time, s, to the millisecond */
