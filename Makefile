@@ -233,7 +233,7 @@ tests-long: $(B)/chalkline $(B)/chalkline-plain $(ENGINE) $(SCHEMAS)
 # What the second compiler makes of floating point, of threads and of processes, a few tests tell.
 FEW      := alike built_in engine lanes replay simulate
 tests-clang:
-	@SCRIPTS="tests/check_threads.sh tests/check_serve.sh" CHALKLINE_SHORT=1 $(MAKE) --no-print-directory tests CC=clang \
+	@SCRIPTS="tests/check_threads.sh tests/check_serve.sh" CHALKLINE_SHORT=$${CHALKLINE_SHORT:-1} $(MAKE) --no-print-directory tests CC=clang \
 	    TESTS='$(FEW:%=build/clang/tests/%_test)'
 
 check:                          ## set up, build, run the tests that need a C compiler (SHARED=DIR: published files too)
@@ -249,7 +249,7 @@ check-fresh:                    ## `make demo` and `make check` on bare Debian 1
 
 asan:                           ## the tests under address and undefined sanitizers
 	@tools/setup.sh core check
-	@ASAN_OPTIONS=detect_leaks=1 CHALKLINE_SHORT=1 $(MAKE) --no-print-directory tests B=build/asan \
+	@ASAN_OPTIONS=detect_leaks=1 CHALKLINE_SHORT=$${CHALKLINE_SHORT:-1} $(MAKE) --no-print-directory tests B=build/asan \
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 check-machines: chalkline       ## answers of aarch64 and s390x beside this machine's, by qemu (Debian's cross compilers)
@@ -273,8 +273,8 @@ hardening: chalkline $(SHARE)    ## what the programs and libraries have against
 
 # OpenMP has one thread here, whose runtime the sanitizer does not know; what runs at once are the test's own.
 tsan: $(B)/chalkline            ## calls of the library from several threads, under the thread sanitizer
-	@$(MAKE) --no-print-directory B=build/tsan CFLAGS="-O1 -g -fsanitize=thread" build/tsan/tests/library_test
-	@OMP_NUM_THREADS=1 CHALKLINE_SHORT=1 CHALKLINE=$(B)/chalkline build/tsan/tests/library_test
+	@$(MAKE) --no-print-directory B=build/tsan WERROR= CFLAGS="-O1 -g -fsanitize=thread" build/tsan/tests/library_test
+	@OMP_NUM_THREADS=1 CHALKLINE_SHORT=$${CHALKLINE_SHORT:-1} CHALKLINE=$(B)/chalkline build/tsan/tests/library_test
 	@echo "1 passed, 0 failed"
 
 # ---- bench -----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 #!/bin/sh
 # check_endings.sh -- every verb where a resource is short, every writer that is killed, every written file that was cut
-# (tests/endings.py). CHALKLINE_LONG=N: N times as many kills.
+# (tests/endings.py). CHALKLINE_LONG=N: N times as many kills; CHALKLINE_SHORT=N: an N-th part.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/needs.sh

@@ -62,22 +62,26 @@ while IFS='	' read -r number words; do
     apart $words
     set +f
 done <"$here/worlds"
-for scheduler in vllm-v1 sglang trtllm sarathi; do
-    for router in round-robin least-tokens\ --refresh\ 0.5s; do
-        apart poisson:rate=90,count=120000,output=exponential\(100\) --scheduler $scheduler --replicas 9 --blocks 2000 \
-            --step-time 8ms+0.04ms*tokens+2e-5ms*cached --router $router
+# Long traces, which are the same whatever worlds are asked for.
+traces() {
+    for scheduler in vllm-v1 sglang trtllm sarathi; do
+        for router in round-robin least-tokens\ --refresh\ 0.5s; do
+            apart poisson:rate=90,count=120000,output=exponential\(100\) --scheduler $scheduler --replicas 9 --blocks 2000 \
+                --step-time 8ms+0.04ms*tokens+2e-5ms*cached --router $router
+        done
     done
-done
 
-# Long traces: requests that are forgotten on the way (sim/window.h), and the same ones kept for --requests.
-for scheduler in vllm-v1 sglang trtllm sarathi; do
-    set -- poisson:rate=90,count=120000,output=exponential\(100\) --scheduler $scheduler --replicas 9 --blocks 2000 \
-        --step-time 8ms+0.04ms*tokens+2e-5ms*cached --fails-every 5min --patience 10s --json
-    "$CHALKLINE" simulate "$@" >"$here/fast" 2>&1
-    "$CHALKLINE" simulate "$@" --requests "$here/requests" >"$here/plain" 2>&1
-    grep -q '"ttft"' "$here/plain" && cmp "$here/fast" "$here/plain" && continue
-    bad=$((bad + 1))
-    echo "requests that are forgotten: simulate $*"
-done
+    # Requests that are forgotten on the way (sim/window.h), and the same ones kept for --requests.
+    for scheduler in vllm-v1 sglang trtllm sarathi; do
+        set -- poisson:rate=90,count=120000,output=exponential\(100\) --scheduler $scheduler --replicas 9 --blocks 2000 \
+            --step-time 8ms+0.04ms*tokens+2e-5ms*cached --fails-every 5min --patience 10s --json
+        "$CHALKLINE" simulate "$@" >"$here/fast" 2>&1
+        "$CHALKLINE" simulate "$@" --requests "$here/requests" >"$here/plain" 2>&1
+        grep -q '"ttft"' "$here/plain" && cmp "$here/fast" "$here/plain" && continue
+        bad=$((bad + 1))
+        echo "requests that are forgotten: simulate $*"
+    done
+}
+[ $# -gt 0 ] || traces
 echo "      $count worlds, $ran of them run, $bad differ"
 [ $bad = 0 ] && [ $((10 * ran)) -ge $((8 * count)) ]

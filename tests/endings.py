@@ -18,6 +18,7 @@ import tempfile
 import time
 
 LONG = int(os.environ.get('CHALKLINE_LONG') or 1)
+SHORT_BY = int(os.environ.get('CHALKLINE_SHORT') or 1)
 ON = ['--model', 'llama-3.1-8b', '--on', 'h100-sxm', '--gpus', '1']
 RUNS = 'tests/fixtures/calibration/runs.csv'
 SERVER = 'tests/fixtures/calibration/server.csv'
@@ -214,7 +215,7 @@ def kills(place):
         place.run(words)
         lasts = time.monotonic() - began
         new = content(path)
-        for _ in range(100 * LONG):
+        for _ in range(100 * LONG // SHORT_BY):
             with open(path, 'wb') as file:
                 file.write(old)
             os.chmod(path, 0o640)
@@ -238,7 +239,7 @@ def kills(place):
 def record(place, dice):
     """What `watch --record` had written when it was killed is whole readings."""
     copy = place.path('copy')
-    for _ in range(20 * LONG):
+    for _ in range(20 * LONG // SHORT_BY):
         with subprocess.Popen([place.program, 'watch', place.path('record'), '--record', copy], stdout=subprocess.DEVNULL) as program:
             time.sleep(.05 * dice.random())
             program.kill()

@@ -30,7 +30,7 @@ inside() {
     unshare --mount --pid --fork sh -c '
         mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
         exec chroot "$0" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-            ${CHALKLINE_SHORT:+CHALKLINE_SHORT=1} \
+            ${CHALKLINE_SHORT:+CHALKLINE_SHORT="$CHALKLINE_SHORT"} \
             ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
             sh -c "cd /root/chalkline && $1"' "$root" "$1"
 }

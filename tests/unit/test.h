@@ -18,11 +18,18 @@
 
 #define COUNT(array) (sizeof array / sizeof *array)
 
-/* As many rounds of a random test, or $CHALKLINE_LONG times as many: `make check-long`. */
+/* The $CHALKLINE_SHORT-th part of so many. */
+static inline int part_of(int few)
+{
+    const char *part = getenv("CHALKLINE_SHORT");
+    return part && atoi(part) > 1 && !getenv("CHALKLINE_LONG") ? (few + atoi(part) - 1) / atoi(part) : few;
+}
+
+/* As many rounds of a random test, or a part of them, or $CHALKLINE_LONG times as many: `make check-long`. */
 static inline int rounds(int few)
 {
     const char *factor = getenv("CHALKLINE_LONG");
-    return factor ? few * atoi(factor) : few;
+    return factor ? few * atoi(factor) : part_of(few);
 }
 
 /* Is a program of other people on the PATH? If not, the test says so, which tests/run.sh counts; the caller skips. */
@@ -36,7 +43,7 @@ static inline bool has_program(const char *name)
     return false;
 }
 
-/* Will a sample of a long list do? CHALKLINE_SHORT=1: `make asan`, where each takes longer. */
+/* Will a sample of a long list do? CHALKLINE_SHORT=N: `make asan`, where each takes longer. */
 static inline bool sample_only(void)
 {
     return getenv("CHALKLINE_SHORT") && !getenv("CHALKLINE_LONG");

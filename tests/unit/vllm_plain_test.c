@@ -384,7 +384,7 @@ static void agree(int turns, bool drafts, bool stages, uint64_t seed)
                   (unsigned long long)preemptions[0], (unsigned long long)preemptions[1],
                   (unsigned long long)hits, (unsigned long long)ended_waiting,
                   (unsigned long long)chunks);
-    assert_true(preemptions[0] + preemptions[1] > 1000 && preemptions[0] && preemptions[1]);
+    assert_true(preemptions[0] + preemptions[1] > (uint64_t)part_of(800) && preemptions[0] && preemptions[1]);
     assert_true(hits && ended_waiting && chunks);
 }
 
