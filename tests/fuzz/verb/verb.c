@@ -56,12 +56,9 @@ static void read_table(const char *target)
     assert(line_count);
 }
 
-/* Nothing else runs at the end: a stream of C++ that was opened while stdout was in memory would wait for the lock of what is freed. */
-static void leave(int status, void *nothing)
+static void remove_file(void)
 {
-    (void)nothing;
     unlink(path);
-    _exit(status);
 }
 
 int LLVMFuzzerInitialize(int *count, char ***words);
@@ -72,7 +69,7 @@ int LLVMFuzzerInitialize(int *count, char ***words)
     ranks_open(&alone);
     setenv("XDG_STATE_HOME", "/dev/shm/chalkline-fuzz", 1);
     setenv("OMP_NUM_THREADS", "1", 1);
-    on_exit(leave, NULL);
+    atexit(remove_file);
     return 0;
 }
 
@@ -92,8 +89,28 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 
 struct printed {
     char *data;
-    size_t size;
+    size_t size, room;
 };
+
+static ssize_t print_more(void *context, const char *data, size_t size)
+{
+    struct printed *printed = context;
+    if (printed->size + size > printed->room)
+        printed->data = realloc(printed->data, printed->room = 2 * (printed->size + size));
+    assert(printed->data);
+    memcpy(printed->data + printed->size, data, size);
+    printed->size += size;
+    return (ssize_t)size;
+}
+
+/* It stays open: a library that is loaded while it is stdout keeps it, for C++'s streams. */
+static FILE *open_printed(struct printed *printed)
+{
+    printed->data = malloc(printed->room = 4096);
+    FILE *stream = fopencookie(printed, "w", (cookie_io_functions_t){ .write = print_more });
+    assert(printed->data && stream);
+    return stream;
+}
 
 static bool too_long(void *context, double share)
 {
@@ -112,13 +129,20 @@ static void run_here(void *context)
     program->status = run_words(&program->arena, &alone, program->count, program_words);
 }
 
-/* The status, or LEFT where memory or time ended; what it printed is the caller's. */
-static int run_program(int count, char **words, struct printed *output, struct printed *errors)
+/* The status, or LEFT where memory or time ended; what it printed stays until the next run. */
+static int run_program(int count, char **words, struct printed **output, struct printed **errors)
 {
+    static struct printed printed[2];
+    static FILE *streams[2];
     FILE *const terminal[] = { stdout, stderr };
     struct program program = { { .most = memory_most }, count, LEFT };
-    stdout = open_memstream(&output->data, &output->size);
-    stderr = open_memstream(&errors->data, &errors->size);
+    for (int i = 0; i < 2; i++) {
+        printed[i].size = 0;
+        if (!streams[i])
+            streams[i] = open_printed(&printed[i]);
+    }
+    stdout = streams[0], stderr = streams[1];
+    *output = &printed[0], *errors = &printed[1];
     program_words = words;
     began = clock_seconds(CLOCK_MONOTONIC);
     if (!strcmp(words[0], "convert"))
@@ -126,8 +150,8 @@ static int run_program(int count, char **words, struct printed *output, struct p
     else if (guarded(run_here, &program, NULL, too_long, NULL) != ENDED)
         program = (struct program){ .status = LEFT };               /* all is freed */
     arena_free(&program.arena);
-    fclose(stdout);
-    fclose(stderr);
+    fflush(stdout);
+    fflush(stderr);
     stdout = terminal[0], stderr = terminal[1];
     return program.status;
 }
@@ -227,7 +251,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const modes[] = { "", "--json", "--csv" };
     struct arena arena = { 0 };
     char *words[WORDS_MOST];
-    struct printed output = { 0 }, errors = { 0 };
+    struct printed *output, *errors;
     if (!size)
         return 0;
     const size_t chosen = data[size - 1];
@@ -251,9 +275,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fclose(written);
     wire_open(file);
     const int status = run_program(count, words, &output, &errors);
-    check(&arena, mode, status, file, (struct text){ output.data, output.size }, (struct text){ errors.data, errors.size });
-    free(output.data);
-    free(errors.data);
+    check(&arena, mode, status, file, (struct text){ output->data, output->size }, (struct text){ errors->data, errors->size });
     arena_free(&arena);
     return 0;
 }
