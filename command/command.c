@@ -672,6 +672,8 @@ static bool text_names(struct arena *arena, const char *text, const char *writte
 /* A file that is written is none that the command reads or writes besides. */
 static bool outputs_apart(struct arena *arena, const struct command *command, struct error *error)
 {
+    if (!command->value_count)
+        return true;                                /* and no array */
     const struct value *end = command->values + command->value_count;
     for (const struct value *one = command->values; one < end; one++) {
         const char *as = NULL, *how = "read";
