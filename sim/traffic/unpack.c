@@ -50,7 +50,7 @@ static bool unpack_zstd(const char *path, struct text packed, size_t limit, stru
     ZSTD_inBuffer in = { packed.data, packed.size, 0 };
     size_t left = 1;
     bool full = false;                      /* the last piece was: there may be more */
-    while (stream && !ZSTD_isError(left) && (in.pos < in.size || full) && out->size <= limit) {
+    while (stream && !ZSTD_isError(left) && (in.pos < in.size || (full && left)) && out->size <= limit) {
         ZSTD_outBuffer to = { piece, PIECE, 0 };
         left = ZSTD_decompressStream(stream, &to, &in);
         buffer_add(out, piece, to.pos);

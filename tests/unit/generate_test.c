@@ -3,11 +3,14 @@
 #include "test.h"
 
 #include "sim/traffic/generate.h"
+#include "sim/traffic/trace_read.h"
 #include "rows/random.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <zlib.h>
+#include <zstd.h>
 
 /* ---- draws ---------------------------------------------------------------------------------- */
 
@@ -716,6 +719,61 @@ static void files_that_are_cut(void **state)
     arena_free(&arena);
 }
 
+/* What the libraries pack: text of a size, as two frames of zstd or two members of gzip. */
+static struct text pack(struct arena *arena, struct text text, bool zstd)
+{
+    const size_t room = 2 * (ZSTD_compressBound(text.size) + 1000);
+    char *out = arena_array(arena, room, 1);
+    size_t size = 0;
+    for (int half = 0; half < 2; half++) {
+        const size_t begin = half ? text.size / 2 : 0, end = half ? text.size : text.size / 2;
+        if (zstd) {
+            ZSTD_CCtx *context = ZSTD_createCCtx();
+            ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+            size += ZSTD_compress2(context, out + size, room - size, text.data + begin, end - begin);
+            ZSTD_freeCCtx(context);
+        } else {
+            z_stream stream = { .next_in = (unsigned char *)text.data + begin, .avail_in = (unsigned)(end - begin),
+                                .next_out = (unsigned char *)out + size, .avail_out = (unsigned)(room - size) };
+            assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+            assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+            size += stream.total_out;
+            deflateEnd(&stream);
+        }
+    }
+    return (struct text){ out, size };
+}
+
+static void packed_files(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = { 2, 1000, 65536, 131072, 131073, 1000000 };
+    uint64_t seed = 5;
+    for (size_t i = 0; i < 2 * COUNT(sizes); i++) {
+        struct arena arena = { 0 };
+        const bool zstd = i % 2;
+        const size_t size = sizes[i / 2];
+        char *data = arena_array(&arena, size, 1);
+        struct text unpacked;
+        struct error error;
+        for (size_t k = 0; k < size; k++)
+            data[k] = (char)('0' + draw_bits(&seed) % 10);
+        const struct text packed = pack(&arena, (struct text){ data, size }, zstd);
+        const char *const kind = zstd ? "zstd" : "gzip";
+        if (!trace_unpack(&arena, "a", packed, size, &unpacked, &error))
+            fail_msg("%s of %zu bytes: %s", kind, size, error.what);
+        assert_true(unpacked.size == size && !memcmp(unpacked.data, data, size));
+        assert_false(trace_unpack(&arena, "a", packed, size - 1, &unpacked, &error));
+        assert_string_equal(error.what, arena_print(&arena, "a: unpacks to more than %zu bytes", size - 1));
+        assert_false(trace_unpack(&arena, "a", (struct text){ packed.data, packed.size - 3 }, size, &unpacked, &error));
+        assert_string_equal(error.what, arena_print(&arena, "a: %s file is truncated", kind));
+        ((char *)packed.data)[packed.size - 6] ^= 1;            /* of the last data, or of what checks it */
+        assert_false(trace_unpack(&arena, "a", packed, size, &unpacked, &error));
+        assert_string_equal(error.what, arena_print(&arena, "a: %s file is damaged", kind));
+        arena_free(&arena);
+    }
+}
+
 /* A published file of lengths. */
 static void real_lengths(void **state)
 {
@@ -751,6 +809,7 @@ int main(void)
         cmocka_unit_test(many_sessions),
         cmocka_unit_test(bad_traces),
         cmocka_unit_test(files_that_are_cut),
+        cmocka_unit_test(packed_files),
         cmocka_unit_test(real_lengths),
     };
     return cmocka_run_group_tests_name("generate", tests, NULL, NULL);
