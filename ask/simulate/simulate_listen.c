@@ -7,7 +7,7 @@ static const char *const clocks[] = { "wall", "virtual", NULL };
 static const struct option list[] = {
     { "listen", "PORT", OPTION_COUNT, .low = 0, .high = 65535,
       .help = "answer the OpenAI API in real time; 0: any free port" },
-    { "served-name", "NAME", OPTION_TEXT, .otherwise = "--model, or sim",
+    { "served-name", "NAME", OPTION_TEXT, .otherwise = "--model as typed or in full, or sim",
       .help = "name of the model in the API" },
     { "jitter", "SHARE", OPTION_QUANTITY, .unit = "1", .high = 1, .fallback = "0",
       .help = "standard deviation of a step over its mean, drawn" },

@@ -17,6 +17,7 @@
 #include "ask/simulate/simulate.h"
 #include "base/clock.h"
 #include "base/door.h"
+#include "build/row_names.h"
 #include "rows/random.h"
 
 #include <math.h>
@@ -55,7 +56,8 @@ struct endpoint {
     struct simulate simulate;
     struct sim_options options;
     struct jitter jitter, jitter_of_prompts;
-    const char *model, *quoted;     /* its name; as JSON */
+    const char *models[3], *quoted;         /* its names, which NULL ends; the first as JSON */
+    double context_most;            /* tokens of the model's longest request; INFINITY: not known */
     struct arena run_arena;
     struct live *run;
     struct stream **streams;        /* [RUN_MOST] by request of the run; NULL: nobody listens */
@@ -249,7 +251,12 @@ static bool ask_run(struct stream *stream, struct endpoint_refusal *refusal)
                                         .created = (long)clock_seconds(CLOCK_REALTIME),
                                         .wanted = stream->asked.most };
     if (!stream->asked.most)                        /* as long as the next of the description */
-        stream->answer.wanted = trace->output[(endpoint->number - 1) % trace->count];
+        stream->answer.wanted = (uint32_t)fmax(1, fmin(trace->output[(endpoint->number - 1) % trace->count],
+                                                       endpoint->context_most - stream->asked.prompt));
+    if ((double)stream->asked.prompt + stream->answer.wanted > endpoint->context_most)
+        return refuse(refusal, 400, "BadRequestError", "This model's maximum context length is %.0f tokens. However, you "
+                      "requested %.0f tokens (%u in the prompt, %u in the completion).", endpoint->context_most,
+                      (double)stream->asked.prompt + stream->answer.wanted, stream->asked.prompt, stream->answer.wanted);
     if (!live_fits(endpoint->run, stream->asked.prompt, stream->answer.wanted, &error))
         return refuse(refusal, 400, "BadRequestError", "%.300s", error.what);
     if (is_full(endpoint))
@@ -292,7 +299,7 @@ static void on_question(struct stream *stream, bool chat)
     struct endpoint_refusal refusal = { 0 };
     const struct endpoint *endpoint = endpoint_of(stream);
     stream->out.arena = &stream->exchange.arena;
-    if (!openai_read(&stream->exchange.arena, chat, endpoint->model, live_block(endpoint->run), body_of(stream),
+    if (!openai_read(&stream->exchange.arena, chat, endpoint->models, live_block(endpoint->run), body_of(stream),
                      &stream->asked, &refusal) ||
         !ask_run(stream, &refusal)) {
         send_refusal(stream, &refusal);
@@ -321,13 +328,15 @@ static void on_tokenize(struct stream *stream)
     reply(stream, 200, json_type, &text);
 }
 
-/* Longest request, where memory bounds it. */
+/* Longest request, where memory or the model bounds it; else 0. */
 static size_t length_most(const struct endpoint *endpoint)
 {
     const struct sim_server *server = &endpoint->options.server;
-    if (!(server->scheduler->can & SCHEDULER_BLOCKS))
-        return 0;
-    return (server->blocks - (server->scheduler->spare ? server->scheduler->spare(server) : 0)) * server->block;
+    double most = endpoint->context_most;
+    if (server->scheduler->can & SCHEDULER_BLOCKS)
+        most = fmin(most, (double)((server->blocks - (server->scheduler->spare ? server->scheduler->spare(server) : 0)) *
+                                   server->block));
+    return isfinite(most) ? (size_t)most : 0;
 }
 
 static void on_metrics(struct stream *stream)
@@ -387,7 +396,7 @@ static void on_whole(struct exchange *exchange)
         buffer_print(&text, "{\"version\":\"chalkline %s\"}\n", CHALKLINE_VERSION);
         reply(stream, 200, json_type, &text);
     } else if (exchange->got && !strcmp(path, "/v1/models")) {
-        openai_models(&text, endpoint->model, (long)endpoint->unix_began, length_most(endpoint));
+        openai_models(&text, endpoint->models, (long)endpoint->unix_began, length_most(endpoint));
         reply(stream, 200, json_type, &text);
     } else {
         refuse(&refusal, 404, "NotFoundError", "%s %.100s: there are /v1/models, /v1/completions, "
@@ -490,12 +499,17 @@ static bool read_endpoint(struct endpoint *endpoint, struct arena *arena, const 
     endpoint->is_virtual = !strcmp(clocks[command_choice(command, "clock")], "virtual");
     endpoint->shows_time = endpoint->is_virtual || endpoint->faster != 1;
     endpoint->clients = 1;
-    endpoint->model = command_text(command, "served-name");
-    if (!endpoint->model)
-        endpoint->model = simulate->scenario.model ? simulate->scenario.model : "sim";
+    const char *typed = command_text(command, "model");
+    endpoint->models[0] = command_text(command, "served-name");
+    if (!endpoint->models[0]) {
+        endpoint->models[0] = simulate->scenario.model ? simulate->scenario.model : "sim";
+        endpoint->models[1] = typed && strcmp(typed, endpoint->models[0]) ? typed : NULL;
+    }
+    const struct fact *context = facts_find(&simulate->scenario.facts, NAME_max_context);
+    endpoint->context_most = context && context->value >= 1 ? context->value : INFINITY;
     struct buffer quoted = { .arena = arena };
     struct doc *name = doc_new(arena, DOC_STRING);
-    name->string = endpoint->model;
+    name->string = endpoint->models[0];
     doc_print(&quoted, name);
     quoted.data[strcspn(quoted.data, "\n")] = 0;
     endpoint->quoted = quoted.data;

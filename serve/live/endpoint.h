@@ -25,9 +25,9 @@ bool refuse(struct endpoint_refusal *refusal, int status, const char *kind, cons
 /* Tokens of a text: a token for every four bytes, at least one. */
 enum { TOKEN_BYTES = 4 };
 uint32_t text_tokens(size_t bytes);
-/* Reads the body of /v1/completions or /v1/chat/completions. `block`: tokens of a block of the prefix cache; 0:
+/* Reads the body of /v1/completions or /v1/chat/completions for a model of these names, which NULL ends. `block`: tokens of a block of the prefix cache; 0:
  * prefixes are not named. */
-bool openai_read(struct arena *arena, bool chat, const char *model, size_t block, struct text body,
+bool openai_read(struct arena *arena, bool chat, const char *const *models, size_t block, struct text body,
                  struct asked_for *asked, struct endpoint_refusal *refusal);
 /* Tokens of a /tokenize request. */
 bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, struct endpoint_refusal *refusal);
@@ -47,7 +47,7 @@ void openai_chunks(struct buffer *out, const struct asked_for *asked, struct ans
 /* The answer of a request that does not stream. */
 void openai_whole(struct buffer *out, const struct asked_for *asked, const struct answered *answer);
 void openai_refusal(struct buffer *out, const struct endpoint_refusal *refusal);
-void openai_models(struct buffer *out, const char *model, long created, size_t length_most);
+void openai_models(struct buffer *out, const char *const *models, long created, size_t length_most);
 
 /* ---- vllm_metrics.c --------------------------------------------------------------------------- */
 

@@ -164,7 +164,7 @@ static bool read_body(struct arena *arena, struct text body, struct doc **doc, s
     return (*doc)->kind == DOC_OBJECT || bad(refusal, "the request must be a JSON object");
 }
 
-bool openai_read(struct arena *arena, bool chat, const char *model, size_t block, struct text body,
+bool openai_read(struct arena *arena, bool chat, const char *const *models, size_t block, struct text body,
                  struct asked_for *asked, struct endpoint_refusal *refusal)
 {
     struct doc *doc;
@@ -173,7 +173,9 @@ bool openai_read(struct arena *arena, bool chat, const char *model, size_t block
     if (!read_body(arena, body, &doc, refusal))
         return false;
     const struct doc *name = doc_get(doc, "model"), *options = doc_get(doc, "stream_options");
-    if (name && name->kind == DOC_STRING && strcmp(name->string, model))
+    while (name && name->kind == DOC_STRING && *models && strcmp(name->string, *models))
+        models++;
+    if (!*models)
         return refuse(refusal, 404, "NotFoundError", "The model `%.100s` does not exist.", name->string);
     asked->stream = doc_is(doc_get(doc, "stream"), true);
     if (options && options->kind == DOC_OBJECT) {
@@ -290,21 +292,23 @@ void openai_refusal(struct buffer *out, const struct endpoint_refusal *refusal)
     doc_print(out, doc);
 }
 
-void openai_models(struct buffer *out, const char *model, long created, size_t length_most)
+void openai_models(struct buffer *out, const char *const *models, long created, size_t length_most)
 {
     struct arena *arena = out->arena;
-    struct doc *doc = doc_new(arena, DOC_OBJECT), *data, *one;
+    struct doc *doc = doc_new(arena, DOC_OBJECT), *data;
     doc_add_string(arena, doc, "object", "list");
     data = doc_add(arena, doc, "data", DOC_ARRAY);
-    one = doc_add(arena, data, NULL, DOC_OBJECT);
-    doc_add_string(arena, one, "id", model);
-    doc_add_string(arena, one, "object", "model");
-    doc_add_number(arena, one, "created", (double)created);
-    doc_add_string(arena, one, "owned_by", "chalkline");
-    doc_add_string(arena, one, "root", model);
-    doc_add(arena, one, "parent", DOC_NULL);
-    if (length_most)
-        doc_add_number(arena, one, "max_model_len", (double)length_most);
-    doc_add(arena, one, "permission", DOC_ARRAY);
+    for (const char *const *model = models; *model; model++) {
+        struct doc *one = doc_add(arena, data, NULL, DOC_OBJECT);
+        doc_add_string(arena, one, "id", *model);
+        doc_add_string(arena, one, "object", "model");
+        doc_add_number(arena, one, "created", (double)created);
+        doc_add_string(arena, one, "owned_by", "chalkline");
+        doc_add_string(arena, one, "root", *models);
+        doc_add(arena, one, "parent", DOC_NULL);
+        if (length_most)
+            doc_add_number(arena, one, "max_model_len", (double)length_most);
+        doc_add(arena, one, "permission", DOC_ARRAY);
+    }
     doc_print(out, doc);
 }

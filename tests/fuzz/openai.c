@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct endpoint_refusal refusal = { 0 };
         struct buffer text = { .arena = &arena };
         uint32_t tokens;
-        if (openai_read(&arena, chat, "m", BLOCK, body, &asked, &refusal)) {
+        if (openai_read(&arena, chat, (const char *const[]){ "m", NULL }, BLOCK, body, &asked, &refusal)) {
             assert(!refusal.status && asked.prompt >= 1 && asked.block_count <= asked.prompt / BLOCK);
             assert(!openai_tokens(&arena, body, &tokens, &refusal) || tokens == asked.prompt || chat);
             answer(&arena, &asked);

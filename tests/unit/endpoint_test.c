@@ -355,6 +355,13 @@ static void test_refused(void **state)
                  "\"stream\":true,\"stream_options\":{\"include_usage\":true}}", 200,
                  "\"delta\":{\"role\":\"assistant\",\"content\":\"\"}");
     stop(&server);
+    start(&server, "--model llama-3.1-8b --on h200-sxm --gpus 1 --clock virtual");     /* its cache holds 900,000 tokens */
+    check_status(&arena, &server, "v1/models", "", 200, "\"max_model_len\": 131072");
+    check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":3,\"model\":\"llama-3.1-8b\"}", 200, "\"usage\"");
+    check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":3,\"model\":\"Llama-3.1-8B\"}", 200, "\"usage\"");
+    check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":3,\"model\":\"llama-3.1-70b\"}", 404, "does not exist");
+    check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":131072}", 400, "maximum context length is 131072");
+    stop(&server);
     arena_free(&arena);
 }
 
