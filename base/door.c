@@ -41,7 +41,7 @@ static const double head_seconds = 5, stall_seconds = 5, look_seconds = 0.25;
 struct door_client {
     struct door_watch watch;       /* while its answer is awaited: has it gone? */
     struct exchange *exchange;      /* which is awaited; NULL: none */
-    bool there;
+    bool there, due;                /* due: of what it asks nothing is answered yet */
     double until;
     uint64_t from;
 };
@@ -146,7 +146,7 @@ static bool is_own(const char *host, const char *address)
 static void check_origin(struct exchange *exchange)
 {
     const struct door *door = exchange->door;
-    const char *host = exchange_header(exchange, MHD_HTTP_HEADER_HOST), *origin = exchange_header(exchange, "Origin");
+    const char *host = exchange->host, *origin = exchange_header(exchange, "Origin");
     const char *site = exchange_header(exchange, "Sec-Fetch-Site");
     const bool page = exchange->got && !strcmp(exchange->path, "/");
     if (door->loopback && host && !is_own(host, door->terms.address))
@@ -172,7 +172,12 @@ static void check_token(struct exchange *exchange)
 {
     static const char bearer[] = "Bearer ";
     const char *token = exchange->door->terms.token, *sent = exchange_header(exchange, MHD_HTTP_HEADER_AUTHORIZATION);
-    if (!token || (sent && !strncasecmp(sent, bearer, sizeof bearer - 1) && same_secret(token, sent + sizeof bearer - 1)))
+    if (token && sent && !strncasecmp(sent, bearer, sizeof bearer - 1)) {
+        const struct text given = text_trim(text_of(sent + sizeof bearer - 1));
+        if (same_secret(token, arena_copy(&exchange->arena, given.data, given.size)))
+            return;
+    }
+    if (!token)
         return;
     exchange_add_header(exchange, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     exchange_refuse(exchange, MHD_HTTP_UNAUTHORIZED, "the request has not the token of this server",
@@ -189,24 +194,42 @@ static enum MHD_Result count_pair(void *context, enum MHD_ValueKind kind, const 
     return MHD_YES;
 }
 
-static enum MHD_Result count_length(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+/* What makes a head ambiguous, so that a proxy before this server may read it in another way. */
+struct head_counts {
+    size_t lengths, hosts, codings, odd;        /* codings but for chunked; names with a blank */
+};
+
+static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-    size_t *lengths = context;
-    (void)kind, (void)value;
-    *lengths += !strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) || !strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+    struct head_counts *counts = context;
+    const bool coding = !strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+    (void)kind;
+    counts->lengths += coding || !strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    counts->hosts += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
+    counts->codings += coding && (!value || strcasecmp(value, "chunked"));
+    counts->odd += strpbrk(name, " \t") != NULL;
     return MHD_YES;
 }
 
 static void check_head(struct exchange *exchange)
 {
-    size_t lengths = 0, arguments = 0;
+    size_t arguments = 0;
+    struct head_counts counts = { 0 };
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, count_length, &lengths);
+    MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, count_header, &counts);
     MHD_get_connection_values(exchange->connection, MHD_GET_ARGUMENT_KIND, count_pair, &arguments);
-    if (lengths > 1)
+    if (counts.lengths > 1)
         exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST, "the request says twice how long it is",
                         "one of Content-Length and Transfer-Encoding");
+    if (counts.codings)
+        exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST, "the body has a Transfer-Encoding that is not known",
+                        "Transfer-Encoding: chunked, or Content-Length");
+    if (counts.hosts > 1 || (!counts.hosts && exchange->hosted))
+        exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST, counts.hosts ? "the request has two Host headers"
+                        : "the request has no Host header", "one Host header");
+    if (counts.odd)
+        exchange_refuse(exchange, MHD_HTTP_BAD_REQUEST, "the name of a header has a blank", "a colon right behind the name");
     if (info && info->header_size > HEAD_MOST)
         exchange_refuse(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "the head of the request is too large",
                         "at most 32 kB");
@@ -245,8 +268,22 @@ void exchange_arguments(struct exchange *exchange, void (*each)(struct exchange 
     MHD_get_connection_values(exchange->connection, MHD_GET_ARGUMENT_KIND, call_argument, &call);
 }
 
+/* A target may be a whole address, as proxies get it: "http://127.0.0.1:8080/v1/step". Its host stands for the header. */
+static void take_target(struct exchange *exchange, const char *path)
+{
+    static const char scheme[] = "http://";
+    struct arena *arena = &exchange->arena;
+    if (!strncasecmp(path, scheme, sizeof scheme - 1)) {
+        path += sizeof scheme - 1;
+        const size_t size = strcspn(path, "/");
+        exchange->host = arena_copy(arena, path, size);
+        path = path[size] ? path + size : "/";
+    }
+    exchange->path = arena_copy(arena, path, strlen(path));
+}
+
 static struct exchange *exchange_open(struct door *door, struct MHD_Connection *connection, const char *path,
-                                      const char *method)
+                                      const char *method, const char *version)
 {
     struct arena arena = { 0 };
     struct exchange *exchange = arena_alloc(&arena, door->calls.size);
@@ -257,11 +294,14 @@ static struct exchange *exchange_open(struct door *door, struct MHD_Connection *
     exchange->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     exchange->from = exchange->client->from;
     exchange->began = clock_seconds(CLOCK_MONOTONIC);
-    exchange->path = arena_copy(&exchange->arena, path, strlen(path));
+    exchange->host = exchange_header(exchange, MHD_HTTP_HEADER_HOST);
+    exchange->hosted = strcmp(version, MHD_HTTP_VERSION_1_0) > 0;
+    take_target(exchange, path);
     exchange->method = arena_copy(&exchange->arena, method, strlen(method));
     exchange->got = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD);
     exchange->posted = !strcmp(method, MHD_HTTP_METHOD_POST);
     exchange->client->until = exchange->began + door->terms.patience;
+    exchange->client->due = true;
     exchange->next = &door->ring;
     exchange->before = door->ring.before;
     exchange->next->before = exchange->before->next = exchange;
@@ -302,9 +342,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 {
     struct door *door = context;
     struct exchange *exchange = *place;
-    (void)version;
     if (!exchange) {
-        exchange = *place = exchange_open(door, connection, path, method);
+        exchange = *place = exchange_open(door, connection, path, method, version);
         read_head(exchange);
         if (is_too_large(exchange))                     /* nothing of it is read */
             door->calls.refused(exchange);
@@ -335,6 +374,7 @@ static void on_end(void *context, struct MHD_Connection *connection, void **plac
     if (door->calls.gone)
         door->calls.gone(exchange);
     exchange->client->until = clock_seconds(CLOCK_MONOTONIC) + door->terms.patience;
+    exchange->client->due = false;
     door->held -= exchange->body.size + exchange->answer;
     exchange->next->before = exchange->before;
     exchange->before->next = exchange->next;
@@ -401,6 +441,7 @@ static void send_response(struct exchange *exchange, int status, const char *typ
     if (status == MHD_HTTP_TOO_MANY_REQUESTS || status == MHD_HTTP_SERVICE_UNAVAILABLE)
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
     exchange->replied = true;
+    exchange->client->due = false;
     MHD_queue_response(exchange->connection, (unsigned)status, response);
     MHD_destroy_response(response);
 }
@@ -472,7 +513,7 @@ static void on_client(void *context, struct MHD_Connection *connection, void **p
     for (client = door->clients; client->there;)       /* libmicrohttpd keeps to their number */
         client++;
     *client = (struct door_client){
-        .there = true, .until = clock_seconds(CLOCK_MONOTONIC) + fmin(head_seconds, door->terms.patience),
+        .there = true, .due = true, .until = clock_seconds(CLOCK_MONOTONIC) + fmin(head_seconds, door->terms.patience),
         .watch.fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
         .from = address_of(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr) };
     setsockopt(client->watch.fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -480,11 +521,25 @@ static void on_client(void *context, struct MHD_Connection *connection, void **p
     door->connections++;
 }
 
+/* Where libmicrohttpd cannot answer: past it, and the connection ends. */
+static void refuse_at_once(int fd, const char *status, const char *what, const char *expected)
+{
+    char body[200], text[400];
+    const int size = snprintf(body, sizeof body, "{\"error\": {\"what\": \"%s\", \"expected\": \"%s\"}}\n", what, expected);
+    const int all = snprintf(text, sizeof text, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nConnection: close\r\n"
+                             "Content-Length: %d\r\n\r\n%s", status, size, body);
+    send(fd, text, (size_t)all, MSG_NOSIGNAL | MSG_DONTWAIT);
+    shutdown(fd, SHUT_RDWR);
+}
+
 static void hang_up(struct door *door, double now)
 {
     door->looked = now;
     for (size_t i = 0; i < door->client_most; i++)
         if (door->clients[i].there && door->clients[i].until <= now) {
+            if (door->clients[i].due)
+                refuse_at_once(door->clients[i].watch.fd, "408 Request Timeout", "the request did not come whole in time",
+                               "a head within 5 s, and a body that does not stand still for 5 s");
             shutdown(door->clients[i].watch.fd, SHUT_RDWR);
             door->clients[i].until = INFINITY;
         }
@@ -574,15 +629,10 @@ static bool size_clients(struct door *door, struct error *error)
 /* An address that is too long, which libmicrohttpd would take apart before anybody could refuse it. */
 static void *on_address(void *context, const char *uri, struct MHD_Connection *connection)
 {
-    static const char refusal[] =
-        "HTTP/1.1 414 URI Too Long\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 76\r\n\r\n"
-        "{\"error\": {\"what\": \"the address is too long\", \"expected\": \"at most 16 kB\"}}\n";
     (void)context;
-    if (strlen(uri) > URI_MOST) {
-        int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-        send(fd, refusal, sizeof refusal - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-        shutdown(fd, SHUT_RDWR);
-    }
+    if (strlen(uri) > URI_MOST)
+        refuse_at_once(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd, "414 URI Too Long",
+                       "the address is too long", "at most 16 kB");
     return NULL;
 }
 
@@ -593,7 +643,7 @@ static bool open_daemon(struct door *door, struct error *error)
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, door,
         MHD_OPTION_LISTEN_SOCKET, door->listener, MHD_OPTION_CONNECTION_LIMIT, most,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (most + 1) / 2, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)POOL,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_address, door,
+        MHD_OPTION_URI_LOG_CALLBACK, on_address, door,
         MHD_OPTION_NOTIFY_COMPLETED, on_end, door, MHD_OPTION_NOTIFY_CONNECTION, on_client, door, MHD_OPTION_END);
     return door->daemon || error_set(error, "libmicrohttpd does not start: %s", strerror(errno));
 }

@@ -23,7 +23,8 @@ struct exchange {
     struct exchange *next, *before; /* a ring of all, the oldest first */
     struct MHD_Connection *connection;
     struct door_client *client;
-    const char *path, *method;
+    const char *path, *method, *host;
+    bool hosted;                    /* HTTP/1.1: a Host header must be there */
     bool got, posted;               /* GET or HEAD; POST */
     bool whole, suspended, replied;
     int refused;                    /* HTTP status with which it was refused; 0: it was not */
