@@ -85,6 +85,7 @@ static int listen_at(const struct addrinfo *place)
 
 static bool listen_open(struct door *door, struct error *error)
 {
+    static const char own_address[] = "an address of this machine: 127.0.0.1, ::1, 0.0.0.0";
     const struct door_terms *terms = &door->terms;
     struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *found;
     char digits[16];
@@ -92,7 +93,7 @@ static bool listen_open(struct door *door, struct error *error)
     int status = getaddrinfo(terms->address, digits, &wanted, &found);
     if (status) {
         error_set(error, "--bind: '%.100s': %s", terms->address, gai_strerror(status));
-        return error_expected(error, "an address of this machine: 127.0.0.1, ::1, 0.0.0.0");
+        return error_expected(error, "%s", own_address);
     }
     for (const struct addrinfo *at = found; at && door->listener < 0; at = at->ai_next)
         door->listener = listen_at(at);
@@ -101,6 +102,8 @@ static bool listen_open(struct door *door, struct error *error)
     if (door->listener >= 0)
         return true;
     error_set(error, "cannot listen at %s, port %s: %s", terms->address, digits, strerror(reason));
+    if (reason == EADDRNOTAVAIL)
+        return error_expected(error, "%s", own_address);
     return error_expected(error, "another %s; 0 is any that is free", terms->option);
 }
 

@@ -48,6 +48,8 @@ static bool stream_read(FILE *stream, struct buffer *buffer, size_t limit)
 static bool unreadable(const char *path, int reason, struct error *error)
 {
     error_set(error, "%s: %s", path, strerror(reason));
+    if (reason == ELOOP)
+        return error_expected(error, "a path whose links end at a file");
     return reason == EISDIR ? error_expected(error, "the path of a file in it") : false;
 }
 

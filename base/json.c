@@ -95,7 +95,10 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
     if (!json && !*problem.text)
         arena_exhausted(arena);
     if (!json) {
-        error_set(error, "%s:%d:%d: %s", file, problem.line, problem.column, problem.text);
+        const enum json_error_code code = json_error_code(&problem);      /* of two, libjansson's words name its own flags */
+        error_set(error, "%s:%d:%d: %s", file, problem.line, problem.column,
+                  code == json_error_null_character || code == json_error_null_byte_in_key
+                  ? "a string has \\u0000" : problem.text);
         error_expected(error, "one JSON value, each name once in its object");
     }
     bool good = json && convert(arena, file, json, NULL, NULL, doc, 0, error);

@@ -66,6 +66,8 @@ bool output_open(struct arena *arena, const char *what, const char *path, struct
     if (!file_may_write(arena, path, error))
         return false;
     const bool there = !stat(path, &old);
+    if (!there && !lstat(path, &old))               /* a link to nothing, or in a circle: rename would replace it */
+        return cannot_write(what, path, errno, error);
     const bool direct = there && is_stream(path, &old);
     int file;
     if (direct) {

@@ -137,7 +137,7 @@ int chalkline_step_open(struct chalkline_library *library, const char *json, str
  * the tokens are its last one and drafts; otherwise they are a part of its prompt, which may be one token too. */
 void chalkline_batch_add(struct chalkline_batch *batch, double tokens, double cached, int decodes);
 
-/* Seconds of the step; NAN: memory ran out, or a sum of the batch is negative or NAN. `interval` may be NULL, or becomes
+/* Seconds of the step; NAN: memory ran out, or a sum of the batch is negative, NAN or infinite. `interval` may be NULL, or becomes
  * the low and high end of the 80 % interval; with "step-time" both are the value. */
 double chalkline_step(const struct chalkline_server *server, const struct chalkline_batch *batch, double interval[2]);
 

@@ -3,6 +3,7 @@
 #include "library/library.h"
 #include "scenario/figures.h"
 
+#include <float.h>
 #include <math.h>
 
 /* What one thread needs to time steps: as predicted, and at both ends of the interval. */
@@ -76,7 +77,7 @@ void chalkline_batch_add(struct chalkline_batch *batch, double tokens, double ca
 
 static bool sums_hold(const struct chalkline_batch *batch)
 {
-    return column_within((const double *)batch, sizeof *batch / sizeof(double), 0, INFINITY);
+    return column_within((const double *)batch, sizeof *batch / sizeof(double), 0, DBL_MAX);
 }
 
 struct stepping {
@@ -103,6 +104,8 @@ double chalkline_step(const struct chalkline_server *server, const struct chalkl
     const bool ready = sums_hold(batch) && (stepping.stepper || !library_call(NULL, make_stepper, &stepping, NULL));
     if (ready)
         step_times_of(&stepping.stepper->times, &step, times, interval ? STEP_TIMES : 1);
+    if (!isfinite(times[STEP_TIME]))
+        times[STEP_TIME] = times[STEP_LOW] = times[STEP_LOW + 1] = NAN;
     for (int i = 0; interval && i < 2; i++)
         interval[i] = times[STEP_LOW + i];
     if (stepping.stepper && !spares_give(&server->steppers, stepping.stepper))

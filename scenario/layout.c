@@ -73,15 +73,22 @@ bool scenario_layout_agrees(const struct scenario *scenario, struct error *error
     enum { ROWS = sizeof rows / sizeof *rows };
     const struct fact *fact[ROWS];
     double number[ROWS];
+    const double most = formulas_row(&scenario->formulas, formulas_find(&scenario->formulas, NAME_chips))->high;
+    double product = 1;
+    bool all = true;
     if (!load_agrees(scenario, error))
         return false;
     for (int i = 0; i < ROWS; i++) {
         fact[i] = facts_find(&scenario->facts, rows[i]);
-        if (!fact_given(fact[i]) || !given_number(scenario, rows[i], &number[i]))
-            return true;
+        const bool given = fact_given(fact[i]) && given_number(scenario, rows[i], &number[i]);
+        product *= given && i ? number[i] : 1;
+        all &= given;
     }
-    const double product = number[1] * number[2] * number[3];
-    if (product == number[0])
+    if (product > most) {
+        error_set(error, "TP x DP x PP: %.12g GPUs of one replica", product);
+        return error_expected(error, "at most %s", count_text(scenario->arena, most, 9));
+    }
+    if (!all || product == number[0])
         return true;
     error_set(error, "%s %.12g, but %s %.12g x %s %.12g x %s %.12g is %.12g", fact[0]->source, number[0],
               fact[1]->source, number[1], fact[2]->source, number[2], fact[3]->source, number[3],

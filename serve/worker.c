@@ -233,7 +233,7 @@ static void explain(enum outcome outcome, int status, const struct worker_limits
 {
     error_set(error, "%s", outcomes[outcome].meaning);
     if (outcome == OUTCOME_TIME)
-        error_suggest(error, "the limit is %g s: ask for less, or raise it with `chalkline serve "
+        error_suggest(error, "the limit is %g s: ask for less, such as fewer machines or points, or raise it with `chalkline serve "
                       "--time-limit`", limits->seconds);
     else if (outcome == OUTCOME_MEMORY)
         error_suggest(error, "the limit is %zu MB: ask for less, or raise it with `chalkline serve "

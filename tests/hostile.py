@@ -235,6 +235,8 @@ def faults(who, status, seconds, memory, output):
         yield 'a time below zero'
     if not output.strip():
         yield 'no word'
+    if b'Out of memory' in output:
+        yield 'words of libcurl for a head that is too large'
     try:
         output.decode()
     except UnicodeDecodeError:

@@ -146,8 +146,8 @@ static const struct option deduce_list[] = {
     { "model", "NAME", OPTION_TEXT, .help = "report on these entries of the price list, comma-separated" },
     { "market", "MODEL", OPTION_TEXT, .help = "infer the size of an open model from its hosts' prices" },
     { "diff", "OLD", OPTION_FILE, .help = "changes since an older price list" },
-    { "draws", "N", OPTION_COUNT, .low = 1000, .high = 1 << 24,
-      .otherwise = "1,048,576 for one model, 100,000 for a list", .help = "number of draws of the unknowns" },
+    { "draws", "N", OPTION_COUNT, .low = 1000, .high = 1 << 22,
+      .otherwise = "1,048,576 for one model, 100,000 for a list", .help = "number of draws of the unknowns, which take 0.1 kB each" },
     { "seed", "N", OPTION_COUNT, .high = 1e15, .fallback = "1", .help = "seed of the draws" },
     { 0 } };
 static const struct option_group deduce_options = { "Price list", deduce_list };

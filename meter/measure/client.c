@@ -183,7 +183,7 @@ static const char *ask_aside(struct client *client, const char *path, bool post,
     curl_easy_getinfo(client->aside, CURLINFO_RESPONSE_CODE, status);
     if (code == CURLE_OK)
         return body.data ? body.data : "";
-    *message = arena_print(client->arena, "%s", *reason ? reason : curl_easy_strerror(code));
+    *message = arena_print(client->arena, "%s", *reason ? reason : fetch_reason((int)code));
     return NULL;
 }
 
@@ -541,7 +541,7 @@ static void finish(struct http_transfer *transfer, CURLcode code)
         set_error(transfer, transfer->events ? "the connection was closed in the middle of the answer"
                                          : "the connection was closed without an answer");
     else if (code != CURLE_OK)
-        set_error(transfer, curl_easy_strerror(code));
+        set_error(transfer, fetch_reason((int)code));
     else if (!transfer->events)
         set_error(transfer, "the answer is not a stream of server-sent events");
     else if (!transfer->over && !transfer->finished)

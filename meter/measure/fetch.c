@@ -85,6 +85,12 @@ static int go_on(void *context, curl_off_t down, curl_off_t downloaded, curl_off
     return fetch_stopped;
 }
 
+const char *fetch_reason(int code)
+{
+    enum { TOO_LARGE = 100 };       /* CURLE_TOO_LARGE since 8.6: that of a head before */
+    return code == CURLE_OUT_OF_MEMORY || code == TOO_LARGE ? "the head of the answer is too large" : curl_easy_strerror((CURLcode)code);
+}
+
 bool fetch_text(struct arena *arena, const char *url, double seconds, struct text *text, struct error *error)
 {
     struct buffer body = { .arena = arena };
@@ -115,7 +121,7 @@ bool fetch_text(struct arena *arena, const char *url, double seconds, struct tex
     } else if (code == CURLE_PARTIAL_FILE)        /* libcurl's own words change with its version */
         error_set(error, "%.200s: the server closed the connection before the whole answer had arrived", url);
     else
-        error_set(error, "%.200s: %s%s%s%s", url, *reason ? reason : curl_easy_strerror(code), proxy ? " (" : "", proxy ? proxy : "",
+        error_set(error, "%.200s: %s%s%s%s", url, *reason ? reason : fetch_reason((int)code), proxy ? " (" : "", proxy ? proxy : "",
                   proxy ? ")" : "");
     return error_expected(error, "the URL of a server's metrics: http://127.0.0.1:8000/metrics");
 }

@@ -26,7 +26,12 @@ class Part(ctypes.Structure):
 def _load():
     """The library beside this file; CHALKLINE_LIBRARY names another one."""
     beside = pathlib.Path(__file__).with_name("libchalkline.so.0")
-    return ctypes.CDLL(os.environ.get("CHALKLINE_LIBRARY") or (str(beside) if beside.exists() else "libchalkline.so.0"))
+    path = os.environ.get("CHALKLINE_LIBRARY") or (str(beside) if beside.exists() else "libchalkline.so.0")
+    try:
+        return ctypes.CDLL(path)
+    except OSError as reason:
+        raise ImportError(f"chalkline: the library cannot be loaded: {reason}\n"
+                          "  expected: libchalkline.so.0 beside this package, where the system looks, or in CHALKLINE_LIBRARY") from None
 
 
 _pointer, _text, _number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_double

@@ -103,10 +103,14 @@ def compile(rows, over, *, gradient=False, **options):
 
 def _batch_of(prompts, decodes, drafts):
     batch = _library.Batch()
-    for tokens, cached in prompts:
-        _call.chalkline_batch_add(batch, tokens, cached, 0)
-    for cached in decodes:
-        _call.chalkline_batch_add(batch, 1 + drafts, cached, 1)
+    try:
+        for tokens, cached in prompts:
+            _call.chalkline_batch_add(batch, float(tokens), float(cached), 0)
+        for cached in decodes:
+            _call.chalkline_batch_add(batch, 1 + float(drafts), float(cached), 1)
+    except (TypeError, ValueError, OverflowError) as reason:
+        raise _library.Error(f"a step's sequences are no numbers: {reason}", "expected: prompts=[(tokens, cached), ...], "
+                             "decodes=[cached, ...], drafts=N") from None
     return batch
 
 

@@ -677,6 +677,15 @@ static void files_are_written_whole(void **state)
     assert_true(file_read(&arena, path, 100, &read, &error));
     assert_true(read.size == 4 && !memcmp(read.data, "one\n", 4));
     unlink(path);
+    assert_int_equal(symlink(path, path), 0);               /* a link in a circle is neither read nor replaced */
+    assert_false(file_read(&arena, path, 100, &read, &error));
+    assert_string_equal(error.hint, "a path whose links end at a file");
+    assert_false(file_write(&arena, "--output", path, text_of("one\n"), &error));
+    assert_non_null(strstr(error.what, "symbolic links"));
+    unlink(path);
+    assert_int_equal(symlink("/nonexistent", path), 0);     /* nor is one to nothing */
+    assert_false(file_write(&arena, "--output", path, text_of("one\n"), &error));
+    unlink(path);
     assert_false(file_write(&arena, "--output", "/nonexistent/file", text_of("one"), &error));
     assert_non_null(strstr(error.what, "--output: /nonexistent/file: "));
     arena.shelf = &(struct shelf){ 0 };

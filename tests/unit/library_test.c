@@ -710,7 +710,7 @@ static void steps_have_the_time_of_their_row(void **state)
         for (int k = 0; k < 3; k++)
             assert_true(first_of(&arena, chalkline_json(answer), ends[k]) == (k ? interval[k - 1] : seconds));
         parts_add_up(&arena, server, &batch, chalkline_json(answer), seconds);
-        batch.prompt_pairs = i % 2 ? NAN : -1;
+        batch.prompt_pairs = i % 3 > 1 ? INFINITY : i % 2 ? NAN : -1;
         assert_true(isnan(chalkline_step(server, &batch, interval)) && isnan(interval[0]) && isnan(interval[1]));
         assert_int_equal(chalkline_step_parts(server, &batch, NULL, 0), 0);
         chalkline_free(answer);
