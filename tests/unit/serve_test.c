@@ -383,8 +383,8 @@ static void time_ends(void **state)
         poll(NULL, 0, 50);
     }
     assert_int_equal(hear(&arena, idle).status, 0);
-    assert_int_equal(hear(&arena, half).status, 0);
-    assert_int_equal(hear(&arena, drops).status, 0);
+    assert_int_equal(hear(&arena, half).status, 408);
+    assert_int_equal(hear(&arena, drops).status, 408);
     assert_true(now() - began < PATIENCE / 2);
     assert_int_equal(get(&arena, server.port, "/v1/list?words=models", "").status, 200);
     end(server, SIGTERM);
