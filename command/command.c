@@ -683,7 +683,8 @@ static bool outputs_apart(struct arena *arena, const struct command *command, st
             if (text_names(arena, command->words[i], one->text))
                 as = arena_print(arena, "'%.100s'", command->words[i]);
         for (const struct value *other = command->values; other < end && !as; other++) {
-            const bool named = other->option->kind == OPTION_TEXT || other->option->kind == OPTION_FILE;
+            const bool goes_on = !strcmp(other->option->name, "calibration");   /* one that starts from itself */
+            const bool named = !goes_on && (other->option->kind == OPTION_TEXT || other->option->kind == OPTION_FILE);
             if (other->option->written ? other < one && output_same(arena, one->text, other->text)
                                        : named && text_names(arena, other->text, one->text))
                 as = arena_print(arena, "--%s '%.100s'", other->option->name, other->text);
