@@ -66,7 +66,7 @@ WIDE = {
     'quiz': ['quiz', '--count', '1000', '--seed', '1'],
     'ranks': ['eval', 'bound_step', '--model', 'deepseek-v3', '--on', 'gb200-nvl72', '--dp', '1000000'],
     'stages': ['step', 'llama-3.1-8b', '--on', 'h100-sxm', '--pp', '100000'],
-    'more GPUs than there are': ['step', 'deepseek-v3', '--on', 'h100-sxm', '--dp', '1000000', '--tp', '1000000'],
+    'more GPUs than there are': ['step', 'deepseek-v3', '--on', 'h100-sxm', '--dp', '1000000', '--tp', '8'],
     **({'market': ['market']} if LONG > 1 else {}),
 }
 
