@@ -552,7 +552,7 @@ void calibrated_note(struct scenario *scenario)
 /* What a row cannot be below, or NULL. */
 static const char *bound_of(const char *row)
 {
-    return !strcmp(row, NAME_predicted_tpot) ? NAME_predicted_tpot_bound
+    return !strcmp(row, NAME_predicted_tpot) ? NAME_tpot_bound
          : !strcmp(row, NAME_predicted_ttft) ? NAME_ttft_bound
          : !strcmp(row, NAME_disagg_ttft)    ? NAME_disagg_ttft_bound : NULL;
 }

@@ -1,10 +1,11 @@
 /* Laws that hold whatever is asked, on drawn models, machines and loads of the catalog:
  *
- * 1. A bound is not above its prediction: TPOT and TTFT of any concurrency and lengths.
+ * 1. A bound is not above its prediction: TPOT, TTFT and a static batch, of any layout, engine, concurrency and lengths.
  * 2. More is never slower: of bandwidth, of links and of peak FLOP/s.
  * 3. What arrives is answered or counted as not, and tokens are those of the requests.
  * 4. `solve` finds what `eval` was asked with.
  * 5. Text, CSV and JSON say the same figure, and the words of an answer give its bits again.
+ * 6. Input and output share the rent, neither for nothing; a server has a capacity.
  *
  * 200 cases of each; CHALKLINE_LONG=50 draws 10,000. */
 #include "test.h"
@@ -77,6 +78,18 @@ static const char *draw_server(struct laws *laws)
                        draw_name(&laws->state, CATALOG_MACHINE), chips[(size_t)(5 * draw(&laws->state))]);
 }
 
+/* The same with an engine and a layout, which not every model and machine have. */
+static const char *draw_layout(struct laws *laws)
+{
+    static const char *const engines[] = { "vllm", "sglang", "trtllm", "llamacpp" };
+    static const int stages[] = { 1, 2, 4 };
+    const char *server = draw_server(laws);
+    if (draw(&laws->state) < 0.5)
+        server = arena_print(&laws->arena, "%s, \"pp\": %d", server, stages[(size_t)(3 * draw(&laws->state))]);
+    return draw(&laws->state) < 0.7
+        ? arena_print(&laws->arena, "%s, \"engine\": \"%s\"", server, engines[(size_t)(4 * draw(&laws->state))]) : server;
+}
+
 static struct chalkline_compiled *compile(struct laws *laws, const char *body, const char *const *rows,
                                           const char *const *inputs)
 {
@@ -89,13 +102,14 @@ static struct chalkline_compiled *compile(struct laws *laws, const char *body, c
 
 static void bounds(void **state)
 {
-    static const char *const rows[] = { "tpot_bound", "predicted_tpot", "ttft_bound", "predicted_ttft", NULL };
+    static const char *const rows[] = { "tpot_bound", "predicted_tpot", "ttft_bound", "predicted_ttft",
+                                        "static_batch_bound", "static_batch_tpot", NULL };
     static const char *const inputs[] = { "concurrency", "prompt_tokens", "output_tokens", NULL };
     struct laws *laws = *state;
     size_t compared = 0;
     for (laws->state = 1; compared < cases(); arena_free(&laws->arena)) {
-        double points[3][PER_PAIR], values[4][PER_PAIR];
-        const char *body = arena_print(&laws->arena, "{%s}", draw_server(laws));
+        double points[3][PER_PAIR], values[6][PER_PAIR];
+        const char *body = arena_print(&laws->arena, "{%s}", draw_layout(laws));
         struct chalkline_compiled *compiled = compile(laws, body, rows, inputs);
         struct chalkline_error error;
         for (size_t k = 0; k < PER_PAIR; k++) {
@@ -106,10 +120,11 @@ static void bounds(void **state)
         if (!compiled)
             continue;                               /* it does not fit */
         if (chalkline_run(compiled, (const double *[]){ points[0], points[1], points[2] }, PER_PAIR,
-                          (double *[]){ values[0], values[1], values[2], values[3] }, NULL, &error) == CHALKLINE_ANSWERED)
+                          (double *[]){ values[0], values[1], values[2], values[3], values[4], values[5] }, NULL,
+                          &error) == CHALKLINE_ANSWERED)
             for (size_t k = 0; k < PER_PAIR; k++) {
                 compared += isfinite(values[1][k]);
-                for (size_t row = 0; row < 4; row += 2)
+                for (size_t row = 0; row < 6; row += 2)
                     if (values[row][k] > values[row + 1][k] * (1 + 1e-12))
                         broken(laws, arena_print(&laws->arena, "%s at %.0f, %.0f, %.0f", rows[row], points[0][k],
                                                  points[1][k], points[2][k]), body, values[row][k], values[row + 1][k]);
@@ -121,7 +136,8 @@ static void bounds(void **state)
 
 static void more_is_not_slower(void **state)
 {
-    /* Not TTFT: with a given concurrency, faster answers bring the next prompts sooner. */
+    /* Not TTFT: with a given concurrency, faster answers bring the next prompts sooner, so that prompts are a larger share of
+     * the time and a first token waits for more of them. A whole request is never slower. */
     static const char *const rows[] = { "predicted_tpot", "predicted_e2e", "bound_step", NULL };
     static const char *const inputs[] = { "hbm_bandwidth", "scale_up_bandwidth", "scale_out_bandwidth", "peak_flops" };
     struct laws *laws = *state;
@@ -309,10 +325,49 @@ static void words_say_it_again(void **state)
     assert_int_equal(laws->broken, 0);
 }
 
+/* ---- 6 ------------------------------------------------------------------------------------------------ */
+
+static void rent_is_shared(void **state)
+{
+    static const char *const rows[] = { "input_cost_per_token", "output_cost_per_token", "blended_cost_per_token", "utilization",
+                                        NULL };
+    static const char *const inputs[] = { "concurrency", "prompt_tokens", "output_tokens", NULL };
+    struct laws *laws = *state;
+    size_t compared = 0;
+    for (laws->state = 6; compared < cases(); arena_free(&laws->arena)) {
+        double points[3][PER_PAIR], values[4][PER_PAIR];
+        const char *body = arena_print(&laws->arena, "{%s, \"set\": {\"chip_price\": \"2USD/h\"}}", draw_layout(laws));
+        struct chalkline_compiled *compiled = compile(laws, body, rows, inputs);
+        struct chalkline_error error;
+        for (size_t k = 0; k < PER_PAIR; k++) {
+            points[0][k] = floor(draw_log(&laws->state, 1, 300));
+            points[1][k] = floor(draw_log(&laws->state, 16, 40000));
+            points[2][k] = floor(draw_log(&laws->state, 1, 4000));
+        }
+        if (!compiled)
+            continue;
+        if (chalkline_run(compiled, (const double *[]){ points[0], points[1], points[2] }, PER_PAIR,
+                          (double *[]){ values[0], values[1], values[2], values[3] }, NULL, &error) == CHALKLINE_ANSWERED)
+            for (size_t k = 0; k < PER_PAIR; k++) {
+                const double in = values[0][k] * points[1][k], out = values[1][k] * points[2][k];
+                const char *at = arena_print(&laws->arena, "at %.0f, %.0f, %.0f", points[0][k], points[1][k], points[2][k]);
+                compared += isfinite(values[2][k]);
+                if (in <= 0 || out <= 0)
+                    broken(laws, arena_print(&laws->arena, "costs %s", at), body, in, out);
+                if (fabs((in + out) / (values[2][k] * (points[1][k] + points[2][k])) - 1) > 1e-9)
+                    broken(laws, arena_print(&laws->arena, "rent %s", at), body, in + out, values[2][k]);
+                if (values[3][k] <= 0)
+                    broken(laws, arena_print(&laws->arena, "utilization %s", at), body, values[3][k], 0);
+            }
+        chalkline_compiled_free(compiled);
+    }
+    assert_int_equal(laws->broken, 0);
+}
+
 int main(void)
 {
 #define LAW(name) cmocka_unit_test_setup_teardown(name, open_laws, close_laws)
     const struct CMUnitTest tests[] = { LAW(bounds), LAW(more_is_not_slower), LAW(nothing_is_lost), LAW(solve_inverts),
-                                        LAW(words_say_it_again) };
+                                        LAW(words_say_it_again), LAW(rent_is_shared) };
     return cmocka_run_group_tests_name("laws", tests, NULL, NULL);
 }
