@@ -406,11 +406,12 @@ static bool hold_worse(struct calibration *calibration)
     return any;
 }
 
-/* Until no value is worse; where that ends nowhere, nothing is found. */
+/* Until no value is worse; where that ends nowhere, nothing is found, and how badly all fitted is kept. */
 static void hold(struct calibration *calibration)
 {
     enum { ROUNDS = 12 };
     int round = 0;
+    calibration->misfit = calibration_misfit(calibration);
     while (hold_worse(calibration)) {
         if (++round == ROUNDS) {
             memset(calibration->x, 0, sizeof calibration->x);
@@ -430,6 +431,7 @@ void calibration_fit(struct calibration *calibration)
         memset(calibration->points[p].held, 0, sizeof calibration->points[p].held);
         given += calibration->points[p].given;
     }
+    calibration->misfit = 0;
     choose_start(calibration);
     fit_once(calibration);
     if (given >= ENOUGH && !calibration->keep && set_aside(calibration))
@@ -445,7 +447,8 @@ void calibration_fit(struct calibration *calibration)
 double calibration_misfit(const struct calibration *calibration)
 {
     const struct factor_posterior *posterior = &calibration->posterior;
-    return posterior->count ? (posterior->misfit[0] + posterior->misfit[1]) / (double)posterior->count : 0;
+    return posterior->count ? (posterior->misfit[0] + posterior->misfit[1]) / (double)posterior->count
+                            : calibration->misfit;
 }
 
 /* ---- which point next -------------------------------------------------------------------------- */
