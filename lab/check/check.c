@@ -106,7 +106,7 @@ static void tell_unread(struct check *check, const char *file, struct section *a
     struct error error;
     int *columns;
     if (!file_read(check->arena, file, LIMIT, &text, &error)) {
-        section_word(assumed, NULL, arena_print(check->arena, "columns that nothing reads are not told: %s", error.what));
+        section_word(assumed, NULL, arena_print(check->arena, "which columns nothing reads is unknown: %s", error.what));
         return;
     }
     const size_t count = benchmark_unread(check->arena, file, text, &sheet, &columns);

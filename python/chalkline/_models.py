@@ -109,7 +109,7 @@ def _batch_of(prompts, decodes, drafts):
         for cached in decodes:
             _call.chalkline_batch_add(batch, 1 + float(drafts), float(cached), 1)
     except (TypeError, ValueError, OverflowError) as reason:
-        raise _library.Error(f"a step's sequences are no numbers: {reason}", "expected: prompts=[(tokens, cached), ...], "
+        raise _library.Error(f"the sequences of a step must be numbers: {reason}", "expected: prompts=[(tokens, cached), ...], "
                              "decodes=[cached, ...], drafts=N") from None
     return batch
 
