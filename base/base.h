@@ -78,7 +78,7 @@ struct error {
     char hint[512];         /* the second line of the message; may be empty */
     char similar[256];      /* names that may have been meant, each with a newline behind it */
     bool expected;          /* `hint` says what would have been accepted; otherwise it is advice */
-    bool infeasible;        /* the question is a right one, and nothing is feasible: status 1, as an answer that says so */
+    bool infeasible;        /* the question is valid, but nothing is feasible: exit status 1 */
 };
 
 /* Fill `error` and return false, so that a caller can `return error_set(...)`. NULL: the caller asks only whether

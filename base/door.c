@@ -41,7 +41,7 @@ static const double head_seconds = 5, stall_seconds = 5, look_seconds = 0.25;
 struct door_client {
     struct door_watch watch;       /* while its answer is awaited: has it gone? */
     struct exchange *exchange;      /* which is awaited; NULL: none */
-    bool there, due;                /* due: of what it asks nothing is answered yet */
+    bool there, due;                /* due: its request is not answered yet */
     double until;
     uint64_t from;
 };
@@ -199,7 +199,7 @@ static enum MHD_Result count_pair(void *context, enum MHD_ValueKind kind, const 
 
 /* What makes a head ambiguous, so that a proxy before this server may read it in another way. */
 struct head_counts {
-    size_t lengths, hosts, codings, odd;        /* codings but for chunked; names with a blank */
+    size_t lengths, hosts, codings, odd;        /* codings other than chunked; names with a blank */
 };
 
 static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
@@ -524,7 +524,7 @@ static void on_client(void *context, struct MHD_Connection *connection, void **p
     door->connections++;
 }
 
-/* Where libmicrohttpd cannot answer: past it, and the connection ends. */
+/* Answer without libmicrohttpd, where it cannot, and end the connection. */
 static void refuse_at_once(int fd, const char *status, const char *what, const char *expected)
 {
     char body[200], text[400];

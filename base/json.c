@@ -95,7 +95,7 @@ bool json_read(struct arena *arena, const char *file, struct text text, struct d
     if (!json && !*problem.text)
         arena_exhausted(arena);
     if (!json) {
-        const enum json_error_code code = json_error_code(&problem);      /* of two, libjansson's words name its own flags */
+        const enum json_error_code code = json_error_code(&problem);      /* libjansson explains two of them by its own flags */
         error_set(error, "%s:%d:%d: %s", file, problem.line, problem.column,
                   code == json_error_null_character || code == json_error_null_byte_in_key
                   ? "a string has \\u0000" : problem.text);

@@ -29,7 +29,7 @@ struct output {
 bool output_open(struct arena *arena, const char *what, const char *path, struct output *output, struct error *error);
 bool output_close(struct output *output, struct error *error);
 void output_drop(struct output *output);        /* nothing to one that is not open */
-/* Are both names of one file, which need not be there yet? */
+/* Do both paths name one file? It need not exist yet. */
 bool output_same(struct arena *arena, const char *path, const char *other);
 /* Could output_open write there? */
 bool output_may(struct arena *arena, const char *what, const char *path, struct error *error);

@@ -354,7 +354,7 @@ struct name_search {
     struct arena *arena;
     const struct catalog *catalog;
     const char *text, *owner;
-    const char *types;              /* of the architecture that llama-bench prints, or NULL */
+    const char *types;              /* model types of the architecture that llama-bench prints, or NULL */
     struct name_words words;
     struct candidate *found;
     size_t count, room;
@@ -587,7 +587,7 @@ static void visit_family(struct name_search *search, const struct candidate *one
         keep(search, one, version ? 0.01 * strtod(version, NULL) : 0);
 }
 
-/* What llama-bench prints names the architecture, which later models have too: "qwen2 14B" is of Qwen2.5. */
+/* llama-bench prints an architecture, which later models share: "qwen2 14B" may be Qwen2.5. Names without a size fit by parameters. */
 static void visit_printed(struct name_search *search, const struct candidate *one)
 {
     static const char field[] = "model_type=";

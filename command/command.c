@@ -656,7 +656,7 @@ static bool names_file(struct arena *arena, const char *word, const char *writte
              output_same(arena, written, arena_print(arena, "%s/%s", word, name))));
 }
 
-/* The same of a text, as a whole or in a part, as in "poisson:lengths=FILE". */
+/* Does a text name it, as a whole or in one of its parts, as in "poisson:lengths=FILE"? */
 static bool text_names(struct arena *arena, const char *text, const char *written)
 {
     static const char marks[] = ",:;=()";
@@ -669,11 +669,11 @@ static bool text_names(struct arena *arena, const char *text, const char *writte
     return named;
 }
 
-/* A file that is written is none that the command reads or writes besides. */
+/* No file that the command writes may be one that it also reads, or writes for another option. */
 static bool outputs_apart(struct arena *arena, const struct command *command, struct error *error)
 {
     if (!command->value_count)
-        return true;                                /* and no array */
+        return true;                                /* `values` may be NULL */
     const struct value *end = command->values + command->value_count;
     for (const struct value *one = command->values; one < end; one++) {
         const char *as = NULL, *how = "read";
@@ -683,7 +683,7 @@ static bool outputs_apart(struct arena *arena, const struct command *command, st
             if (text_names(arena, command->words[i], one->text))
                 as = arena_print(arena, "'%.100s'", command->words[i]);
         for (const struct value *other = command->values; other < end && !as; other++) {
-            const bool goes_on = !strcmp(other->option->name, "calibration");   /* one that starts from itself */
+            const bool goes_on = !strcmp(other->option->name, "calibration");   /* may be replaced by what starts from it */
             const bool named = !goes_on && (other->option->kind == OPTION_TEXT || other->option->kind == OPTION_FILE);
             if (other->option->written ? other < one && output_same(arena, one->text, other->text)
                                        : named && text_names(arena, other->text, one->text))

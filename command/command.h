@@ -45,7 +45,7 @@ struct option {
     bool many;                      /* may be given more than once */
     char letter;                    /* 'o' of -o; 0: none */
     const char *twice;              /* what to do where it is given twice; NULL: give it once */
-    bool written;                   /* a file that is written: no other word of the command may name it */
+    bool written;                   /* the command writes this file, so none of its other words may name it */
 };
 
 struct option_group {

@@ -13,7 +13,7 @@ bool command_draws(const struct command *command)
     return command_reports(command) || command_given(command, "plot");
 }
 
-/* What is not feasible is an answer, but in place of commands that a shell reads or of a report. */
+/* That nothing is feasible is an answer, except where commands for a shell or a report were asked for: there it is an error. */
 static bool answer_none(struct arena *arena, const struct command *command, struct answer *answer, const struct error *error)
 {
     if (!error->infeasible || command_reports(command) || command_given(command, "emit"))

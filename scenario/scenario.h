@@ -168,8 +168,8 @@ bool scenario_open_pair(struct scenario *scenario, struct arena *arena,
 bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error);
 /* "needs 1.2 TB, has 640 GB" for the model on this machine; NULL: it fits. */
 const char *scenario_misfit(struct scenario *scenario);
-/* The same where what is asked is of a server that does not fit, so that there is no answer: exit status 1. NULL: it fits,
- * or what is asked holds of the model alone, as a note says then. */
+/* The same if the model does not fit and an expression of `asked` depends on the server: the exit status is 1 then. NULL: the
+ * model fits, or all of `asked` holds of the model alone; then a note is added that says so. */
 const char *scenario_no_server(struct scenario *scenario, const char *const *asked, size_t count);
 /* Add a note if prompt and output are longer than the model's configuration allows. */
 void scenario_note_length(struct scenario *scenario);

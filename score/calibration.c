@@ -406,7 +406,7 @@ static bool hold_worse(struct calibration *calibration)
     return any;
 }
 
-/* Until no value is worse; where that ends nowhere, nothing is found, and how badly all fitted is kept. */
+/* Fit again until no value is worse. Where no round achieves that, no factors are found, and `misfit` is that of the first fit. */
 static void hold(struct calibration *calibration)
 {
     enum { ROUNDS = 12 };

@@ -39,7 +39,7 @@ struct calibration {
                                                    beyond CALIBRATION_STARTS */
     double x[POSTERIOR_FACTORS];                /* logarithms of the factors */
     double half_width[POSTERIOR_FIELDS];        /* half an interval, in standard deviations */
-    double misfit;                  /* of the fit whose values could not all be held; 0: there was none */
+    double misfit;                  /* of the fit before values were held, for where no factors are found */
     struct factor_posterior posterior;                 /* of the values that are fitted */
     bool whole;                                 /* graphs keep all their inputs, for a fit of the constants */
     bool keep;                                  /* outliers are fitted, too */

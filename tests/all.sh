@@ -22,8 +22,8 @@ stage() {
 }
 
 [ $# -lt 2 ] || export CHALKLINE_LONG="$2"
-# Under sanitizers and the second compiler a sample of long lists will do. Of drawn cases, which the first stage runs whole,
-# CI takes a quarter there.
+# Under sanitizers and the second compiler a sample of long lists is enough. CI also runs only a quarter of the drawn cases
+# there; the first stage runs them all.
 [ $# -lt 2 ] && sample=4 || sample=1
 stage make check WERROR=-Werror
 stage make tests-long WERROR=-Werror

@@ -65,7 +65,7 @@ ln -s "$CHALKLINE" "$here/bin/chalkline"
 "$CHALKLINE" completion bash >"$here/completion"
 completes() {
     for wanted; do :; done
-    set -- $(echo "$*" | sed 's/ [^ ]*$//') 
+    set -- $(echo "$*" | sed 's/ [^ ]*$//')
     PATH=$here/bin:$PATH COMPLETION=$here/completion bash "$here/complete" "$@" >"$here/offered" 2>&1
     grep -qx -e "$wanted *" "$here/offered" && return
     echo "bash completes '$*' to: $(tr '\n' ' ' <"$here/offered" | cut -c1-200), without $wanted"

@@ -19,7 +19,7 @@ FIRST = 10                              # of one question, and as many of the re
 
 
 def chosen(count):
-    """The calls that fail, of so many."""
+    """Which of `count` calls fail."""
     if endings.LONG > 1 or count <= 2 * FIRST:
         return range(1, count + 1)
     return [*range(1, FIRST + 1), *(FIRST + 1 + k * (count - FIRST) // FIRST for k in range(FIRST))]

@@ -3,9 +3,9 @@
 programs of BUILD have left (gcov). Left out are tests, benchmarks and what the build writes. Branches of an assert do not
 count: one side of each is a bug.
 
-Over all 90 % of the lines and 80 % of the branches are to run, and so many of each file, or as many as tests/coverage/below.txt
-says of the file, with the reason why it is less. Prints the files of that list and those below their floors; fails where one
-is, or the whole. --write puts floors into the list, whole percents two below what ran; reasons are yours to write.
+At least 90 % of the lines and 80 % of the branches must run, over all and of each file, unless tests/coverage/below.txt has lower
+floors for the file, and the reason. Prints the files of that list and those below their floors; fails if a file or the whole is
+below. --write puts floors into the list, two below the whole percentage that ran; you write the reasons.
 """
 import json, os, re, subprocess, sys
 

@@ -179,7 +179,7 @@ static void note_assumed(struct curve *curve, const struct values *values)
     arena_free(&scratch);
 }
 
-/* Where the points do not fit in memory, as a note; and whether none of what the graph computes is of a server that does. */
+/* Note which points do not fit in memory. If none does and the graph depends on the server, the exit status is 1. */
 static void note_fit(struct curve *curve, const struct graph *graph)
 {
     struct scenario *scenario = curve->notes;
@@ -250,7 +250,7 @@ static void note_name_fit(struct curve *curve, struct scenario *scenario)
 {
     const size_t before = scenario->facts.note_count;
     const bool none = scenario_no_server(scenario, curve->quantities, curve->quantity_count) != NULL;
-    curve->answer->status = none && (!curve->points || curve->answer->status);      /* of all points so far */
+    curve->answer->status = none && (!curve->points || curve->answer->status);      /* while no point fits */
     if (curve->fits)
         curve->fits[curve->points] = none || scenario->facts.note_count > before ? "no" : "yes";
 }

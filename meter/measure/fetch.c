@@ -87,7 +87,7 @@ static int go_on(void *context, curl_off_t down, curl_off_t downloaded, curl_off
 
 const char *fetch_reason(int code)
 {
-    enum { TOO_LARGE = 100 };       /* CURLE_TOO_LARGE since 8.6: that of a head before */
+    enum { TOO_LARGE = 100 };       /* CURLE_TOO_LARGE, since 8.6; before, such a head is CURLE_OUT_OF_MEMORY */
     return code == CURLE_OUT_OF_MEMORY || code == TOO_LARGE ? "the head of the answer is too large" : curl_easy_strerror((CURLcode)code);
 }
 

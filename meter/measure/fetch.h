@@ -8,7 +8,7 @@
 
 /* A handle of libcurl for this URL: HTTP and HTTPS alone, no signals. `easy` is a CURL *. */
 void fetch_begin(void *easy, const char *url);
-/* What an error of libcurl, a CURLcode, means. */
+/* The meaning of `code`, a CURLcode of libcurl. */
 const char *fetch_reason(int code);
 /* What to say of the proxy that the environment names for this URL, "http_proxy: ..."; NULL: none. */
 const char *fetch_proxy(struct arena *arena, const char *url);

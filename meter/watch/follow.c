@@ -292,7 +292,7 @@ bool watch_follows(struct arena *arena, const struct command *command, bool *fol
         command->word_count != 1)
         return true;
     const char *word = command->words[0];
-    /* A pipe gives what it has once: it is left to who answers. */
+    /* A pipe can be read only once, by ask_watch. */
     if (stat(word, &there) || !S_ISREG(there.st_mode)) {
         *follows = strstr(word, "://") != NULL;
         return true;

@@ -11,7 +11,7 @@
 extern const struct verb verb_watch;
 ask_function ask_watch;
 
-/* Is this command `watch` of a server or a recording, without --once? False: the file cannot be read. */
+/* `follows`: is this command `watch` of a server or a recording, without --once? False: the file cannot be read. */
 bool watch_follows(struct arena *arena, const struct command *command, bool *follows, struct error *error);
 /* Read again and again until SIGINT or SIGTERM, or until a recording ends, and print each answer. `ready` gets the
  * URL of --listen. */

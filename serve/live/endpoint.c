@@ -56,7 +56,7 @@ struct endpoint {
     struct simulate simulate;
     struct sim_options options;
     struct jitter jitter, jitter_of_prompts;
-    const char *models[3], *quoted;         /* its names, which NULL ends; the first as JSON */
+    const char *models[3], *quoted;         /* the model's names, and NULL behind the last; the first name as JSON */
     double context_most;            /* tokens of the model's longest request; INFINITY: not known */
     struct arena run_arena;
     struct live *run;

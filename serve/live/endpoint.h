@@ -25,8 +25,8 @@ bool refuse(struct endpoint_refusal *refusal, int status, const char *kind, cons
 /* Tokens of a text: a token for every four bytes, at least one. */
 enum { TOKEN_BYTES = 4 };
 uint32_t text_tokens(size_t bytes);
-/* Reads the body of /v1/completions or /v1/chat/completions for a model of these names, which NULL ends. `block`: tokens of a block of the prefix cache; 0:
- * prefixes are not named. */
+/* Reads the body of /v1/completions or /v1/chat/completions. `models` has the model's names, and NULL behind the last. `block`:
+ * tokens of a block of the prefix cache; 0: prefixes are not named. */
 bool openai_read(struct arena *arena, bool chat, const char *const *models, size_t block, struct text body,
                  struct asked_for *asked, struct endpoint_refusal *refusal);
 /* Tokens of a /tokenize request. */

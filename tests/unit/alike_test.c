@@ -116,7 +116,7 @@ static bool may_be_one(const struct formulas *formulas, size_t i, size_t j)
     return (row_expr(row) || row_expr(other)) && unit_same(row->unit, other->unit);
 }
 
-/* Of rows that `alike` has, those whose `seen` values are those of another: the rest are told apart, and read no more. */
+/* Keep in `alike` the rows whose first `seen` values equal another row's; the others are told apart and not read again. */
 static void keep_alike(const struct formulas *formulas, const double *all, size_t seen, bool *alike)
 {
     for (size_t i = 0; i < formulas->count; i++) {

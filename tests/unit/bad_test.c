@@ -152,7 +152,7 @@ static bool out_is_right(struct arena *arena, const struct bad_case *one, const 
     return !*outcome->out || (json && !strncmp(outcome->out, begins, sizeof begins - 1));
 }
 
-/* What is expected of an answer that there is none is only some of its lines, unless it is told in place of another. */
+/* Of an answer with status 1 the case has only some lines, unless standard error has it: then all of them. */
 static bool as_expected(struct arena *arena, const struct bad_case *one,
                         const struct outcome *outcome)
 {

@@ -205,7 +205,7 @@ static void write_all(struct twice *twice, const struct scenario *scenario, cons
         twice->inputs[i] = twice->graph.inputs[i].value;
 }
 
-/* The output where one part is so many times itself. */
+/* The output where one part is multiplied by `times`. */
 static double with_part(struct twice *twice, int part, double times)
 {
     const struct formulas *formulas = &twice->scenario.formulas;

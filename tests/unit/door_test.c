@@ -122,7 +122,7 @@ static void refused_alike(void **state)
 
 enum { HALVES = 300 };
 
-/* The last that comes is a refusal with its status. */
+/* All that arrives before the end is a refusal with 408. */
 static void wait_for_end(int fd, double until)
 {
     char said[2048] = "";

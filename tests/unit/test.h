@@ -18,14 +18,14 @@
 
 #define COUNT(array) (sizeof array / sizeof *array)
 
-/* The $CHALKLINE_SHORT-th part of so many. */
+/* `few` divided by $CHALKLINE_SHORT, rounded up. */
 static inline int part_of(int few)
 {
     const char *part = getenv("CHALKLINE_SHORT");
     return part && atoi(part) > 1 && !getenv("CHALKLINE_LONG") ? (few + atoi(part) - 1) / atoi(part) : few;
 }
 
-/* As many rounds of a random test, or a part of them, or $CHALKLINE_LONG times as many: `make check-long`. */
+/* Rounds of a random test: `few`, or its part_of, or $CHALKLINE_LONG times as many (`make check-long`). */
 static inline int rounds(int few)
 {
     const char *factor = getenv("CHALKLINE_LONG");
