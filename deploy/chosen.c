@@ -92,12 +92,13 @@ static void scan_extent(const struct scan *scan, struct extent extent)
 static void narrow(const struct scan *scan, struct scanned *a, struct scanned *b)
 {
     const double near = 1e-15;
+    const bool equal = scan->equation->relation == RELATION_EQUAL;
     while (b->x - a->x > near * fabs(b->x) && turns(scan, a, b)) {
         const double middle = a->x / 2 + b->x / 2;
         if (!(middle > a->x && middle < b->x))
             return;
         const struct scanned at = scan_at(scan, middle);
-        *(turns(scan, a, &at) || at.zero ? b : a) = at;
+        *(turns(scan, a, &at) || (equal && at.zero) ? b : a) = at;
     }
 }
 

@@ -896,7 +896,8 @@ static void entries_are_unknowns(void **state)
         { "tier_bandwidth[flash]", "tier_fetch_time[flash]=10ms", "tier_fetch_time[flash]", 61 * 576 * 2 * 4096 / 0.01, 0.01,
           true, false },
         { "tier_bandwidth[flash]", "tier_fetch_time[flash]=10ms", "tier_fetch_time[flash]", 61 * 576 * 2 * 4096 / 0.01, 0.01,
-          true, true } };
+          true, true },
+        { "tier_capacity[flash]", "tier_drain_time[flash]<=2min", "tier_drain_time[flash]", 14e9 * 120, 120, true, true } };
     (void)state;
     for (size_t i = 0; i < COUNT(tried); i++) {
         struct world world = { 0 };
