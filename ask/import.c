@@ -23,6 +23,16 @@ static void answer_scalars(struct scenario *scenario, struct answer *answer)
     }
 }
 
+static const char *cell_text(struct arena *arena, const struct fact_table *table, size_t entry, const char *column)
+{
+    for (size_t j = 0; j < table->columns; j++) {
+        const struct fact *cell = &table->cell[entry * table->columns + j];
+        if (cell->name && !strcmp(table->column[j], column))
+            return cell->expression ? cell->expression : quantity_text(arena, cell->value, unit_one, 6);
+    }
+    return "";
+}
+
 /* A table as the importer left it: entries down, columns across for the document, only
  * the telling ones for the screen. */
 static void answer_table(struct scenario *scenario, const char *name, const char *const *shown,
@@ -45,11 +55,8 @@ static void answer_table(struct scenario *scenario, const char *name, const char
                 doc_add_number(arena, one, known->column[j], cell->value);
         }
         table_cell(&lines, "%s", known->entry[i]);
-        for (size_t j = 0; j < shown_count; j++) {
-            const struct doc *cell = doc_get(one, shown[j]);
-            table_cell(&lines, "%s", !cell ? "" : cell->kind == DOC_STRING ? cell->string
-                                     : quantity_text(arena, cell->number, unit_one, 6));
-        }
+        for (size_t j = 0; j < shown_count; j++)
+            table_cell(&lines, "%s", cell_text(arena, known, i, shown[j]));
     }
     buffer_print(&answer->text, "\n");
     table_print(&lines, &answer->text, "  ");
