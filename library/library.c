@@ -28,16 +28,23 @@ struct watched_call {
     locale_t locale;                /* of the thread that made the call */
 };
 
-/* The function runs as the program's own code: with its locale, and what it keeps is not freed with the call. */
+static _Thread_local bool telling;      /* this thread is in the function of chalkline_progress, whose calls are not told */
+
+/* The function runs as the program's own code: with its locale, and what it keeps is not freed with the call. It may have
+ * set another function, or none. */
 static bool cancel_asked(void *context, double share)
 {
     struct watched_call *watched = context;
     const struct chalkline_library *library = watched->library;
     struct guard *const guard = guard_here;
+    if (!library->progress)
+        return false;
     guard_here = NULL;
+    telling = true;
     uselocale(watched->locale);
     const bool cancelled = library->progress(library->context, share) != 0;
     watched->locale = uselocale(library->plain);
+    telling = false;
     guard_here = guard;
     return cancelled;
 }
@@ -45,7 +52,7 @@ static bool cancel_asked(void *context, double share)
 int library_call(const struct chalkline_library *library, void (*call)(void *context), void *context,
                  struct chalkline_error *error)
 {
-    const bool told = library && library->progress;
+    const bool told = library && library->progress && !telling;
     struct chunks *chunks = library ? spares_take(&library->memory) : NULL;
     if (library && !chunks)
         chunks = chunks_new();
