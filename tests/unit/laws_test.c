@@ -349,14 +349,16 @@ static void rent_is_shared(void **state)
         if (chalkline_run(compiled, (const double *[]){ points[0], points[1], points[2] }, PER_PAIR,
                           (double *[]){ values[0], values[1], values[2], values[3] }, NULL, &error) == CHALKLINE_ANSWERED)
             for (size_t k = 0; k < PER_PAIR; k++) {
+                if (!isfinite(values[2][k]))
+                    continue;
                 const double in = values[0][k] * points[1][k], out = values[1][k] * points[2][k];
                 const char *at = arena_print(&laws->arena, "at %.0f, %.0f, %.0f", points[0][k], points[1][k], points[2][k]);
-                compared += isfinite(values[2][k]);
-                if (in <= 0 || out <= 0)
+                compared++;
+                if (!(in > 0) || !(out > 0))
                     broken(laws, arena_print(&laws->arena, "costs %s", at), body, in, out);
-                if (fabs((in + out) / (values[2][k] * (points[1][k] + points[2][k])) - 1) > 1e-9)
+                if (!(fabs((in + out) / (values[2][k] * (points[1][k] + points[2][k])) - 1) <= 1e-9))
                     broken(laws, arena_print(&laws->arena, "rent %s", at), body, in + out, values[2][k]);
-                if (values[3][k] <= 0)
+                if (!(values[3][k] > 0))
                     broken(laws, arena_print(&laws->arena, "utilization %s", at), body, values[3][k], 0);
             }
         chalkline_compiled_free(compiled);
