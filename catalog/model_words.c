@@ -590,20 +590,22 @@ static void visit_family(struct name_search *search, const struct candidate *one
 /* llama-bench prints an architecture, which later models share: "qwen2 14B" may be Qwen2.5. Names without a size fit by parameters. */
 static void visit_printed(struct name_search *search, const struct candidate *one)
 {
-    static const char field[] = "model_type=";
+    static const char field[] = ";model_type=";         /* fields are sorted, and hidden_size is before it */
     struct name_words own;
-    const char *type = one->entry ? catalog_text(one->entry, "model_type") : strstr(csv_cell(csv_built_in(SHAPES), one->row, 3), field);
-    bool shared = false, near = false;
-    if (!type || !text_has_word(search->types, one->entry ? type : arena_copy(search->arena, type + strlen(field), strcspn(type + strlen(field), ";"))))
+    const char *cell = one->entry ? NULL : strstr(csv_cell(csv_built_in(SHAPES), one->row, 3), field);
+    const char *type = one->entry ? catalog_text(one->entry, "model_type")
+                     : cell ? arena_copy(search->arena, cell + strlen(field), strcspn(cell + strlen(field), ";")) : NULL;
+    bool family = false, size = false;
+    if (!type || !text_has_word(search->types, type))
         return;
     words_of(search, one->id, &own);
     for (size_t i = 0; i < search->words.count; i++) {
         const char *word = search->words.at[i];
-        const bool total = is_size(word) && !is_active(word);
-        shared |= total && has(&own, word);
-        near |= total && fabs(parameters(word) / one->params - 1) < 0.12;
+        family |= is("family", word) && has(&own, word);
+        if (is_size(word) && !is_active(word))          /* a 72B is printed as 70B */
+            size |= has(&own, word) || fabs(parameters(word) / one->params - 1) < 0.05;
     }
-    if (sized(&own) ? shared : near)
+    if (family && size)
         keep(search, one, 0);
 }
 
