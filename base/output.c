@@ -66,8 +66,9 @@ bool output_open(struct arena *arena, const char *what, const char *path, struct
     if (!file_may_write(arena, path, error))
         return false;
     const bool there = !stat(path, &old);
+    const int reason = errno;
     if (!there && !lstat(path, &old))               /* a link to nothing, or in a circle: rename would replace it */
-        return cannot_write(what, path, errno, error);
+        return cannot_write(what, path, reason, error);
     const bool direct = there && is_stream(path, &old);
     int file;
     if (direct) {
@@ -95,11 +96,13 @@ static const char *name_of(const char *path)
 bool output_same(struct arena *arena, const char *path, const char *other)
 {
     struct stat one, two;
-    const bool missing = stat(path, &one) && stat(other, &two);
-    if (missing && (strcmp(name_of(path), name_of(other)) || stat(folder_of(arena, path), &one)))
+    const bool missing = stat(path, &one);
+    if (missing != (stat(other, &two) != 0))
         return false;
-    return !stat(missing ? folder_of(arena, other) : other, &two) && (missing || S_ISREG(one.st_mode)) &&
-           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+    if (missing && (strcmp(name_of(path), name_of(other)) || stat(folder_of(arena, path), &one) ||
+                    stat(folder_of(arena, other), &two)))
+        return false;
+    return (missing || S_ISREG(one.st_mode)) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
 /* The content is on the disk. Pipes, and file systems that cannot say, have nothing to wait for. */

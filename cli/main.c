@@ -104,8 +104,10 @@ static int answer_question(struct arena *arena, const struct command *command)
         doc_print(&json, failed);
         write_answer(&json);
     }
-    if (!answered)
-        return report(ranks, &error) && error.infeasible ? EXIT_INFEASIBLE : EXIT_USAGE;
+    if (!answered) {
+        report(ranks, &error);
+        return error.infeasible ? EXIT_INFEASIBLE : EXIT_USAGE;
+    }
     if (ranks->rank)
         return EXIT_ANSWER;
     if (command_given(command, "json"))

@@ -650,10 +650,9 @@ bool command_complete(const struct command *command, struct error *error)
 static bool names_file(struct arena *arena, const char *word, const char *written)
 {
     const char *slash = strrchr(written, '/'), *name = slash ? slash + 1 : written;
-    return file_there(arena, written) &&
-           (output_same(arena, written, word) ||
-            ((ends_with(name, ".json") || ends_with(name, ".gguf") || ends_with(name, ".safetensors")) &&
-             output_same(arena, written, arena_print(arena, "%s/%s", word, name))));
+    return output_same(arena, written, word) ||
+           ((ends_with(name, ".json") || ends_with(name, ".gguf") || ends_with(name, ".safetensors")) &&
+            output_same(arena, written, arena_print(arena, "%s/%s", word, name)));
 }
 
 /* Does a text name it, as a whole or in one of its parts, as in "poisson:lengths=FILE"? */
@@ -683,7 +682,7 @@ static bool outputs_apart(struct arena *arena, const struct command *command, st
             if (text_names(arena, command->words[i], one->text))
                 as = arena_print(arena, "'%.100s'", command->words[i]);
         for (const struct value *other = command->values; other < end && !as; other++) {
-            const bool goes_on = !strcmp(other->option->name, "calibration");   /* may be replaced by what starts from it */
+            const bool goes_on = one->option->goes_on && !strcmp(other->option->name, "calibration");
             const bool named = !goes_on && (other->option->kind == OPTION_TEXT || other->option->kind == OPTION_FILE);
             if (other->option->written ? other < one && output_same(arena, one->text, other->text)
                                        : named && text_names(arena, other->text, one->text))

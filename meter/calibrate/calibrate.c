@@ -348,7 +348,7 @@ bool ask_calibrate(struct arena *arena, const struct command *command, struct an
 /* ---- keys and options ------------------------------------------------------------------------------ */
 
 static const struct option calibrate_list[] = {
-    { "output", "FILE", OPTION_FILE, .written = true, .letter = 'o', .otherwise = "nothing is written",
+    { "output", "FILE", OPTION_FILE, .written = true, .goes_on = true, .letter = 'o', .otherwise = "nothing is written",
       .help = "the calibration, as --calibration takes it" },
     { "series", "TEXT", OPTION_TEXT, .otherwise = "all points are of one server",
       .help = "only points of a series whose name contains this" },

@@ -23,7 +23,7 @@ static const struct option list[] = {
       .help = "output tokens of a request" },
     { "job", "NAME", OPTION_TEXT, .otherwise = "all of the server's series",
       .help = "of a Prometheus server: the series with this label job" },
-    { "output", "FILE", OPTION_FILE, .written = true, .letter = 'o', .otherwise = "nothing is written",
+    { "output", "FILE", OPTION_FILE, .written = true, .goes_on = true, .letter = 'o', .otherwise = "nothing is written",
       .help = "the calibration by what was read, as --calibration takes it" },
     { "record", "FILE", OPTION_FILE, .written = true, .otherwise = "nothing is written",
       .help = "keep every reading in a file that `watch` reads again" },
