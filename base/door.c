@@ -11,9 +11,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
+#include <linux/tcp.h>
 #include <microhttpd.h>
 #include <netdb.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -535,12 +535,19 @@ static void refuse_at_once(int fd, const char *status, const char *what, const c
     shutdown(fd, SHUT_RDWR);
 }
 
+/* Has the client sent nothing at all? Browsers open connections before they need them. */
+static bool silent(int fd)
+{
+    struct tcp_info info = { 0 };
+    return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &(socklen_t){ sizeof info }) && !info.tcpi_bytes_received;
+}
+
 static void hang_up(struct door *door, double now)
 {
     door->looked = now;
     for (size_t i = 0; i < door->client_most; i++)
         if (door->clients[i].there && door->clients[i].until <= now) {
-            if (door->clients[i].due)
+            if (door->clients[i].due && !silent(door->clients[i].watch.fd))
                 refuse_at_once(door->clients[i].watch.fd, "408 Request Timeout", "the request did not come whole in time",
                                "a head within 5 s, and a body that does not stand still for 5 s");
             shutdown(door->clients[i].watch.fd, SHUT_RDWR);

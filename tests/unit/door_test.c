@@ -122,8 +122,8 @@ static void refused_alike(void **state)
 
 enum { HALVES = 300 };
 
-/* All that arrives before the end is a refusal with 408. */
-static void wait_for_end(int fd, double until)
+/* All that arrives before the end is a refusal with 408; nothing, where nothing was sent. */
+static void wait_for_end(int fd, bool sent, double until)
 {
     char said[2048] = "";
     for (size_t size = 0;;) {
@@ -131,8 +131,8 @@ static void wait_for_end(int fd, double until)
         if (now() > until || poll(&end, 1, (int)(1e3 * (until - now())) + 1) <= 0)
             fail_msg("it is not hung up on");
         const ssize_t more = read(fd, said + size, sizeof said - 1 - size);
-        if (more <= 0 && strncmp(said, "HTTP/1.1 408", 12))
-            fail_msg("it is hung up on without a word: '%s'", said);
+        if (more <= 0 && (sent ? strncmp(said, "HTTP/1.1 408", 12) : *said))
+            fail_msg("it is hung up on with '%s'", said);
         if (more <= 0)
             return;
         size += (size_t)more;
@@ -161,7 +161,7 @@ static void halves_end(void **state)
     const double until = now() + 30;
     for (size_t i = 0; i < COUNT(doors); i++) {
         for (size_t k = 0; k < HALVES; k++) {
-            wait_for_end(fds[i][k], until);
+            wait_for_end(fds[i][k], *halves[k % COUNT(halves)], until);
             close(fds[i][k]);
         }
         assert_int_equal(get(&arena, ports[i], "/metrics", "").status, 200);
@@ -186,11 +186,12 @@ static double megabytes(pid_t process)
     return kilobytes / 1024;
 }
 
-/* Bodies that never end are bounded in sum: 40 clients want to leave 15 MB each. */
+/* Bodies that never end are bounded in sum: 40 clients want to leave 15 MB each, and 16 may. A buffer that grows by doubling leaves
+ * as much behind as it has, and half of that more in its last step. */
 static void bodies_are_bounded(void **state)
 {
     (void)state;
-    enum { CLIENTS = 40, PART = 15000000, MOST = 600 * TIMES };
+    enum { CLIENTS = 40, PART = 15000000, MOST = 700 * TIMES };
     struct arena arena = { 0 };
     char *part = arena_alloc(&arena, PART);
     memset(part, ' ', PART);
