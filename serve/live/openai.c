@@ -197,10 +197,11 @@ bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, stru
     if (!read_body(arena, body, &doc, refusal))
         return false;
     struct prefixes prefixes = prefixes_of(arena, 0);
-    if (doc_get(doc, "messages") && doc_get(doc, "prompt"))
+    const struct doc *messages = doc_get(doc, "messages"), *prompt = doc_get(doc, "prompt");
+    messages = messages && messages->kind != DOC_NULL ? messages : NULL;
+    if (messages && prompt && prompt->kind != DOC_NULL)
         return refuse(refusal, 400, "BadRequestError", "messages or prompt, not both");
-    return doc_get(doc, "messages") ? count_messages(doc_get(doc, "messages"), &prefixes, tokens, refusal)
-                                    : count_prompt(doc_get(doc, "prompt"), &prefixes, tokens, refusal);
+    return messages ? count_messages(messages, &prefixes, tokens, refusal) : count_prompt(prompt, &prefixes, tokens, refusal);
 }
 
 /* ---- what is sent ----------------------------------------------------------------------------- */
