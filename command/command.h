@@ -46,7 +46,7 @@ struct option {
     char letter;                    /* 'o' of -o; 0: none */
     const char *twice;              /* what to do where it is given twice; NULL: give it once */
     bool written;                   /* the command writes this file, so none of its other words may name it */
-    bool goes_on;                   /* but for --calibration: what is written starts from it */
+    bool goes_on;                   /* this output may replace the file of --calibration, from which it is computed */
 };
 
 struct option_group {

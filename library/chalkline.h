@@ -56,7 +56,7 @@ void chalkline_close(struct chalkline_library *library);
 /* Watch and cancel calls. From now on calls of this library call `function` again and again, on the thread that made
  * them, with the share of the simulation or search in progress that is done. A call may run several searches or
  * simulations, each from 0 to 1. If it runs none, the share is 0. `function` returns 0 to go on, and may make calls of its
- * own, for which it is not called; any other number cancels the call. NULL: nothing is called. Set it before other threads use the library. */
+ * own, for which it is not called; any other number cancels. NULL: nothing is called. Set it before other threads begin. */
 void chalkline_progress(struct chalkline_library *library, int (*function)(void *context, double share), void *context);
 
 /* ---- questions ----------------------------------------------------------------------------- */

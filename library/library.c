@@ -28,10 +28,10 @@ struct watched_call {
     locale_t locale;                /* of the thread that made the call */
 };
 
-static _Thread_local bool telling;      /* this thread is in the function of chalkline_progress, whose calls are not told */
+static _Thread_local bool telling;      /* this thread runs a progress function, whose own calls report no progress */
 
-/* The function runs as the program's own code: with its locale, and what it keeps is not freed with the call. It may have
- * set another function, or none. */
+/* The progress function runs as the program's own code: with the program's locale, and the memory that it keeps is not freed
+ * with the call. An earlier call of it may have set another function, or none. */
 static bool cancel_asked(void *context, double share)
 {
     struct watched_call *watched = context;
