@@ -107,11 +107,12 @@ static void add_windows(const struct config *gguf, const char *architecture, str
         doc_add_number(gguf->arena, made, "sliding_window_pattern", pattern);
 }
 
+/* The words of its tokenizer: vocab_size is for files that have none. */
 static double vocabulary(const struct config *gguf, const char *architecture)
 {
     const struct doc *tokens = doc_get(gguf->root, "tokenizer.ggml.tokens");
-    double count = !tokens ? 0 : tokens->kind == DOC_ARRAY ? (double)tokens->count : tokens->number;
-    return value_number(gguf, architecture, "vocab_size", count);
+    const double count = !tokens ? 0 : tokens->kind == DOC_ARRAY ? (double)tokens->count : tokens->number;
+    return count > 0 ? count : value_number(gguf, architecture, "vocab_size", 0);
 }
 
 /* Layers without heads of keys have no attention. */
@@ -195,6 +196,150 @@ static bool tensors_of(struct config *gguf, const struct formats *formats, const
     return true;
 }
 
+/* ---- do keys and tensors agree? --------------------------------------------------------
+ *
+ * llama.cpp makes each tensor's shape from the keys, and does not load a file whose tensors have another. */
+
+/* A size of a tensor, the fastest first, and the key that is this size, or two whose product is. An architecture that is not
+ * in the table of families may cut its tensors in other ways: of it only the rows marked `any` hold. */
+static const struct { const char *tensor; size_t dim; const char *count, *size; bool any; } sizes[] = {
+    { "token_embd.weight", 0, "embedding_length", NULL, true },
+    { "attn_norm.weight", 0, "embedding_length", NULL, true },
+    { "ffn_gate_exps.weight", 2, "expert_count", NULL, true },
+    { "ffn_up_exps.weight", 2, "expert_count", NULL, true },
+    { "ffn_down_exps.weight", 2, "expert_count", NULL, true },
+    { "ffn_gate_inp.weight", 1, "expert_count", NULL, false },
+    { "output.weight", 0, "embedding_length", NULL, false },
+    { "attn_q.weight", 0, "embedding_length", NULL, false },
+    { "attn_q.weight", 1, "attention.head_count", "attention.key_length", false },
+    { "attn_q_a.weight", 1, "attention.q_lora_rank", NULL, false },
+    { "attn_q_b.weight", 1, "attention.head_count", "attention.key_length", false },
+    { "attn_kv_b.weight", 0, "attention.kv_lora_rank", NULL, false },
+    { "attn_k.weight", 1, "attention.head_count_kv", "attention.key_length", false },
+    { "attn_v.weight", 1, "attention.head_count_kv", "attention.value_length", false },
+    { "attn_output.weight", 0, "attention.head_count", "attention.value_length", false },
+    { "ffn_gate.weight", 1, "feed_forward_length", NULL, false },
+    { "ffn_up.weight", 1, "feed_forward_length", NULL, false },
+    { "ffn_down.weight", 0, "feed_forward_length", NULL, false },
+    { "ffn_up_exps.weight", 1, "expert_feed_forward_length", NULL, false },
+    { "ffn_down_exps.weight", 0, "expert_feed_forward_length", NULL, false },
+};
+
+static const char *shape_said(struct arena *arena, const struct tensor *tensor)
+{
+    struct buffer out = { .arena = arena };
+    for (size_t i = tensor->dimensions; i-- > 0; )
+        buffer_print(&out, "%s%.0f", out.size ? " x " : "", tensor->dims[i]);
+    return out.data ? out.data : "one number";
+}
+
+/* A key that is a number, the same in all layers; 0: it is not. */
+static double said(const struct config *gguf, const char *architecture, const char *key)
+{
+    const struct doc *doc = value(gguf, architecture, key);
+    return value_number(gguf, architecture, key, doc && doc->kind == DOC_ARRAY && doc->first ? doc->first->number : 0);
+}
+
+/* The size of a head by its key, which latent attention calls otherwise; values are as large as keys if nothing says more,
+ * and without any key the heads share the width. */
+static double head_said(const struct config *gguf, const char *architecture, const char **key)
+{
+    static const char *const names[] = { "attention.value_length_mla", "attention.value_length",
+                                         "attention.key_length_mla", "attention.key_length" };
+    for (size_t i = strcmp(*key, names[1]) ? 2 : 0; i < sizeof names / sizeof *names; i++)
+        if (value(gguf, architecture, names[i])) {
+            *key = names[i];
+            return said(gguf, architecture, *key);
+        }
+    *key = NULL;
+    return said(gguf, architecture, "embedding_length") / said(gguf, architecture, "attention.head_count");
+}
+
+static bool size_agrees(struct config *gguf, const char *architecture, size_t row, const struct tensor *tensor)
+{
+    struct arena *arena = gguf->arena;
+    const char *count = sizes[row].count, *size = sizes[row].size;
+    if (!strcmp(count, "attention.head_count_kv") && !value(gguf, architecture, count))
+        count = "attention.head_count";
+    const double one = said(gguf, architecture, count);
+    const double made = one * (size ? head_said(gguf, architecture, &size) : 1);
+    const double stored = sizes[row].dim < tensor->dimensions ? tensor->dims[tensor->dimensions - 1 - sizes[row].dim] : 1;
+    if (!(made > 0) || stored == made)
+        return true;
+    config_fail(gguf, "%s.%s is %.0f%s, but the tensor %s is %s", architecture, count, one,
+                size ? arena_print(arena, ", with %s.%s %.0f", architecture, size, made / one)
+                     : sizes[row].size ? arena_print(arena, ", with heads of %.0f", made / one) : "",
+                tensor->name, shape_said(arena, tensor));
+    return config_expected(gguf, "keys and tensors of one model: the keys make %.0f of that size, the tensor has %.0f", made,
+                           stored);
+}
+
+/* The layer of a tensor "blk.3.attn_q.weight", and what follows; -1: none. */
+static double layer_of(const char *name, const char **inside)
+{
+    double layer = -1;
+    const char *dot = strncmp(name, "blk.", 4) ? NULL : strchr(name + 4, '.');
+    *inside = name;
+    if (dot && text_number((struct text){ name + 4, (size_t)(dot - name - 4) }, &layer))
+        *inside = dot + 1;
+    return layer;
+}
+
+/* block_count has next-token layers too, which not every file stores. */
+static bool layers_agree(struct config *gguf, const char *architecture, const struct tensors *tensors, bool known)
+{
+    const double blocks = value_number(gguf, architecture, "block_count", 0);
+    const double extra = value_number(gguf, architecture, "nextn_predict_layers", 0);
+    bool *there = arena_array(gguf->arena, tensors->count + 1, sizeof *there);
+    const struct tensor *last = NULL;
+    const char *inside;
+    double layers = 0, missing = 0;
+    for (size_t i = 0; i < tensors->count; i++) {
+        const double layer = layer_of(tensors->at[i].name, &inside);
+        if (layer >= 0 && layer < (double)tensors->count)
+            there[(size_t)layer] = true;
+        if (layer < layers)
+            continue;
+        layers = layer + 1;
+        last = &tensors->at[i];
+    }
+    while (there[(size_t)missing])
+        missing++;
+    if (!(blocks > 0))
+        return config_fail(gguf, "no %s.block_count: how many layers it has is not said", architecture) ||
+               config_expected(gguf, "%.0f, by its tensors", layers);
+    if (layers > 0 ? layers > blocks || layers < blocks - extra : known)
+        return config_fail(gguf, "%s.block_count is %.0f, but its tensors have %.0f layer%s%s%s", architecture, blocks, layers,
+                           layers == 1 ? "" : "s", last ? "; the highest is of " : "", last ? last->name : "") ||
+               config_expected(gguf, "a block_count of %.0f, or tensors of as many layers", layers);
+    if (known && missing < layers)
+        return config_fail(gguf, "%s.block_count is %.0f, but no tensor begins with blk.%.0f.", architecture, blocks, missing) ||
+               config_expected(gguf, "tensors of each layer");
+    return true;
+}
+
+static bool keys_agree(struct config *gguf, const char *architecture, const struct tensors *tensors, bool known)
+{
+    const double words = vocabulary(gguf, architecture);
+    if (!layers_agree(gguf, architecture, tensors, known))
+        return false;
+    for (size_t i = 0; i < tensors->count; i++) {
+        const struct tensor *tensor = &tensors->at[i];
+        const char *inside;
+        layer_of(tensor->name, &inside);
+        if (!strcmp(inside, "token_embd.weight") && words > 0 && tensor->dimensions == 2 && tensor->dims[0] != words)
+            return config_fail(gguf, "the vocabulary has %.0f words, but the tensor %s is %s", words, tensor->name,
+                               shape_said(gguf->arena, tensor)) ||
+                   config_expected(gguf, "%.0f in tokenizer.ggml.tokens, or without them in %s.vocab_size", tensor->dims[0],
+                                   architecture);
+        for (size_t row = 0; row < sizeof sizes / sizeof *sizes; row++)
+            if ((known || sizes[row].any) && !strcmp(inside, sizes[row].tensor) &&
+                !size_agrees(gguf, architecture, row, tensor))
+                return false;
+    }
+    return true;
+}
+
 /* ---- the whole ----------------------------------------------------------------------- */
 
 /* The row of an architecture; the number of rows: it is read by its tensors. */
@@ -220,7 +365,7 @@ bool model_gguf(struct arena *arena, const struct doc *root, const char *file,
     const size_t row = family_row(architecture);
     const bool known = row < sizeof families / sizeof *families;
     struct doc *config = gguf_config(&gguf, architecture, known ? families[row].window_pattern : 0, known);
-    if (!config || !tensors_of(&gguf, options->formats, list, &tensors))
+    if (!config || !tensors_of(&gguf, options->formats, list, &tensors) || !keys_agree(&gguf, architecture, &tensors, known))
         return false;
     if (known)
         doc_add_string(arena, config, "model_type", families[row].family);

@@ -54,10 +54,9 @@ static bool tensors_read(const struct opened_model *opened, const char *path, st
 }
 
 /* "model-00002-of-00004.safetensors": how many parts, and where the number stands. */
-static int parts_of(const char *path, size_t *number)
+static int parts_of(const char *path, const char *end, size_t *number)
 {
-    static const char end[] = ".safetensors";
-    const size_t size = strlen(path), tail = sizeof end - 1 + strlen("-00002-of-00004");
+    const size_t size = strlen(path), tail = strlen(end) + strlen("-00002-of-00004");
     int part, count, taken = 0;
     if (size < tail || !ends_with(path, end) ||
         sscanf(path + size - tail, "-%5d-of-%5d%n", &part, &count, &taken) != 2 || taken != 15 || part < 1 ||
@@ -74,19 +73,25 @@ static bool part_missing(const struct opened_model *opened, const char *path, si
                           "all parts beside each other; of each its first megabytes are enough");
 }
 
+/* The path of a part, by its number from 1; NULL: it is not there. */
+static const char *part_path(const struct opened_model *opened, const char *end, size_t number, int part, int parts)
+{
+    const char *path = arena_print(opened->arena, "%.*s-%05d-of-%05d%s", (int)number, opened->path, part, parts, end);
+    if (file_there(opened->arena, path))
+        return path;
+    part_missing(opened, path, (size_t)parts);
+    return NULL;
+}
+
 static bool read_safetensors(const struct opened_model *opened)
 {
     struct tensors tensors = { 0 };
     struct doc *config;
     size_t number = 0;
-    const int parts = parts_of(opened->path, &number);
+    const int parts = parts_of(opened->path, ".safetensors", &number);
     for (int i = 1; i <= parts; i++) {
-        const char *path = parts == 1 ? opened->path
-            : arena_print(opened->arena, "%.*s-%05d-of-%05d.safetensors", (int)number, opened->path, i,
-                          parts);
-        if (parts > 1 && !file_there(opened->arena, path))
-            return part_missing(opened, path, (size_t)parts);
-        if (!tensors_read(opened, path, &tensors))
+        const char *path = parts == 1 ? opened->path : part_path(opened, ".safetensors", number, i, parts);
+        if (!path || !tensors_read(opened, path, &tensors))
             return false;
     }
     return config_beside(opened, &config) &&
@@ -178,11 +183,27 @@ static bool read_index(const struct opened_model *opened, const struct doc *inde
 
 /* ---- any file ---------------------------------------------------------------------------- */
 
+/* gguf-split makes parts of a file: the first has the keys, each has some of the tensors. */
 static bool read_gguf(const struct opened_model *opened, struct text text)
 {
-    struct doc *doc;
-    return gguf_read(opened->arena, opened->path, text, &doc, opened->error) &&
-           model_gguf(opened->arena, doc, opened->path, opened->options, opened->facts, opened->error);
+    struct doc *whole, *doc;
+    size_t number = 0;
+    const int parts = parts_of(opened->path, ".gguf", &number);
+    if (parts == 1 && !gguf_read(opened->arena, opened->path, text, &whole, opened->error))
+        return false;
+    for (int i = 1; i <= parts && parts > 1; i++) {
+        const char *path = part_path(opened, ".gguf", number, i, parts);
+        if (!path || !file_head(opened->arena, path, gguf_head_limit, &text, opened->error) ||
+            !gguf_read(opened->arena, path, text, &doc, opened->error))
+            return false;
+        for (struct doc *item = i > 1 ? doc->last->first : NULL, *next; item; item = next) {
+            next = item->next;
+            item->next = NULL;
+            doc_put(whole->last, NULL, item);
+        }
+        whole = i > 1 ? whole : doc;
+    }
+    return model_gguf(opened->arena, whole, opened->path, opened->options, opened->facts, opened->error);
 }
 
 static bool read_json(const struct opened_model *opened, struct text text)

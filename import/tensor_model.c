@@ -268,6 +268,42 @@ static void compare(struct model *model, const struct modules *modules, bool tie
                        strangers(model, modules, (enum tensor_class)i), there[i]);
 }
 
+/* Layers and width decide the caches, which are the configuration's: it must be of this model. Layers behind those that it
+ * counts are for prediction if it says so, or their tensors do. */
+static bool config_agrees(struct model *model, const struct modules *modules)
+{
+    struct config *config = model->config;
+    const double extra = config_count_or(config, FIELD_prediction_layers, 0);
+    const double narrow = config_count_or(config, FIELD_embedding, model->hidden);
+    const struct module *embedding = NULL, *first = NULL, *last = NULL;
+    bool prediction = extra > 0, wide = false;
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct module *module = &modules->at[i];
+        const bool apart = module->kind == TENSOR_tower || module->kind == TENSOR_projector;
+        prediction |= module->kind == TENSOR_prediction;
+        if (module->kind == TENSOR_embedding && module->out > 1 && module->bits == 0) {
+            embedding = embedding ? embedding : module;
+            wide |= module->in == model->hidden || module->in == narrow;
+        }
+        if (apart || module->layer < 0)
+            continue;
+        first = first ? first : module;
+        last = !last || module->layer > last->layer ? module : last;
+    }
+    const char *number = first ? strstr(first->whole, ".0.") : NULL;
+    const bool stack = number && !strncmp(first->whole, last->whole, (size_t)(number - first->whole) + 1);
+    if (stack && (modules->layers < model->layers || (modules->layers > model->layers && !prediction)))
+        return config_fail(config, "its config.json has %s %.0f, but the file's tensors have %.0f layer%s; the highest is of %s",
+                           config->places[FIELD_layers].key, model->layers, modules->layers, modules->layers == 1 ? "" : "s",
+                           last->whole) ||
+               config_expected(config, "config.json and tensors of one model, with all of its parts");
+    if (embedding && !wide)
+        return config_fail(config, "its config.json has %s %.0f, but the file's tensor %s is %.0f x %.0f",
+                           config->places[FIELD_hidden].key, model->hidden, embedding->whole, embedding->out, embedding->in) ||
+               config_expected(config, "config.json and tensors of one model");
+    return true;
+}
+
 static bool config_ties(const struct model *model)
 {
     for (size_t i = 0; i < model->weight_count; i++)
@@ -322,6 +358,8 @@ bool model_of_tensors(struct arena *arena, const struct tensors *tensors, const 
     modules_of(arena, tensors, config_bits(config), &modules);
     if (config_build(&model, config, options)) {
         const bool tied = config_ties(&model);
+        if (apart && !model.family->whole && !config_agrees(&model, &modules))
+            return false;
         if (apart && !model.family->whole)
             compare(&model, &modules, tied);
         return operators_of(&model, &modules, tied, options) && model_finish(&model, options);

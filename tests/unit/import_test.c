@@ -328,26 +328,24 @@ static void put_tensor(struct buffer *out, const char *name, uint64_t type, size
     put(out, 0, 8);
 }
 
-/* A tied model of two layers, the second with 8 experts of which 2 are used. */
-static struct text small_gguf(struct arena *arena)
+/* A tied model of two layers and one for prediction, the second with 8 experts of which 2 are used. One key may have
+ * another value. */
+static struct text gguf_with(struct arena *arena, const char *key, uint64_t value)
 {
+    static const struct { const char *key; uint64_t value; } counts[] = {
+        { "block_count", 3 }, { "nextn_predict_layers", 1 }, { "embedding_length", 256 }, { "attention.head_count", 8 },
+        { "attention.head_count_kv", 2 }, { "attention.key_length", 64 }, { "feed_forward_length", 512 },
+        { "expert_feed_forward_length", 128 }, { "expert_count", 8 }, { "expert_used_count", 2 } };
     struct buffer out = { .arena = arena };
     buffer_add(&out, "GGUF", 4);
     put(&out, 3, 4);
     put(&out, 10, 8);
-    put(&out, 11, 8);
+    put(&out, 2 + sizeof counts / sizeof *counts, 8);
     put_string(&out, "general.architecture");
     put(&out, 8, 4);
     put_string(&out, "qwen3moe");
-    put_count(&out, "qwen3moe.block_count", 2);
-    put_count(&out, "qwen3moe.embedding_length", 256);
-    put_count(&out, "qwen3moe.attention.head_count", 8);
-    put_count(&out, "qwen3moe.attention.head_count_kv", 2);
-    put_count(&out, "qwen3moe.attention.key_length", 64);
-    put_count(&out, "qwen3moe.feed_forward_length", 512);
-    put_count(&out, "qwen3moe.expert_feed_forward_length", 128);
-    put_count(&out, "qwen3moe.expert_count", 8);
-    put_count(&out, "qwen3moe.expert_used_count", 2);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        put_count(&out, arena_print(arena, "qwen3moe.%s", counts[i].key), strcmp(counts[i].key, key) ? counts[i].value : value);
     put_string(&out, "tokenizer.ggml.tokens");
     put(&out, 9, 4);                                        /* an array of strings */
     put(&out, 8, 4);
@@ -365,6 +363,11 @@ static struct text small_gguf(struct arena *arena)
     put_tensor(&out, "blk.2.attn_q.weight", 12, 2, (uint64_t[]){ 256, 512, 0 });
     put_tensor(&out, "rope_freqs.weight", 0, 1, (uint64_t[]){ 32, 0, 0 });
     return (struct text){ out.data, out.size };
+}
+
+static struct text small_gguf(struct arena *arena)
+{
+    return gguf_with(arena, "", 0);
 }
 
 static bool gguf_open(struct arena *arena, struct text header, const struct model_options *options,
@@ -394,6 +397,30 @@ static void test_gguf(struct tally *tally, const struct model_options *options)
         check(tally, facts_find(&facts, "vocabulary")->value == 5000, "gguf: vocabulary");
     }
     arena_free(&arena);
+}
+
+/* A key that says other than the tensors is refused by name, with the tensor. */
+static void test_gguf_contradicts(struct tally *tally, const struct model_options *options)
+{
+    static const struct { const char *key; uint64_t value; const char *tensor, *expected; } lies[] = {
+        { "block_count", 80, "have 3 layers; the highest is of blk.2.attn_q.weight", "a block_count of 3" },
+        { "block_count", 2, "have 3 layers; the highest is of blk.2.attn_q.weight", "a block_count of 3" },
+        { "block_count", 0, "no qwen3moe.block_count", "3, by its tensors" },
+        { "embedding_length", 128, "token_embd.weight is 256 x 5000", "make 128 of that size, the tensor has 256" },
+        { "attention.head_count", 4, "with qwen3moe.attention.key_length 64, but the tensor blk.0.attn_q.weight is 256 x 512",
+          "make 256 of that size, the tensor has 512" },
+        { "attention.key_length", 32, "blk.0.attn_q.weight", "make 256" },
+        { "attention.head_count_kv", 4, "blk.0.attn_v.weight is 256 x 128", "make 256 of that size, the tensor has 128" },
+        { "expert_count", 16, "blk.1.ffn_gate_exps.weight is 256 x 128 x 8", "make 16" } };
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        struct arena arena = { 0 };
+        struct facts facts;
+        struct error error = { .what = "" };
+        const bool good = gguf_open(&arena, gguf_with(&arena, lies[i].key, lies[i].value), options, &facts, &error);
+        check(tally, !good && strstr(error.what, lies[i].key) && strstr(error.what, lies[i].tensor) &&
+              strstr(error.hint, lies[i].expected), "gguf: %s: %s (%s)", lies[i].key, error.what, error.hint);
+        arena_free(&arena);
+    }
 }
 
 /* Every beginning of a header is refused; so are lengths that lie. */
@@ -439,6 +466,7 @@ int main(void)
     run_errors(&tally, &options);
     test_options(&tally, &formats);
     test_gguf(&tally, &options);
+    test_gguf_contradicts(&tally, &options);
     test_gguf_hostile(&tally, &options);
     printf("import_test: %d checks, %d failed, %d skipped\n", tally.done, tally.failed,
            tally.skipped);

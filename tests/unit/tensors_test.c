@@ -13,10 +13,11 @@ static void assert_refused(struct read *read, const char *what, const char *expe
 
 /* ---- a small model of two layers -------------------------------------------------------- */
 
-static const char small_config[] =
-    "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"vocab_size\": 100,"
-    " \"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"intermediate_size\": 96,"
-    " \"torch_dtype\": \"bfloat16\"}";
+#define SMALL(hidden, layers) \
+    "{\"model_type\": \"llama\", \"hidden_size\": " hidden ", \"num_hidden_layers\": " layers ", \"vocab_size\": 100," \
+    " \"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"intermediate_size\": 96," \
+    " \"torch_dtype\": \"bfloat16\"}"
+static const char small_config[] = SMALL("64", "2");
 
 static void add_layer(struct header *header, int layer, const char *queries)
 {
@@ -100,7 +101,7 @@ static void what_differs_is_named(void **state)
     add(&header, "model.layers.2.self_attn.q_proj.weight", "BF16", "64,64");
     add(&header, "visual.blocks.0.attn.qkv.weight", "BF16", "30,10");
     const struct shelf_file files[] = { { "m/model.safetensors", closed(&header) },
-                                        { "m/config.json", text_of(small_config) }, { 0 } };
+                                        { "m/config.json", text_of(SMALL("64, \"num_nextn_predict_layers\": 1", "2")) }, { 0 } };
     struct read read;
     open_files(&read, files, NULL);
     assert_true(read.good && read.total == header.elements - 8 - 64 * 64);
@@ -110,6 +111,27 @@ static void what_differs_is_named(void **state)
     assert_noted(&read, "towers and projectors of the file have 300 weights");
     arena_free(&read.arena);
     arena_free(&arena);
+}
+
+/* Layers and width give the caches: a configuration of other ones is of another model. */
+static void a_configuration_of_another_model_is_refused(void **state)
+{
+    (void)state;
+    static const struct { const char *config, *what; } others[] = {
+        { SMALL("64", "80"), "config.json has num_hidden_layers 80, but the file's tensors have 2 layers; the highest is of model.layers.1." },
+        { SMALL("64", "1"), "config.json has num_hidden_layers 1, but the file's tensors have 2 layers" },
+        { SMALL("128", "2"), "config.json has hidden_size 128, but the file's tensor model.embed_tokens.weight is 100 x 64" } };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct arena arena = { 0 };
+        struct header header = { .arena = &arena };
+        add_small(&header);
+        const struct shelf_file files[] = { { "m/model.safetensors", closed(&header) },
+                                            { "m/config.json", text_of(others[i].config) }, { 0 } };
+        struct read read;
+        open_files(&read, files, NULL);
+        assert_refused(&read, others[i].what, "config.json and tensors of one model");
+        arena_free(&arena);
+    }
 }
 
 static void experts_are_counted(void **state)
@@ -440,16 +462,23 @@ static void gguf_of_123_tensors_is_gguf(void **state)
 }
 
 /* One layer of attention with experts, one of a state: what no list of architectures knows. */
-static struct text novel_gguf(struct arena *arena)
+static struct text novel_gguf(struct arena *arena, size_t part, size_t parts)
 {
     static const struct { const char *key; uint64_t value; } counts[] = {
         { "novel.block_count", 2 }, { "novel.embedding_length", 256 }, { "novel.attention.head_count", 8 },
         { "novel.attention.key_length", 64 }, { "novel.expert_count", 4 }, { "novel.expert_used_count", 2 },
         { "novel.ssm.state_size", 16 } };
+    static const struct { const char *name; uint64_t type, in, rows, more; } tensors[] = {
+        { "token_embd.weight", 14, 256, 5000, 0 }, { "output_norm.weight", 0, 256, 0, 0 },
+        { "blk.0.attn_q.weight", 12, 256, 512, 0 }, { "blk.0.attn_k.weight", 12, 256, 128, 0 },
+        { "blk.0.attn_v.weight", 14, 256, 128, 0 }, { "blk.0.attn_output.weight", 12, 512, 256, 0 },
+        { "blk.0.ffn_up_exps.weight", 12, 256, 512, 4 }, { "blk.1.ssm_in.weight", 12, 256, 1024, 0 },
+        { "blk.1.ssm_conv1d.weight", 0, 4, 512, 0 }, { "blk.1.ssm_out.weight", 12, 512, 256, 0 } };
+    const size_t count = sizeof tensors / sizeof *tensors, from = count * part / parts, end = count * (part + 1) / parts;
     struct buffer out = { .arena = arena };
     buffer_add(&out, "GGUF", 4);
     put(&out, 3, 4);
-    put(&out, 10, 8);
+    put(&out, end - from, 8);
     put(&out, 2 + sizeof counts / sizeof *counts, 8);
     put_string(&out, "general.architecture");
     put(&out, 8, 4);
@@ -465,16 +494,8 @@ static struct text novel_gguf(struct arena *arena)
     put(&out, 2, 8);
     put(&out, 2, 4);
     put(&out, 0, 4);
-    put_tensor(&out, "token_embd.weight", 14, 256, 5000, 0);
-    put_tensor(&out, "output_norm.weight", 0, 256, 0, 0);
-    put_tensor(&out, "blk.0.attn_q.weight", 12, 256, 512, 0);
-    put_tensor(&out, "blk.0.attn_k.weight", 12, 256, 128, 0);
-    put_tensor(&out, "blk.0.attn_v.weight", 14, 256, 128, 0);
-    put_tensor(&out, "blk.0.attn_output.weight", 12, 512, 256, 0);
-    put_tensor(&out, "blk.0.ffn_up_exps.weight", 12, 256, 512, 4);
-    put_tensor(&out, "blk.1.ssm_in.weight", 12, 256, 1024, 0);
-    put_tensor(&out, "blk.1.ssm_conv1d.weight", 0, 4, 512, 0);
-    put_tensor(&out, "blk.1.ssm_out.weight", 12, 512, 256, 0);
+    for (size_t i = from; i < end; i++)
+        put_tensor(&out, tensors[i].name, tensors[i].type, tensors[i].in, tensors[i].rows, tensors[i].more);
     return (struct text){ out.data, out.size };
 }
 
@@ -482,7 +503,10 @@ static void any_architecture_of_gguf_is_read(void **state)
 {
     (void)state;
     struct arena arena = { 0 };
-    const struct shelf_file files[] = { { "novel.gguf", novel_gguf(&arena) }, { 0 } };
+    const struct shelf_file files[] = { { "novel.gguf", novel_gguf(&arena, 0, 1) }, { 0 } };
+    const struct shelf_file parts[] = { { "n-00002-of-00002.gguf", novel_gguf(&arena, 1, 2) },
+                                        { "n-00001-of-00002.gguf", novel_gguf(&arena, 0, 2) }, { 0 } };
+    const struct shelf_file one[] = { parts[1], { 0 } };
     const double q6 = 210.0 / 256, q4 = 144.0 / 256;
     const double fours = 256 * 512 + 256 * 128 + 512 * 256 + 4 * 256 * 512 + 256 * 1024 + 512 * 256;
     struct read read;
@@ -499,7 +523,13 @@ static void any_architecture_of_gguf_is_read(void **state)
         heads += cell(layers, i, NAME_query_heads);
     }
     assert_true(states == 512 * 16 * 4 + 512 * 3 * 2 && heads == 8);
+    const double total = read.total;
     arena_free(&read.arena);
+    open_files(&read, parts, NULL);
+    assert_true(read.good && read.total == total);
+    arena_free(&read.arena);
+    open_files(&read, one, NULL);
+    assert_refused(&read, "n-00002-of-00002.gguf: not there", "all parts beside each other");
     arena_free(&arena);
 }
 
@@ -509,6 +539,7 @@ int main(void)
         cmocka_unit_test(a_header_is_read_with_its_configuration),
         cmocka_unit_test(what_shapes_do_not_tell_is_asked_for),
         cmocka_unit_test(what_differs_is_named),
+        cmocka_unit_test(a_configuration_of_another_model_is_refused),
         cmocka_unit_test(experts_are_counted),
         cmocka_unit_test(parts_are_one_model),
         cmocka_unit_test(an_index_must_agree),
