@@ -34,8 +34,9 @@ static void memory_gone(void *context)
 /* All ranks of an MPI run have the same error; the first one prints it. */
 static int report(const struct ranks *ranks, const struct error *error)
 {
+    const int status = error->infeasible ? EXIT_INFEASIBLE : EXIT_USAGE;
     if (ranks->rank)
-        return EXIT_USAGE;
+        return status;
     struct arena arena = { 0 };
     struct buffer text = { .arena = &arena }, fitted = { .arena = &arena };
     buffer_print(&text, "chalkline: %s\n", error->what);
@@ -44,7 +45,7 @@ static int report(const struct ranks *ranks, const struct error *error)
     text_fit(&fitted, (struct text){ text.data, text.size }, terminal_columns(STDERR_FILENO));
     fwrite(fitted.data, 1, fitted.size, stderr);
     arena_free(&arena);
-    return EXIT_USAGE;
+    return status;
 }
 
 /* Names in an answer may come from other people's files: escape sequences must not reach the terminal. */
@@ -104,10 +105,8 @@ static int answer_question(struct arena *arena, const struct command *command)
         doc_print(&json, failed);
         write_answer(&json);
     }
-    if (!answered) {
-        report(ranks, &error);
-        return error.infeasible ? EXIT_INFEASIBLE : EXIT_USAGE;
-    }
+    if (!answered)
+        return report(ranks, &error);
     if (ranks->rank)
         return EXIT_ANSWER;
     if (command_given(command, "json"))

@@ -398,6 +398,13 @@ static bool take_back(struct fleet_run *run, struct replica *replica, uint32_t i
     return waited;
 }
 
+void fleet_forget(struct fleet_run *run, uint32_t id, double now)
+{
+    run->where[id] = FLEET_NOWHERE;
+    run->simulation.result->gave_up++;
+    run_leave(run, id, false, now);
+}
+
 bool fleet_take_back(struct fleet_run *run, uint32_t id, double now)
 {
     struct simulation *simulation = &run->simulation;
@@ -406,9 +413,7 @@ bool fleet_take_back(struct fleet_run *run, uint32_t id, double now)
         (at == FLEET_NOWHERE ? !queue_remove(simulation, &run->homeless, id)
                        : !take_back(run, run->replicas[at], id, now)))
         return false;
-    run->where[id] = FLEET_NOWHERE;
-    simulation->result->gave_up++;
-    run_leave(run, id, false, now);
+    fleet_forget(run, id, now);
     return true;
 }
 

@@ -122,6 +122,7 @@ bool fleet_expects(const struct fleet_run *run);      /* will a planned event br
 
 /* Take a request back that waits; false: its prompt is being read, or it decodes. */
 bool fleet_take_back(struct fleet_run *run, uint32_t id, double now);
+void fleet_forget(struct fleet_run *run, uint32_t id, double now);     /* no replica has it any more, and nobody waits */
 
 /* In simulation.c: a request leaves the run, answered or not. */
 void run_leave(struct fleet_run *run, uint32_t id, bool answered, double now);

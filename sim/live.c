@@ -18,6 +18,7 @@ struct live {
     struct fleet_run run;
     size_t asked, block_count, block_room;      /* of all names of prefix blocks */
     uint32_t *open, *told_so_far;   /* open requests, in order of arrival; [most] tokens told */
+    bool *gone;                     /* [most] their users went before they arrived */
     size_t open_count;
     live_told *told;
     void *context;
@@ -40,6 +41,7 @@ struct live *live_open(struct arena *arena, const struct sim_options *options, s
         trace->arrival[i] = INFINITY;
     live->open = arena_array(arena, most, sizeof *live->open);
     live->told_so_far = arena_array(arena, most, sizeof *live->told_so_far);
+    live->gone = arena_array(arena, most, sizeof *live->gone);
     if (options->server.scheduler->cached) {
         trace->block = options->server.block;
         trace->first = arena_array(arena, most + 1, sizeof *trace->first);
@@ -106,26 +108,32 @@ static void close_request(struct live *live, size_t at)
         live->open[at] = live->open[at + 1];
 }
 
-/* A request of disaggregated serving is left alone: where it goes next depends on what it wants. */
-static void cut(struct live *live, uint32_t id, double now)
+/* True: the request has left. One of disaggregated serving is left alone: where it goes next depends on what it wants. */
+static bool cut(struct live *live, uint32_t id, double now)
 {
     struct fleet_run *run = &live->run;
     const size_t at = run->where[id];
     if (live->options.split.replicas || at >= run->replica_count || !run->replicas[at]->scheduler->cut)
-        return;
+        return false;
     live->trace.output[id] = run->replicas[at]->scheduler->cut(run->replicas[at], id);
     fleet_touch(run, run->replicas[at], now);
+    if (!live->trace.output[id])
+        fleet_forget(run, id, now);
+    return !live->trace.output[id];
+}
+
+static bool take_back(struct live *live, uint32_t id, double now)
+{
+    live->gone[id] = id >= live->run.arrived;
+    return !live->gone[id] && (fleet_take_back(&live->run, id, now) || cut(live, id, now));
 }
 
 bool live_take_back(struct live *live, uint32_t id, double now)
 {
     for (size_t i = 0; i < live->open_count; i++)
-        if (live->open[i] == id && id < live->run.arrived) {
-            if (fleet_take_back(&live->run, id, now)) {
-                close_request(live, i);
-                return true;
-            }
-            cut(live, id, now);
+        if (live->open[i] == id && take_back(live, id, now)) {
+            close_request(live, i);
+            return true;
         }
     return false;
 }
@@ -137,6 +145,8 @@ static void tell(struct live *live)
     size_t kept = 0;
     for (size_t i = 0; i < live->open_count; i++) {
         const uint32_t id = live->open[i];
+        if (live->gone[id] && take_back(live, id, run->now))
+            continue;
         const size_t at = run->where[id];
         const bool there = at < run->replica_count;
         uint32_t tokens = 0;

@@ -56,7 +56,7 @@ struct endpoint {
     struct simulate simulate;
     struct sim_options options;
     struct jitter jitter, jitter_of_prompts;
-    const char *models[3], *quoted;         /* the model's names, and NULL behind the last; the first name as JSON */
+    const char *models[3], *quoted[2];      /* the model's names, and NULL behind the last; each as JSON */
     double context_most;            /* tokens of the model's longest request; INFINITY: not known */
     struct arena run_arena;
     struct live *run;
@@ -247,7 +247,7 @@ static bool ask_run(struct stream *stream, struct endpoint_refusal *refusal)
     if (live_asked(endpoint->run) > RUN_MOST / 2 && !live_open_requests(endpoint->run) &&
         !open_run(endpoint, &error))
         return refuse(refusal, 500, "InternalServerError", "%.300s", error.what);
-    stream->answer = (struct answered){ .model = endpoint->quoted, .number = ++endpoint->number,
+    stream->answer = (struct answered){ .model = endpoint->quoted[stream->asked.model], .number = ++endpoint->number,
                                         .created = (long)clock_seconds(CLOCK_REALTIME),
                                         .wanted = stream->asked.most };
     if (!stream->asked.most)                        /* as long as the next of the description */
@@ -294,9 +294,10 @@ static struct text body_of(const struct stream *stream)
     return (struct text){ body->data ? body->data : "", body->size };
 }
 
-static void on_question(struct stream *stream, bool chat)
+static void on_question(struct stream *stream)
 {
     struct endpoint_refusal refusal = { 0 };
+    const bool chat = strstr(stream->exchange.path, "/chat/");
     const struct endpoint *endpoint = endpoint_of(stream);
     stream->out.arena = &stream->exchange.arena;
     if (!openai_read(&stream->exchange.arena, chat, endpoint->models, live_block(endpoint->run), body_of(stream),
@@ -348,7 +349,7 @@ static void on_metrics(struct stream *stream)
     advance(endpoint, now_of(endpoint));
     for (size_t i = 0; i < endpoint->replicas; i++)
         now[i] = live_replica(endpoint->run, i);
-    counts_print(&text, endpoint->quoted, &endpoint->options.server, endpoint->counts, now,
+    counts_print(&text, endpoint->quoted[0], &endpoint->options.server, endpoint->counts, now,
                  endpoint->replicas, endpoint->unix_began);
     reply(stream, 200, metrics_type, &text);
 }
@@ -373,36 +374,55 @@ static void on_clock(struct stream *stream)
     reply(stream, 200, json_type, &text);
 }
 
+static void on_health(struct stream *stream)
+{
+    reply(stream, 200, "text/plain", &(struct buffer){ 0 });
+}
+
+static void on_version(struct stream *stream)
+{
+    struct buffer text = { .arena = &stream->exchange.arena };
+    buffer_print(&text, "{\"version\":\"chalkline %s\"}\n", CHALKLINE_VERSION);
+    reply(stream, 200, json_type, &text);
+}
+
+static void on_models(struct stream *stream)
+{
+    const struct endpoint *endpoint = endpoint_of(stream);
+    struct buffer text = { .arena = &stream->exchange.arena };
+    openai_models(&text, endpoint->models, (long)endpoint->unix_began, length_most(endpoint));
+    reply(stream, 200, json_type, &text);
+}
+
+static const struct {
+    const char *path, *methods;
+    void (*answer)(struct stream *stream);
+} places[] = {
+    { "/v1/models", "GET, HEAD", on_models }, { "/v1/completions", "POST", on_question },
+    { "/v1/chat/completions", "POST", on_question }, { "/tokenize", "POST", on_tokenize }, { "/metrics", "GET, HEAD", on_metrics },
+    { "/health", "GET, HEAD", on_health }, { "/ping", "GET, HEAD", on_health }, { "/version", "GET, HEAD", on_version },
+    { "/clock", "GET, HEAD, POST", on_clock } };
+
 static void on_whole(struct exchange *exchange)
 {
     struct stream *stream = (struct stream *)exchange;
-    const struct endpoint *endpoint = endpoint_of(stream);
-    struct buffer text = { .arena = &exchange->arena };
     struct endpoint_refusal refusal = { 0 };
-    const char *path = exchange->path;
-    if (exchange->posted && !strcmp(path, "/v1/completions"))
-        on_question(stream, false);
-    else if (exchange->posted && !strcmp(path, "/v1/chat/completions"))
-        on_question(stream, true);
-    else if (exchange->posted && !strcmp(path, "/tokenize"))
-        on_tokenize(stream);
-    else if (!strcmp(path, "/clock"))
-        on_clock(stream);
-    else if (exchange->got && !strcmp(path, "/metrics"))
-        on_metrics(stream);
-    else if (exchange->got && (!strcmp(path, "/health") || !strcmp(path, "/ping")))
-        reply(stream, 200, "text/plain", &text);
-    else if (exchange->got && !strcmp(path, "/version")) {
-        buffer_print(&text, "{\"version\":\"chalkline %s\"}\n", CHALKLINE_VERSION);
-        reply(stream, 200, json_type, &text);
-    } else if (exchange->got && !strcmp(path, "/v1/models")) {
-        openai_models(&text, endpoint->models, (long)endpoint->unix_began, length_most(endpoint));
-        reply(stream, 200, json_type, &text);
-    } else {
-        refuse(&refusal, 404, "NotFoundError", "%s %.100s: there are /v1/models, /v1/completions, "
-               "/v1/chat/completions, /tokenize, /metrics, /health, /version", exchange->method, path);
-        send_refusal(stream, &refusal);
+    const size_t end = sizeof places / sizeof *places;
+    size_t at = 0;
+    while (at < end && strcmp(places[at].path, exchange->path))
+        at++;
+    if (at < end && strstr(places[at].methods, exchange->got ? "GET" : exchange->posted ? "POST" : ",,")) {
+        places[at].answer(stream);
+        return;
     }
+    if (at < end) {
+        exchange_add_header(exchange, "Allow", places[at].methods);
+        refuse(&refusal, 405, "MethodNotAllowedError", "%.20s %s: there is %s", exchange->method, exchange->path, places[at].methods);
+    } else {
+        refuse(&refusal, 404, "NotFoundError", "%.20s %.100s: there are /v1/models, /v1/completions, "
+               "/v1/chat/completions, /tokenize, /metrics, /health, /version", exchange->method, exchange->path);
+    }
+    send_refusal(stream, &refusal);
 }
 
 static void on_refused(struct exchange *exchange)
@@ -416,14 +436,26 @@ static void on_refused(struct exchange *exchange)
 /* The answer was sent, or the client has gone. */
 static void on_end(struct exchange *exchange)
 {
-    const struct stream *stream = (struct stream *)exchange;
+    struct stream *stream = (struct stream *)exchange;
     struct endpoint *endpoint = endpoint_of(stream);
     if (!stream->in_run)
         return;
     const size_t replica = live_where(endpoint->run, stream->id);
+    stream->in_run = false;
     endpoint->streams[stream->id] = NULL;
     live_take_back(endpoint->run, stream->id, now_of(endpoint) - endpoint->run_began);
     endpoint->counts[replica].finished[FINISH_ABORT]++;
+}
+
+/* It has gone while it waited for its answer, or for more of it. */
+static void on_left(struct exchange *exchange)
+{
+    static const struct endpoint_refusal gone = { 499, "ClientClosedRequestError", "the client has gone" };
+    on_end(exchange);
+    if (((struct stream *)exchange)->asked.stream)
+        exchange_go_on(exchange);
+    else
+        send_refusal((struct stream *)exchange, &gone);
 }
 
 /* ---- the loop --------------------------------------------------------------------------------- */
@@ -465,7 +497,7 @@ static bool fits_endpoint(const struct command *command, struct error *error)
     static const char *const runs[] = {
         "hit-rates", "time-scale", "rate", "users", "concurrency", "arrivals", "warm-up", "think", "priority-class", "patience",
         "ttft", "tpot", "attainment", "find-saturation", "min-gpus", "sweep", "band", "points", "repeat", "requests", "series", "training-rows",
-        "every", "trace", "scale-to", "json", "csv", "plot", "report" };
+        "every", "trace", "scale-to", "scale-by", "metrics", "metrics-every", "json", "csv", "plot", "report" };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         if (command_given(command, runs[i])) {
             error_set(error, "--%s has no effect with --listen", runs[i]);
@@ -507,12 +539,14 @@ static bool read_endpoint(struct endpoint *endpoint, struct arena *arena, const 
     }
     const struct fact *context = facts_find(&simulate->scenario.facts, NAME_max_context);
     endpoint->context_most = context && context->value >= 1 ? context->value : INFINITY;
-    struct buffer quoted = { .arena = arena };
-    struct doc *name = doc_new(arena, DOC_STRING);
-    name->string = endpoint->models[0];
-    doc_print(&quoted, name);
-    quoted.data[strcspn(quoted.data, "\n")] = 0;
-    endpoint->quoted = quoted.data;
+    for (size_t i = 0; endpoint->models[i]; i++) {
+        struct buffer quoted = { .arena = arena };
+        struct doc *name = doc_new(arena, DOC_STRING);
+        name->string = endpoint->models[i];
+        doc_print(&quoted, name);
+        quoted.data[strcspn(quoted.data, "\n")] = 0;
+        endpoint->quoted[i] = quoted.data;
+    }
     return true;
 }
 
@@ -520,7 +554,7 @@ static bool read_endpoint(struct endpoint *endpoint, struct arena *arena, const 
 static bool serve_runs(struct endpoint *endpoint, struct arena *arena, const struct command *command,
                        void (*ready)(const char *url), struct error *error)
 {
-    static const struct door_calls calls = { sizeof(struct stream), NULL, on_whole, on_refused, on_end, exchange_go_on };
+    static const struct door_calls calls = { sizeof(struct stream), NULL, on_whole, on_refused, on_end, on_left };
     struct access access;
     if (!access_read(arena, command, &access, error))
         return false;

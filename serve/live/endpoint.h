@@ -10,6 +10,7 @@
 /* What a request asks, in tokens. */
 struct asked_for {
     bool chat, stream, usage, usage_always;     /* usage in a last chunk; in every chunk */
+    size_t model;                   /* which of its names the request has; 0 where it has none */
     uint32_t prompt, most;          /* prompt tokens; output tokens, 0: the request states none */
     uint64_t *blocks;               /* [block_count] names of the prompt's prefixes of whole blocks */
     size_t block_count;

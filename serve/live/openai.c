@@ -135,7 +135,7 @@ static bool take_most(const struct doc *body, const char *name, uint32_t *most, 
         return true;
     if (number->kind != DOC_NUMBER || number->number < 1 || number->number > LENGTH_LIMIT ||
         number->number != floor(number->number))
-        return refuse(refusal, 400, "BadRequestError", "%s must be a whole number of at least 1", name);
+        return refuse(refusal, 400, "BadRequestError", "%s must be a whole number from 1 to %d", name, LENGTH_LIMIT);
     *most = (uint32_t)number->number;
     return true;
 }
@@ -173,9 +173,9 @@ bool openai_read(struct arena *arena, bool chat, const char *const *models, size
     if (!read_body(arena, body, &doc, refusal))
         return false;
     const struct doc *name = doc_get(doc, "model"), *options = doc_get(doc, "stream_options");
-    while (name && name->kind == DOC_STRING && *models && strcmp(name->string, *models))
-        models++;
-    if (!*models)
+    while (name && name->kind == DOC_STRING && models[asked->model] && strcmp(name->string, models[asked->model]))
+        asked->model++;
+    if (!models[asked->model])
         return refuse(refusal, 404, "NotFoundError", "The model `%.100s` does not exist.", name->string);
     asked->stream = doc_is(doc_get(doc, "stream"), true);
     if (options && options->kind == DOC_OBJECT) {

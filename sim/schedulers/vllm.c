@@ -277,11 +277,28 @@ static uint32_t vllm_received(const struct replica *replica, uint32_t id)
     return vllm->shared->requests[id].known - replica->simulation->trace->prompt[id];
 }
 
+/* A request whose prompt is computed, and no token of which is in flight, leaves at once. */
+static bool leave_prompt(struct vllm *vllm, uint32_t id)
+{
+    for (size_t r = 0; r < vllm->rank_count; r++)
+        for (size_t at = 0; at < vllm->ranks[r].running_count; at++)
+            if (vllm->ranks[r].running[at] == id) {
+                vllm->replica.tokens_left -= left_of(vllm, id);
+                vllm->shared->requests[id].owed = 0;    /* by its parts in flight */
+                vllm_stop_running(vllm, &vllm->ranks[r], at);
+                vllm_count_requests(vllm);
+                return true;
+            }
+    return false;
+}
+
 static uint32_t vllm_cut(struct replica *replica, uint32_t id)
 {
-    const struct vllm *vllm = (const struct vllm *)replica;
+    struct vllm *vllm = (struct vllm *)replica;
     const struct vllm_request *request = &vllm->shared->requests[id];
     uint32_t *want = &replica->simulation->want[id];
+    if (!vllm_received(replica, id) && !request->in_flight && leave_prompt(vllm, id))
+        return 0;
     const uint32_t ends = vllm_received(replica, id) + (request->in_flight ? request->in_flight : 1);
     if (ends < *want) {
         replica->tokens_left -= *want - ends;

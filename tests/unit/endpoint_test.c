@@ -49,7 +49,7 @@ static void stop(struct server *server)
 static char *run(struct arena *arena, const char *format, ...) BASE_PRINTF(2, 3);
 static char *run(struct arena *arena, const char *format, ...)
 {
-    char line[900];
+    char line[50000];
     struct buffer out = { .arena = arena };
     va_list list;
     va_start(list, format);
@@ -263,17 +263,18 @@ static void test_prefixes(void **state)
     const char *before = run(&arena, "curl -s %smetrics", server.url);
     assert_int_equal(metric(before, "vllm:generation_tokens_total"), 10);
     stop(&server);
-    start(&server, "--step-time 20ms --blocks 1000 --replicas 2 --router round-robin");
-    for (int i = 0; i < 4; i++)
-        run(&arena, "curl -s -m %s %sv1/completions --json '{\"prompt\":\"hi\",\"max_tokens\":%d,\"stream\":true}'",
-            i % 2 ? "0.3" : "20", server.url, i % 2 ? 900 : 3);
+    start(&server, "--step-time 20ms+1ms*tokens --blocks 1000 --replicas 2 --router round-robin");
+    for (int i = 0; i < 8; i++)                     /* while it gives tokens, or reads its prompt; as a stream, or as a whole */
+        run(&arena, "curl -s -m %s %sv1/completions --json '{\"prompt\":\"%*s\",\"max_tokens\":%d,\"stream\":%s}'",
+            i % 2 ? "0.3" : "20", server.url, i % 4 == 3 ? 40000 : 2, "hi", i % 2 ? 900 : 3, i > 3 ? "false" : "true");
     run(&arena, "sleep 0.2");
     const char *text = run(&arena, "curl -s %smetrics", server.url);
     for (int i = 0; i < 2; i++) {                   /* the second replica has all that were broken off */
         char name[100];
         snprintf(name, sizeof name, "vllm:request_success_total{engine=\"0\"%s,finished_reason=\"abort\"", i ? ",instance=\"replica-1\"" : "");
-        assert_int_equal(strtod(strstr(strstr(text, name), "} ") + 2, NULL), i ? 2 : 0);
+        assert_int_equal(strtod(strstr(strstr(text, name), "} ") + 2, NULL), i ? 4 : 0);
     }
+    assert_int_equal(metric(text, "vllm:num_requests_running"), 0);
     stop(&server);
     arena_free(&arena);
 }
@@ -344,6 +345,9 @@ static void test_refused(void **state)
     check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":2000}", 400, "KV blocks");
     check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"n\":2}", 400, "n: only 1");
     check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":-1}", 400, "max_tokens");
+    check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":1e18}", 400, "from 1 to 100000000");
+    check_status(&arena, &server, completions, "", 405, "MethodNotAllowedError");
+    assert_non_null(strstr(run(&arena, "curl -s -m 20 -i -X OPTIONS %s%s", server.url, chat), "\nAllow: POST\r\n"));
     check_status(&arena, &server, completions, "{\"prompt\":[\"a\",\"b\"]}", 400, "several prompts");
     check_status(&arena, &server, completions, "{\"prompt\":{}}", 400, "prompt:");
     check_status(&arena, &server, completions, "[]", 400, "JSON object");
@@ -357,8 +361,8 @@ static void test_refused(void **state)
     stop(&server);
     start(&server, "--model llama-3.1-8b --on h200-sxm --gpus 1 --clock virtual");     /* its cache holds 900,000 tokens */
     check_status(&arena, &server, "v1/models", "", 200, "\"max_model_len\": 131072");
-    check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":3,\"model\":\"llama-3.1-8b\"}", 200, "\"usage\"");
-    check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":3,\"model\":\"Llama-3.1-8B\"}", 200, "\"usage\"");
+    check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":3,\"model\":\"llama-3.1-8b\"}", 200, "\"model\":\"llama-3.1-8b\",");
+    check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":3,\"model\":\"Llama-3.1-8B\"}", 200, "\"model\":\"Llama-3.1-8B\",");
     check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":3,\"model\":\"llama-3.1-70b\"}", 404, "does not exist");
     check_status(&arena, &server, completions, "{\"prompt\":\"hi\",\"max_tokens\":131072}", 400, "maximum context length is 131072");
     stop(&server);
@@ -376,6 +380,10 @@ static void test_options(void **state)
     stop(&server);
     assert_non_null(strstr(run(&arena, "%s simulate" STEP " --listen 0 --users 3 2>&1", program()),
                            "--users has no effect with --listen"));
+    assert_non_null(strstr(run(&arena, "%s simulate" STEP " --listen 0 --metrics /dev/null 2>&1", program()),
+                           "--metrics has no effect with --listen"));
+    assert_non_null(strstr(run(&arena, "%s simulate --model deepseek-v3 --on rtx-4090 --gpus 1 --listen 0 2>&1; echo $?",
+                               program()), "or --blocks\n1\n"));
     assert_non_null(strstr(run(&arena, "%s simulate poisson:rate=1" STEP " --jitter 0.1 2>&1", program()), "without --listen"));
     arena_free(&arena);
 }

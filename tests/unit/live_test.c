@@ -103,14 +103,14 @@ static void test_as_in_a_run(void **state)
         }
 }
 
-/* Who waits can be taken back, who runs cannot, and the others have their tokens all the same. */
+/* Who waits can be taken back, who gives tokens cannot, and the others have their tokens all the same. */
 static void test_taken_back(void **state)
 {
     (void)state;
     struct arena arena = { 0 };
     double cost[3] = { 0.01, 0, 0 };
     struct seen *seen = arena_alloc(&arena, sizeof *seen);
-    struct trace trace = { .output = (uint32_t[]){ 5, 5, 5 } };
+    struct trace trace = { .output = (uint32_t[]){ 5, 5, 5, 0, 0 } };
     struct sim_options options = { .server = sim_server_of(scheduler_named("vllm-v1")), .replicas = 1 };
     struct error error;
     uint32_t id;
@@ -119,7 +119,7 @@ static void test_taken_back(void **state)
     options.server.blocks = 100;
     options.server.max_num_seqs = 1;
     seen->trace = &trace;
-    struct live *live = live_open(&arena, &options, 3, told, seen, &error);
+    struct live *live = live_open(&arena, &options, 5, told, seen, &error);
     for (int i = 0; i < 3; i++)
         live_ask(live, 0, 10, 5, NULL, 0, &id);
     live_advance(live, 0.015);
@@ -131,6 +131,16 @@ static void test_taken_back(void **state)
     assert_int_equal(seen->tokens[0], 5);
     assert_int_equal(seen->tokens[1], 0);
     assert_int_equal(seen->tokens[2], 5);
+    live_ask(live, 10, 1500, 5, NULL, 0, &id);      /* three steps of prompt; the second request comes between them */
+    live_ask(live, 10.012, 10, 5, NULL, 0, &id);
+    assert_false(live_take_back(live, 4, 10.005));
+    live_advance(live, 10.005);
+    assert_int_equal(live_replica(live, 0).running, 1);
+    assert_true(live_take_back(live, 3, 10.005));
+    assert_int_equal(live_replica(live, 0).blocks_used, 0);
+    live_advance(live, 20);
+    assert_int_equal(live_open_requests(live), 0);
+    assert_int_equal(seen->tokens[3] + seen->tokens[4], 0);
     assert_false(live_fits(live, 100 * 16, 5, &error));
     arena_free(&arena);
 }
