@@ -81,6 +81,7 @@ struct measured_reader {
     const struct csv *csv;
     const struct formulas *formulas;
     struct heading *headings;                    /* [csv->columns] */
+    bool converted;                              /* by a layout, from a tool's file: its zeros mean that nothing was measured */
     struct error *error;
 };
 
@@ -202,6 +203,13 @@ static bool read_header(struct measured_reader *reading, size_t at)
     return true;
 }
 
+/* What a server's layout is made of: whole numbers. */
+static const char *const layout_rows[] = {
+    NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel,
+    NAME_context_parallel, NAME_decode_workers, NAME_prefill_workers, NAME_prefill_chips,
+    NAME_prefill_attention_dp, NAME_prefill_expert_parallel, NAME_prefill_pipeline_parallel, NAME_draft_tokens };
+enum { LAYOUT_ROWS = sizeof layout_rows / sizeof *layout_rows };
+
 /* ---- cells ------------------------------------------------------------------------------------- */
 
 static void add_input(struct measured *point, const char *row, double value)
@@ -228,27 +236,59 @@ static bool wrong_cell(const struct measured_reader *reading, size_t row, size_t
     return error_hint_of(reading->error, cause);
 }
 
-static bool read_quantity(const struct measured_reader *reading, size_t row, size_t at, struct measured *point)
+/* One number of a cell, which can be measured or set. */
+static bool read_number(const struct measured_reader *reading, size_t row, size_t at, double *number)
 {
     const struct heading *heading = &reading->headings[at];
+    const struct row *of = heading->row;
+    const bool figure = heading->kind == FIGURE || heading->kind == STATISTIC;
+    const double most = unit_same(of->unit, unit_second) ? 1e9 : 1e15;      /* thirty years; beyond what any machine does */
     struct quantity quantity;
     struct error cause = { 0 };
     const char *cell = csv_cell(reading->csv, row, (int)at);
-    double bare;
+    if (!quantity_parse(text_of(cell), of->unit, &quantity, &cause))
+        return wrong_cell(reading, row, at, &cause);
+    *number = quantity.value;
+    if (quantity.distribution != DISTRIBUTION_NONE) {
+        error_set(&cause, "'%.40s' is a range or a distribution", cell);
+        error_expected(&cause, "the one number that the measurement had");
+    } else if (figure && (quantity.value < 0 || quantity.value > most || (quantity.value == 0 && heading->kind == FIGURE)) &&
+               !(reading->converted && quantity.value <= 0)) {
+        error_set(&cause, "'%.40s' cannot be measured", cell);
+        error_expected(&cause, "more than 0, up to %s; an empty cell where nothing was measured",
+                       quantity_text(reading->arena, most, of->unit, 3));
+    } else if (!figure && of->input && !(reading->converted && quantity.value == 0) &&
+               (quantity.value < of->low || quantity.value > of->high)) {
+        error_set(&cause, "'%.40s' is out of range", cell);
+        error_expected(&cause, "%s to %s, or an empty cell", quantity_text(reading->arena, of->low, of->unit, 4),
+                       quantity_text(reading->arena, of->high, of->unit, 4));
+    } else if (quantity.value != floor(quantity.value) && name_listed(layout_rows, LAYOUT_ROWS, row_name(of))) {
+        error_set(&cause, "'%.40s' is not a whole number", cell);
+        error_expected(&cause, "1, 2, 4, 8, ...");
+    }
+    return !*cause.what || wrong_cell(reading, row, at, &cause);
+}
+
+static bool read_quantity(const struct measured_reader *reading, size_t row, size_t at, struct measured *point)
+{
+    const struct heading *heading = &reading->headings[at];
+    struct error cause = { 0 };
+    const char *cell = csv_cell(reading->csv, row, (int)at);
+    double bare, number;
     if (heading->short_name && heading->figure && unit_same(heading->row->unit, unit_second) &&
         text_number(text_of(cell), &bare) && bare != 0) {
         error_set(&cause, "'%.40s' has no unit", cell);
         error_expected(&cause, "%sms or %ss", cell, cell);
         return wrong_cell(reading, row, at, &cause);
     }
-    if (!quantity_parse(text_of(cell), heading->row->unit, &quantity, &cause))
-        return wrong_cell(reading, row, at, &cause);
+    if (!read_number(reading, row, at, &number))
+        return false;
     if (heading->kind == INPUT || heading->kind == CHIP_FLOPS)
-        add_input(point, row_name(heading->row), quantity.value);
+        add_input(point, row_name(heading->row), number);
     if (heading->kind == CHIP_FLOPS)
         add_value(point, figure_of(NAME_train_step), 0, NAME_stated_step);
-    else if (heading->kind == FIGURE && quantity.value > 0)
-        add_value(point, heading->figure, quantity.value, NULL);
+    else if (heading->kind == FIGURE && number > 0)
+        add_value(point, heading->figure, number, NULL);
     return true;
 }
 
@@ -269,7 +309,7 @@ static bool wrong_number(const struct measured_reader *reading, size_t row, size
 {
     error_set(reading->error, "%s:%d: %s: invalid number '%.40s'", reading->csv->file, reading->csv->lines[row],
               csv_header(reading->csv, at), cell);
-    return error_expected(reading->error, "a number, e.g. 64");
+    return error_expected(reading->error, "a number up to 1e9, e.g. 64");
 }
 
 static bool read_cell(const struct measured_reader *reading, size_t row, size_t at, struct measured *point)
@@ -282,14 +322,13 @@ static bool read_cell(const struct measured_reader *reading, size_t row, size_t 
         memcpy((char *)point + heading->word, &cell, sizeof cell);
         return true;
     case NUMBER:
-        if (!text_number(text_of(cell), &number))
-            return wrong_number(reading, row, at, cell);
-        memcpy((char *)point + heading->word, &number, sizeof number);
-        return true;
     case LINE:
-        if (!text_number(text_of(cell), &number))
+        if (!text_number(text_of(cell), &number) || number < 0 || number > 1e9)
             return wrong_number(reading, row, at, cell);
-        point->line = (int)number;
+        if (heading->kind == LINE)
+            point->line = (int)number;
+        else
+            memcpy((char *)point + heading->word, &number, sizeof number);
         return true;
     case REASON:
         add_reason(reading, at, cell, point);
@@ -305,11 +344,6 @@ static bool read_cell(const struct measured_reader *reading, size_t row, size_t 
 
 /* ---- servers --------------------------------------------------------------------------------- */
 
-static const char *const layout_rows[] = {
-    NAME_chips, NAME_tensor_parallel, NAME_attention_dp, NAME_pipeline_parallel, NAME_expert_parallel,
-    NAME_context_parallel, NAME_decode_workers, NAME_prefill_workers, NAME_prefill_chips,
-    NAME_prefill_attention_dp, NAME_prefill_expert_parallel, NAME_prefill_pipeline_parallel, NAME_draft_tokens };
-enum { LAYOUT_ROWS = sizeof layout_rows / sizeof *layout_rows };
 
 bool measured_same_layout(const struct measured *a, const struct measured *b)
 {
@@ -384,13 +418,12 @@ static const char *or_null(const char *word)
 static bool read_statistic(const struct measured_reader *reading, size_t row, size_t at, struct measured *point)
 {
     const struct heading *heading = &reading->headings[at];
-    struct quantity quantity;
-    struct error cause = { 0 };
-    if (!quantity_parse(text_of(csv_cell(reading->csv, row, (int)at)), heading->row->unit, &quantity, &cause))
-        return wrong_cell(reading, row, at, &cause);
+    double number;
+    if (!read_number(reading, row, at, &number))
+        return false;
     for (int i = 0; i < point->value_count; i++)
         if (!strcmp(point->values[i].row, row_name(heading->row)))
-            memcpy((char *)&point->values[i] + heading->word, &quantity.value, sizeof quantity.value);
+            memcpy((char *)&point->values[i] + heading->word, &number, sizeof number);
     return true;
 }
 
@@ -531,7 +564,7 @@ static bool read_schema(struct arena *arena, const struct csv *csv, struct measu
 {
     struct measured_reader reading = { .arena = arena, .csv = csv, .formulas = formulas_built_in(FORMULAS_ALL),
                                .headings = arena_array(arena, csv->columns + 1, sizeof *reading.headings),
-                               .error = error };
+                               .converted = csv_column(csv, "line") == 0, .error = error };
     const size_t from = list->count;
     const int unread = csv_column(csv, LAYOUT_UNREAD);            /* what a converted sheet's layout did not read is behind it */
     for (size_t at = 0; at < csv->columns; at++)

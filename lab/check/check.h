@@ -12,9 +12,11 @@
 
 enum grouping { BY_MODEL, BY_HARDWARE, BY_SOURCE, BY_CLUSTER };
 
+enum { REFUSED_SHOWN = 4 };
 struct refused_rows {
     const char *reason;
     size_t count, order;            /* order of first meeting */
+    const char *file, *lines;       /* of the first rows: "runs.csv:3, 7" */
 };
 
 struct check_label {                      /* one spelling of a machine's or model's name */

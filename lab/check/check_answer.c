@@ -129,6 +129,13 @@ static void add_reason(struct section *reasons, size_t rows, const char *reason)
     section_word(one, "reason", reason);
 }
 
+/* The reason, and the rows that it is of. */
+static const char *reason_told(struct arena *arena, const struct refused_rows *rows)
+{
+    const char *more = rows->count > REFUSED_SHOWN ? arena_print(arena, " and %zu more", rows->count - REFUSED_SHOWN) : "";
+    return arena_print(arena, "%s (%s%s)", rows->reason, rows->lines, more);
+}
+
 void check_counts(struct check *check)
 {
     enum { REASONS_SHOWN = 20 };
@@ -160,7 +167,7 @@ void check_counts(struct check *check)
     size_t others = 0;
     for (size_t i = 0; i < check->refusal_count; i++)
         if (i < shown)
-            add_reason(reasons, check->refusals[i].count, check->refusals[i].reason);
+            add_reason(reasons, check->refusals[i].count, reason_told(check->arena, &check->refusals[i]));
         else
             others += check->refusals[i].count;
     if (many)

@@ -68,14 +68,19 @@ void check_refuse(struct check *check, const struct measured *point, const char 
     check->refused++;
     /* what follows a colon is this point's own */
     reason = arena_copy(check->arena, reason, strcspn(reason, ":"));
-    for (size_t i = 0; i < check->refusal_count; i++)
-        if (!strcmp(check->refusals[i].reason, reason)) {
-            check->refusals[i].count++;
-            return;
-        }
-    struct refused_rows *refusal = arena_push(check->arena, &check->refusals, &check->refusal_count,
-                                         &check->refusal_room, sizeof *refusal);
-    *refusal = (struct refused_rows){ reason, 1, check->refusal_count };
+    size_t i = 0;
+    while (i < check->refusal_count && strcmp(check->refusals[i].reason, reason))
+        i++;
+    if (i == check->refusal_count)
+        *(struct refused_rows *)arena_push(check->arena, &check->refusals, &check->refusal_count, &check->refusal_room,
+                                           sizeof *check->refusals) = (struct refused_rows){ .reason = reason, .order = i };
+    struct refused_rows *refusal = &check->refusals[i];
+    if (refusal->count++ >= REFUSED_SHOWN)
+        return;
+    const bool same = refusal->file && !strcmp(refusal->file, point->file);
+    refusal->lines = arena_print(check->arena, "%s%s%s%s%d", refusal->lines ? refusal->lines : "", refusal->lines ? ", " : "",
+                                 same ? "" : point->file, same ? "" : ":", point->line);
+    refusal->file = point->file;
 }
 
 /* Why a row has no prediction, or NULL. One of its values without a prediction refuses the

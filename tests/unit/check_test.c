@@ -247,12 +247,41 @@ static void json_has_its_shape(void **state)
     for (size_t i = 0; i < COUNT(figures); i++)
         assert_int_equal(doc_get(doc_get(doc, "total"), figures[i])->kind, DOC_NUMBER);
     assert_int_equal(doc_get(doc, "refused")->count, 2);
+    assert_non_null(strstr(world->answer.text.data, arena_print(&world->arena, " (%s:9)\n", files[0])));
     assert_int_equal(doc_get(doc, "by")->count, 2);
     for (const struct doc *group = doc_get(doc, "by")->first; group; group = group->next) {
         assert_int_equal(group->count, 2);              /* tpot, ttft */
         for (const struct doc *metric = group->first; metric; metric = metric->next)
             for (size_t i = 0; i < COUNT(figures); i++)
                 assert_int_equal(doc_get(metric, figures[i])->kind, DOC_NUMBER);
+    }
+}
+
+/* A cell that no measurement has is an error with its place; zeros of a tool's file, which has a column of lines, are not. */
+static void what_cannot_be_measured_is_refused(void **state)
+{
+    static const struct { const char *chips, *isl, *tpot, *tail, *what, *expected; } cells[] = {
+        { "2.5", "1000", "12ms", "", "a.csv:2: chips: '2.5' is not a whole number", "1, 2, 4" },
+        { "-1", "1000", "12ms", "", "a.csv:2: chips: '-1' is out of range", "1 to 10,000,000" },
+        { "1", "1..2k", "12ms", "", "a.csv:2: isl: '1..2k' is a range", "one number" },
+        { "1", "0", "12ms", "", "a.csv:2: isl: '0' is out of range", "1 token to" },
+        { "1", "1000", "0", "", "a.csv:2: tpot: '0' cannot be measured", "more than 0" },
+        { "1", "1000", "-5ms", "", "a.csv:2: tpot: '-5ms' cannot be measured", "more than 0" },
+        { "1", "1000", "1e300ms", "", "a.csv:2: tpot: '1e300ms' cannot be measured", "31.7 years" },
+        { "1", "1000", "12ms..15ms", "", "a.csv:2: tpot: '12ms..15ms' is a range", "one number" },
+        { "1", "1000", "12ms", "1e300", "a.csv:2: requests: invalid number '1e300'", "a number up to 1e9" },
+        { "1", "0", "0", "", NULL, NULL } };
+    struct world *world = *state;
+    for (size_t i = 0; i < COUNT(cells); i++) {
+        struct measured_list list = { 0 };
+        struct csv csv;
+        const char *text = arena_print(&world->arena, "%smodel,machine,chips,concurrency,isl,osl,tpot,requests\n%sllama-3.1-8b,h100-sxm,"
+                                       "%s,8,%s,200,%s,%s\n", cells[i].what ? "" : "line,", cells[i].what ? "" : "7,", cells[i].chips,
+                                       cells[i].isl, cells[i].tpot, cells[i].tail);
+        assert_true(csv_read(&world->arena, "a.csv", text_of(text), &csv, &world->error));
+        const bool read = measured_read(&world->arena, &csv, &list, &world->error);
+        if (read != !cells[i].what || (!read && (!strstr(world->error.what, cells[i].what) || !strstr(world->error.hint, cells[i].expected))))
+            fail_msg("%s: %s (%s)", text, world->error.what, world->error.hint);
     }
 }
 
@@ -506,6 +535,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(scores_are_known, world_open, world_close),
         cmocka_unit_test_setup_teardown(coverage_is_known, world_open, world_close),
         cmocka_unit_test_setup_teardown(clusters_are_scored, world_open, world_close),
+        cmocka_unit_test_setup_teardown(what_cannot_be_measured_is_refused, world_open, world_close),
         cmocka_unit_test_setup_teardown(the_impossible_is_refused, world_open, world_close),
         cmocka_unit_test_setup_teardown(rows_add_up, world_open, world_close),
         cmocka_unit_test_setup_teardown(json_has_its_shape, world_open, world_close),
