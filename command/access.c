@@ -12,6 +12,16 @@ static const struct option list[] = {
     { 0 } };
 const struct option_group access_options = { "Access", list };
 
+bool access_unused(const struct command *command, struct error *error)
+{
+    for (const struct option *option = list; option->name; option++)
+        if (command_given(command, option->name)) {
+            error_set(error, "--%s without --listen", option->name);
+            return error_expected(error, "chalkline %s ... --listen PORT, in a terminal", command->verb->name);
+        }
+    return true;
+}
+
 bool secret_read(struct arena *arena, const struct command *command, const char *option, const char *variable,
                  const char **secret, struct error *error)
 {

@@ -66,5 +66,7 @@ struct access {
     bool insecure;                  /* others may ask without a token */
 };
 bool access_read(struct arena *arena, const struct command *command, struct access *access, struct error *error);
+/* The command does not listen: an error if it says who may ask. */
+bool access_unused(const struct command *command, struct error *error);
 
 #endif

@@ -40,11 +40,8 @@ bool simulate_listens_not(const struct command *command, struct error *error)
                 error_set(error, "--%s without --listen", option->name);
             return error_expected(error, "chalkline simulate ... --listen PORT, in a terminal");
         }
-    for (const struct option *option = access_options.options; option->name; option++)
-        if (command_given(command, option->name)) {
-            error_set(error, "--%s without --listen", option->name);
-            return error_expected(error, "chalkline simulate ... --listen PORT, in a terminal");
-        }
+    if (!access_unused(command, error))
+        return false;
     for (const struct option *option = more; option->name && !simulate_attach; option++)
         if (command_given(command, option->name)) {
             error_set(error, "--%s: only the command line keeps metrics", option->name);

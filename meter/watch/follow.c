@@ -267,6 +267,8 @@ static bool run_follower(struct follower *follower, void (*ready)(const char *ur
     sigset_t old;
     const bool listens = command_given(follower->command, "listen");
     const char *path = command_text(follower->command, "record");
+    if (!listens && !access_unused(follower->command, error))
+        return false;
     if (path && !log_open(follower->arena, "--record", path, &follower->record, error))
         return false;
     sigprocmask(SIG_BLOCK, &both, &old);                /* the thread that answers takes no signals */

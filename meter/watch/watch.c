@@ -121,6 +121,18 @@ static bool answer_once(struct arena *arena, const struct command *command, stru
     return good;
 }
 
+/* What only readings that go on have (follow.c). */
+static bool reads_once(const struct command *command, struct error *error)
+{
+    static const char *const more[] = { "record", "listen", "every" };
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (command_given(command, more[i])) {
+            error_set(error, "--%s has no effect on one reading", more[i]);
+            return error_expected(error, "chalkline watch URL without --once and --since, which reads again and again");
+        }
+    return access_unused(command, error);
+}
+
 bool ask_watch(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
     struct metrics_source source;
@@ -129,7 +141,7 @@ bool ask_watch(struct arena *arena, const struct command *command, struct answer
         error_set(error, "--since and --seconds go together");
         return error_expected(error, "--since FILE.prom --seconds 600: an earlier scrape, and how long ago it was");
     }
-    if (!source_open(arena, command, &source, error))
+    if (!reads_once(command, error) || !source_open(arena, command, &source, error))
         return false;
     history_open(history, arena, command_number(command, "window"));
     const bool good = source.kind == SOURCE_RECORDING || source.kind == SOURCE_PROMETHEUS

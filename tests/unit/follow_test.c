@@ -105,6 +105,11 @@ static void test_trend(void **state)
                                  "tests/fixtures/metrics/before.prom --seconds 26.72 --once --json", program()));
     assert_true(isnan(number_at(answer, "arrivals", "in_an_hour", "value")));
     assert_non_null(doc_get(doc_get(doc_get(answer, "arrivals"), "in_an_hour"), "reason"));
+    static const char *const more[] = { "--once --record /dev/null", "--once --listen 0", "--once --every 3s", "--once --insecure",
+                                        "--bind ::1" };
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (!strstr(run(&arena, "%s watch %s %s 2>&1", program(), path, more[i]), i < 3 ? "on one reading" : "without --listen"))
+            fail_msg("watch FILE %s is no error", more[i]);
     unlink(path);
     arena_free(&arena);
 }
