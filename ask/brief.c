@@ -208,22 +208,6 @@ static bool settle_batch(struct scenario *scenario, struct error *error)
     return true;
 }
 
-/* No line has room for a range. */
-static bool no_ranges(struct brief *brief)
-{
-    const struct graph *graph = &brief->values.graph;
-    for (size_t i = 0; i < graph->input_count; i++) {
-        const struct input *input = &graph->inputs[i];
-        if (input->distribution == DISTRIBUTION_NONE)
-            continue;
-        error_set(brief->error, "brief: %s is a %s, set by %s", input->name,
-                  input->distribution == DISTRIBUTION_RANGE ? "range" : "distribution", input->source);
-        return error_expected(brief->error, "a single number; `chalkline step` and `chalkline eval` "
-                              "take ranges");
-    }
-    return true;
-}
-
 /* All that the screen reads, for what has no effect on it: with its figures and the server's, rows of the lines. */
 static void note_idle(struct brief *brief)
 {
@@ -290,8 +274,7 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
         !server_open_with(&brief->server, &point, point_texts, POINT_ALL, error) ||
         !scenario_lecture(&point, &brief->scenario, error) ||
         !settle_batch(&brief->scenario, error) ||
-        !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error) ||
-        !no_ranges(brief))
+        !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error))
         return false;
     server_assumed(&brief->server);
     note_idle(brief);

@@ -103,7 +103,6 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     note_decks(&scenario, names, count);
     assumed_notes(&scenario, &values, NULL, count);
     given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
-    server_note_unstable(&scenario, &values.graph);
     if (graph_depends(arena, &values.graph, NAME_steps_ahead))
         server_note_load(&scenario, &scenario.facts);
     if (graph_depends(arena, &values.graph, NAME_prompt_tokens))
@@ -115,10 +114,10 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     if (server)
         section_word(section, "for", server);
     section_csv(add_lines(read, section), &answer->csv);
-    const char *misfit = scenario_no_server(&scenario, names, count);
-    answer->status = misfit != NULL;
-    if (misfit)
-        section_word(section, "misfit", misfit);
+    const char *infeasible = scenario_no_server(&scenario, names, count);
+    answer->status = infeasible != NULL;
+    if (infeasible)
+        section_word(section, "infeasible", infeasible);
     figures_notes(&scenario, section);
     figures_words(&scenario, section);
     section_document(section, answer->doc);
@@ -136,7 +135,7 @@ static const struct record answer_eval = { "Eval", (const struct answer_field[])
     { FIELD_TEXT, "for", .help = "without a model: the server that the predictions are of" },
     { FIELD_OTHERS, .help = "one of the quantities, as it was asked", .record = &figure_record },
     { FIELD_TEXT_ONLY, "figures", .record = &line_record },
-    { FIELD_TEXT, "misfit", .help = "no server has these figures: the memory that is needed, and that there is" },
+    { FIELD_TEXT, "infeasible", .help = "why no server has these figures" },
     { 0 } } };
 
 const struct verb verb_eval = {
@@ -144,4 +143,4 @@ const struct verb verb_eval = {
     { "chalkline eval inference_tokens",
       "chalkline eval predicted_tpot throughput_per_chip --model llama-3.3-70b --on h100-sxm",
       "chalkline eval 'bound_step * 2' --set batch=64 --set hbm_bandwidth=3TB/s..5TB/s" },
-    { ANSWER_OPTIONS, &table_options, &output_options }, ANSWERS(answer_eval), .ask = ask_eval };
+    { ANSWER_OPTIONS, &table_options, &output_options }, ANSWERS(answer_eval), .ask = ask_eval, .ranges = true };

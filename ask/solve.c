@@ -57,7 +57,7 @@ static const struct record unknown_record = { "Unknown", (const struct answer_fi
     { FIELD_SWITCH, "proved", .help = "whether the whole range is settled", .always = true },
     { FIELD_RECORD, "closest", .help = "without a solution, the point where the sides are nearest",
       .record = &closest_record, .null = true, .always = true },
-    { FIELD_TEXT, "misfit", .help = "no server is there: the memory that is needed, and that there is" },
+    { FIELD_TEXT, "infeasible", .help = "why no server is there" },
     { FIELD_NUMBER, "beyond_range", .help = "a solution outside the range", .unit = "" },
     { 0 } } };
 
@@ -266,11 +266,11 @@ static void answer_found(const struct solved *solved, struct doc *one)
     }
     facts_set(&scenario->facts, solved->input, first, ORIGIN_AXIS, "solve");
     const char *const sides[] = { evaluated(solved, solved->equation->left), evaluated(solved, solved->equation->right) };
-    const char *misfit = scenario_no_server(scenario, sides, 2);
-    solved->answer->status = misfit != NULL;
-    if (misfit) {
-        buffer_print(&solved->answer->text, "  out of memory there: %s\n", misfit);
-        doc_add_string(scenario->arena, one, "misfit", misfit);
+    const char *infeasible = scenario_no_server(scenario, sides, 2);
+    solved->answer->status = infeasible != NULL;
+    if (infeasible) {
+        buffer_print(&solved->answer->text, "  there, %s\n", infeasible);
+        doc_add_string(scenario->arena, one, "infeasible", infeasible);
     }
 }
 

@@ -266,6 +266,6 @@ const struct verb verb_step = {
       "chalkline step deepseek-v3 --on gb200-nvl72 --isl 4000 --osl 500 --engine sglang",
       "chalkline step qwen3-32b --on h200-sxm --gpus 8 --precision fp8 --json" },
     { SERVING_OPTIONS, &launch_options, &plot_options, &report_options, &output_options },
-    ANSWERS(answer_step), .ask = ask_step,
+    ANSWERS(answer_step), .ask = ask_step, .ranges = true,
     .main = (const char *const[]){ NAME_chips, NAME_bound_step, NAME_predicted_tpot, NAME_predicted_ttft,
                                    NAME_throughput_per_chip, NAME_blended_cost_per_token, NULL } };

@@ -163,6 +163,25 @@ static void set_instance(const struct catalog_called *called, const char *name, 
                : arena_print(facts->arena, "%.4g USD/h each: %s", called->price, called->price_source));
 }
 
+/* What was measured of a figure moves with the figure, so that stating another one still acts: what a driver keeps of
+ * the memory remains, and the share of a peak that the best GEMM reaches. */
+static void set_parts(struct facts *facts)
+{
+    static const struct { const char *measured, *whole, *part; bool share; } parts[] = {
+        { NAME_hbm_reported, NAME_hbm_capacity, NAME_hbm_kept, false },
+        { NAME_achieved_bf16, NAME_peak_bf16, NAME_achieved_share_bf16, true },
+        { NAME_achieved_fp8, NAME_peak_fp8, NAME_achieved_share_fp8, true },
+        { NAME_achieved_fp4, NAME_peak_fp4, NAME_achieved_share_fp4, true } };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const struct fact *whole = facts_find(facts, parts[i].whole), *measured = facts_find(facts, parts[i].measured);
+        if (!whole || !measured || measured->value > whole->value)
+            continue;
+        facts_set(facts, parts[i].part, parts[i].share ? measured->value / whole->value : whole->value - measured->value,
+                  ORIGIN_SHEET, measured->source);
+        facts_remove(facts, parts[i].measured);
+    }
+}
+
 /* The first of these that the sheet states. */
 static double stated(const struct catalog_entry *entry, const char *fact, const char *other, double absent)
 {
@@ -277,6 +296,7 @@ bool catalog_machine(const struct catalog *catalog, const char *name, struct fac
     set_topology(entry, facts);
     set_link(entry, facts);
     set_host(entry, facts);
+    set_parts(facts);
     note_doubts(entry, facts);
     if (ours)
         set_called(&called, name, facts);

@@ -84,6 +84,7 @@ struct verb {
     const char *also;               /* another name, or NULL */
     const char *key_title;          /* of help: what the keys describe */
     const struct instead *instead;  /* options of other verbs, and what to give here; NULL: none */
+    bool ranges;                    /* an input may be a range or a distribution: the answer is one then */
     bool here;                      /* asks of the machine that it runs on, where it names no machine */
     bool own_on;                    /* --on A,B means something of its own to it, or it is about a server: never asked of each */
     const char *const *main;        /* keys of its answer that a table of several machines shows; NULL: the first figures */

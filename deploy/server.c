@@ -389,7 +389,6 @@ bool server_open_parts(struct server *server, const struct scenario *scenario,
             breakdown_of(&server->scenario, NAME_predicted_tpot, true, &server->parts, error));
 }
 
-/* What the formulas of a loaded server leave out here. */
 void server_note_load(struct scenario *scenario, struct facts *noted)
 {
     static const char *const gaps[] = {
@@ -403,16 +402,4 @@ void server_note_load(struct scenario *scenario, struct facts *noted)
     double gap;
     if (value_of(scenario, NAME_load_gap, &gap, &ignored) && gap >= 1 && gap < sizeof gaps / sizeof *gaps)
         facts_note(noted, "%s", gaps[(int)gap]);
-}
-
-/* ---- single rows --------------------------------------------------------------------------- */
-
-void server_note_unstable(struct scenario *scenario, const struct graph *graph)
-{
-    struct error ignored;
-    double stable;
-    if (graph_depends(scenario->arena, graph, NAME_arrival_rate) &&
-        value_of(scenario, NAME_stable, &stable, &ignored) && !(stable > 0))
-        facts_note(&scenario->facts, "overloaded: arrivals exceed the capacity of the replica, and "
-                   "queues grow without bound");
 }

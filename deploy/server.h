@@ -87,8 +87,7 @@ void deployment_rules(const struct started *started, struct section *section);
 
 extern const struct record server_record, deployment_record;
 
-/* Add a note if arrivals exceed capacity, for callers that evaluate single rows of the prediction. */
+/* Add to `noted` what the formulas of a loaded server leave out here. */
 void server_note_load(struct scenario *scenario, struct facts *noted);
-void server_note_unstable(struct scenario *scenario, const struct graph *graph);
 
 #endif

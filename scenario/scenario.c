@@ -470,6 +470,12 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
         if (row->input && (quantity.value < row->low || quantity.value > row->high ||
                            (bounds && (quantity.low < row->low || quantity.high > row->high))))
             return out_of_range(row, value, source, scenario->arena, error);
+        if (quantity.distribution != DISTRIBUTION_NONE && origin == ORIGIN_GIVEN && scenario->command &&
+            scenario->command->verb && !scenario->command->verb->ranges) {
+            error_set(error, "%s: %s is a %s, and %s takes one number", source, name,
+                      quantity.distribution == DISTRIBUTION_RANGE ? "range" : "distribution", scenario->command->verb->name);
+            return error_expected(error, "a single number; `chalkline eval` and `chalkline step` take ranges");
+        }
         set_quantity(scenario, name, &quantity, origin, source);
         given_as(scenario, name, as);
         if (!strcmp(source, "--set") && !unit_counts(row->unit))
@@ -879,14 +885,33 @@ const char *scenario_misfit(struct scenario *scenario)
     return arena_print(scenario->arena, "needs %s, has %s", needed, room);
 }
 
+const struct scenario_absence scenario_absences[SCENARIO_ABSENCES] = {
+    { NAME_replica_memory_share, NAME_gpu_memory_utilization, "does not fit in memory" },
+    { "2 - 2 * " NAME_replica_fits, NAME_max_num_seqs, "has no room for one request" },
+    { "2 - 2 * " NAME_stable, NAME_prefill_load_max, "is overloaded" } };
+
+/* Does a figure of the graph need this input, and is the row above 1? */
+static bool above_one(struct scenario *scenario, const struct graph *graph, const char *input, const char *row)
+{
+    double above;
+    struct error ignored;
+    return graph_depends(scenario->arena, graph, input) && value_of(scenario, row, &above, &ignored) && above > 1;
+}
+
 const char *scenario_no_server(struct scenario *scenario, const char *const *asked, size_t count)
 {
+    static const char *const whys[SCENARIO_ABSENCES] = {
+        "out of memory", "out of memory: no request fits beside the weights",
+        "overloaded: arrivals exceed the capacity of the replica, and queues grow without bound" };
     const char *misfit = scenario_misfit(scenario);
     struct values values;
     struct error ignored;
-    if (misfit && count && values_of(scenario, asked, count, &values, &ignored) &&
-        graph_depends(scenario->arena, &values.graph, NAME_gpu_memory_utilization))
-        return misfit;
+    const bool known = count && values_of(scenario, asked, count, &values, &ignored);
+    for (size_t i = 0; i < SCENARIO_ABSENCES && known; i++)
+        if (above_one(scenario, &values.graph, scenario_absences[i].input, scenario_absences[i].row))
+            return i ? whys[i] : arena_print(scenario->arena, "%s: %s", whys[i], misfit);
+    if (known && above_one(scenario, &values.graph, NAME_arrival_rate, scenario_absences[SCENARIO_ABSENCES - 1].row))
+        facts_note(&scenario->facts, "%s", whys[SCENARIO_ABSENCES - 1]);
     if (misfit)
         facts_note(&scenario->facts, "no such server fits in memory (%s): figures of the model alone hold", misfit);
     return NULL;

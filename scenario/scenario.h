@@ -168,8 +168,14 @@ bool scenario_open_pair(struct scenario *scenario, struct arena *arena,
 bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error);
 /* "needs 1.2 TB, has 640 GB" for the model on this machine; NULL: it fits. */
 const char *scenario_misfit(struct scenario *scenario);
-/* The same if the model does not fit and an expression of `asked` depends on the server: the exit status is 1 then. NULL: the
- * model fits, or all of `asked` holds of the model alone; then a note is added that says so. */
+/* What leaves figures without a server: `row` is above 1, and a figure depends on `input`; `is` says so of a point. */
+enum { SCENARIO_ABSENCES = 3 };
+struct scenario_absence {
+    const char *row, *input, *is;
+};
+extern const struct scenario_absence scenario_absences[SCENARIO_ABSENCES];
+/* "out of memory: needs 1.2 TB, has 640 GB", or another absence, if an expression of `asked` depends on a server that is not
+ * there: the exit status is 1 then. NULL: there is a server, or all of `asked` holds without; a note is added that says so. */
 const char *scenario_no_server(struct scenario *scenario, const char *const *asked, size_t count);
 /* Add a note if prompt and output are longer than the model's configuration allows. */
 void scenario_note_length(struct scenario *scenario);

@@ -303,7 +303,7 @@ bool board_open(struct board *board, struct arena *arena, int count, char **word
         doc_add_string(arena, doc, "machine", board->scenario.machine);
     const char *misfit = scenario_misfit(&board->scenario);
     if (misfit)
-        doc_add_string(arena, doc, "misfit", arena_print(arena, "out of memory: %s", misfit));
+        doc_add_string(arena, doc, "infeasible", arena_print(arena, "out of memory: %s", misfit));
     add_notes(last, doc);
     return open_side(&board->sides[BOARD_BOUND], "bound", doc, error) &&
            open_side(&board->sides[BOARD_SERVER], "server", doc, error);

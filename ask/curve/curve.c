@@ -179,39 +179,46 @@ static void note_assumed(struct curve *curve, const struct values *values)
     arena_free(&scratch);
 }
 
-/* Note which points do not fit in memory. If none does and the graph depends on the server, the exit status is 1. */
-static void note_fit(struct curve *curve, const struct graph *graph)
+/* Note at which points this absence is; how many there are. */
+static size_t note_absence(struct curve *curve, const struct scenario_absence *absence)
 {
     struct scenario *scenario = curve->notes;
-    const char *const share_row[] = { curve->batch_follows ? scenario_at_batch(scenario, NAME_replica_memory_share)
-                                                           : NAME_replica_memory_share };
-    double *share = arena_array(curve->arena, curve->points, sizeof *share);
+    const char *const rows[] = { curve->batch_follows ? scenario_at_batch(scenario, absence->row) : absence->row };
+    double *above = arena_array(curve->arena, curve->points, sizeof *above);
     struct values values;
     struct error ignored;
-    if (!scenario->model || !scenario->machine ||
-        !values_of(scenario, share_row, 1, &values, &ignored))
-        return;
-    run_axis(curve, &values, &share);
+    if (!scenario->model || !scenario->machine || !values_of(scenario, rows, 1, &values, &ignored))
+        return 0;
+    run_axis(curve, &values, &above);
     size_t over = 0, first = curve->points, last = 0;
     for (size_t i = 0; i < curve->points; i++) {
-        if (!(share[i] > 1))
+        if (!(above[i] > 1))
             continue;
         first = over++ ? first : i;
         last = i;
     }
     const char *from = over ? quantity_text(curve->arena, curve->x[first], curve->x_unit, 5) : "";
     const char *to = quantity_text(curve->arena, curve->x[last], curve->x_unit, 5);
-    curve->answer->status = over == curve->points && graph_depends(curve->arena, graph, NAME_gpu_memory_utilization);
     if (over == curve->points)
-        facts_note(&scenario->facts, "no point fits in memory");
+        facts_note(&scenario->facts, "at every point the server %s", absence->is);
     else if (over && last + 1 == curve->points && over == curve->points - first)
-        facts_note(&scenario->facts, "does not fit in memory from %s = %s on", curve->axis.name,
-                   from);
+        facts_note(&scenario->facts, "from %s = %s on the server %s", curve->axis.name, from, absence->is);
     else if (over && !first && over == last + 1)
-        facts_note(&scenario->facts, "does not fit in memory up to %s = %s", curve->axis.name, to);
+        facts_note(&scenario->facts, "up to %s = %s the server %s", curve->axis.name, to, absence->is);
     else if (over)
-        facts_note(&scenario->facts, "does not fit in memory at %zu of the points, from %s = %s "
-                   "to %s", over, curve->axis.name, from, to);
+        facts_note(&scenario->facts, "at %zu of the points, from %s = %s to %s, the server %s", over, curve->axis.name,
+                   from, to, absence->is);
+    return over;
+}
+
+/* The exit status is 1 if no point has a server and the figures depend on one. */
+static void note_absences(struct curve *curve, const struct graph *graph)
+{
+    for (size_t i = 0; i < SCENARIO_ABSENCES && !curve->answer->status; i++) {
+        const bool depends = graph_depends(curve->arena, graph, scenario_absences[i].input);
+        if ((!i || depends) && note_absence(curve, &scenario_absences[i]) == curve->points)
+            curve->answer->status = depends;
+    }
 }
 
 static const char *asked(const struct curve *curve)
@@ -245,14 +252,14 @@ static void keep_idle(struct curve *curve, struct scenario *scenario)
     curve->idle_count = kept;
 }
 
-/* Does it fit in memory at this name? */
+/* Is there such a server at this name? */
 static void note_name_fit(struct curve *curve, struct scenario *scenario)
 {
-    const size_t before = scenario->facts.note_count;
-    const bool none = scenario_no_server(scenario, curve->quantities, curve->quantity_count) != NULL;
+    const char *none = scenario_no_server(scenario, curve->quantities, curve->quantity_count);
     curve->answer->status = none && (!curve->points || curve->answer->status);      /* while no point fits */
     if (curve->fits)
-        curve->fits[curve->points] = none || scenario->facts.note_count > before ? "no" : "yes";
+        curve->fits[curve->points] = scenario_misfit(scenario) ? "no" : !none ? "yes"
+                                     : strstr(none, "overloaded") ? "overloaded" : "no";
 }
 
 /* The next point, of a scenario of its own in which layout and load were chosen. */
@@ -347,7 +354,7 @@ static bool over_row(struct curve *curve)
     run_axis(curve, &values, curve->y);
     note_assumed(curve, &values);
     given_note_of(scenario, curve->quantities, curve->quantity_count, &values, asked(curve));
-    note_fit(curve, &values.graph);
+    note_absences(curve, &values.graph);
     return true;
 }
 

@@ -160,4 +160,4 @@ const struct verb verb_deduce = {
     { "chalkline deduce prices --model claude-opus-4-7", "chalkline deduce litellm.json --csv",
       "chalkline deduce prices --diff older.csv" },
     { &deduce_options, &row_options, &table_options, &plot_options, &report_options, &output_options },
-    .instead = instead, ANSWERS(answer_deduce), .ask = ask_deduce, .divided = true };
+    .instead = instead, ANSWERS(answer_deduce), .ask = ask_deduce, .ranges = true, .divided = true };

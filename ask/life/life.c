@@ -140,4 +140,4 @@ const struct verb verb_life = {
     { "chalkline life deepseek-v3 --served 200T", "chalkline life --budget 1e26",
       "chalkline life --budget 3.8e25 --law llama-3" },
     { &life_options, &model_options, &assume_options, &row_options, &table_options,
-      &plot_options, &report_options, &output_options }, ANSWERS(answer_life), .ask = ask_life, .also = "scaling" };
+      &plot_options, &report_options, &output_options }, ANSWERS(answer_life), .ask = ask_life, .ranges = true, .also = "scaling" };

@@ -96,13 +96,6 @@ static bool check_given(struct plan *plan, const struct scenario *scenario)
 {
     static const char *const found[] = { NAME_users, NAME_concurrency, NAME_replicas, NAME_batch,
                                          NAME_arrival_rate };
-    for (size_t i = 0; i < scenario->facts.scalar_count; i++) {
-        const struct fact *fact = &scenario->facts.scalars[i];
-        if (fact->distribution == DISTRIBUTION_NONE || !fact_given(fact))
-            continue;
-        error_set(plan->error, "%s: %s is a range or a distribution", fact->source, fact->name);
-        return error_expected(plan->error, "a single number; `chalkline eval` takes ranges");
-    }
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         const struct fact *fact = facts_find(&scenario->facts, found[i]);
         if (!fact_given(fact))

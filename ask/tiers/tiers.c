@@ -44,14 +44,6 @@ static bool open_scenario(struct scenario *scenario, struct arena *arena,
     }
     if (!values_of(scenario, asked, 2, &values, error))
         return false;
-    for (size_t i = 0; i < values.graph.input_count; i++) {
-        const struct input *input = &values.graph.inputs[i];
-        if (input->distribution == DISTRIBUTION_NONE)
-            continue;
-        error_set(error, "tiers: %s is a %s, set by %s", input->name,
-                  input->distribution == DISTRIBUTION_RANGE ? "range" : "distribution", input->source);
-        return error_expected(error, "a single number; `chalkline eval tier_pause_cost` takes ranges");
-    }
     if (!value_of(scenario, NAME_kv_stored, &stored, error))
         return false;
     if (stored > 0)

@@ -557,15 +557,15 @@ bool ask_why(struct arena *arena, const struct command *command, struct answer *
     if (!scenario_choose(&scenario, &name, 1, error) || !value_of(&scenario, name, &value, error))
         return false;
     shown_notes(&scenario, &name, 1, name);
-    const char *misfit = scenario_no_server(&scenario, &name, 1);
-    answer->status = misfit != NULL;
+    const char *infeasible = scenario_no_server(&scenario, &name, 1);
+    answer->status = infeasible != NULL;
     struct section *section = section_new(arena);
     const char *server = scenario_default_server(&scenario, &name, 1);
     if (server)
         section_word(section, "for", server);
     add_head(&why, name, row, value, section);
-    if (misfit)
-        section_word(section, "misfit", misfit);
+    if (infeasible)
+        section_word(section, "infeasible", infeasible);
     add_algebra(&why, row, facts_find(&scenario.facts, row_name(row)), value, section);
     if (!add_breakdown(&why, name, row, section) || !add_elasticities(&why, name, section))
         return false;
@@ -614,7 +614,7 @@ static const struct record answer_why = { "Why", (const struct answer_field[]){
     { FIELD_NUMBER, "value", .help = "value in base units", .unit = "", .always = true,
       .null = true },
     { FIELD_TEXT, "for", .help = "without a model: the server that the prediction is of" },
-    { FIELD_TEXT, "misfit", .help = "no server has these figures: the memory that is needed, and that there is" },
+    { FIELD_TEXT, "infeasible", .help = "why no server has these figures" },
     { FIELD_TEXT, "unit", .help = "unit of the value", .always = true },
     { FIELD_TEXT, "meaning", .help = "meaning of the row", .always = true },
     { FIELD_TEXT, "source", .help = "meaning of the row", .always = true },

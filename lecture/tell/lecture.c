@@ -391,4 +391,4 @@ const struct verb verb_lecture = {
     "Go through the lecture: each statement with its numbers, whether it holds for a model, and where that flips.",
     { "chalkline lecture 2", "chalkline lecture experts.two_racks",
       "chalkline lecture 2 --model deepseek-v3 --on gb200-nvl72" },
-    { &lecture_options, SERVING_OPTIONS, &output_options }, ANSWERS(answer_lecture), .ask = ask_lecture };
+    { &lecture_options, SERVING_OPTIONS, &output_options }, ANSWERS(answer_lecture), .ask = ask_lecture, .ranges = true };

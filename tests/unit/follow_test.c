@@ -670,6 +670,9 @@ static void test_single(void **state)
     assert_string_equal(doc_get(got, "predicted_model")->string, "Llama-3.1-8B");
     assert_string_equal(doc_get(got, "predicted_model_from")->string, "the label model_name");
     assert_non_null(strstr(doc_get(got, "unknown")->first->string, "right only if its load was steady"));
+    /* What cannot be held saturates nowhere. */
+    assert_non_null(strstr(run(&arena, "%s watch tests/fixtures/metrics/after.prom --once --model llama-3.1-70b --on rtx-4090 "
+                               "--gpus 1", program()), "saturation: llama-3.1-70b does not fit in rtx-4090 (needs 141 GB"));
     arena_free(&arena);
 }
 

@@ -37,7 +37,7 @@ export interface BoardDoc {
   machine?: string;
   layout?: string;
   refused?: string;
-  misfit?: string;
+  infeasible?: string;
   assumed?: string[];
   bound?: BoardSide;
   server?: BoardSide;
