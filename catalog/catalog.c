@@ -189,8 +189,8 @@ static const struct known_fact *known_find(const struct known_fact *list, size_t
     return NULL;
 }
 
-/* The unit of the row of that name, without a final _low or _high; NULL: no such row. */
-static const char *row_unit(const char *fact)
+/* The row of that name, without a final _low or _high; NULL: no such row. */
+static const struct row *fact_row(const char *fact)
 {
     static const char *const ends[] = { "", "_low", "_high" };
     const struct formulas *formulas = formulas_built_in(FORMULAS_ALL);
@@ -202,7 +202,7 @@ static const char *row_unit(const char *fact)
         snprintf(name, sizeof name, "%.*s", (int)(size - end), fact);
         const int row = formulas_find(formulas, name);
         if (row >= 0)
-            return row_unit_text(formulas_row(formulas, row));
+            return formulas_row(formulas, row);
     }
     return NULL;
 }
@@ -212,7 +212,8 @@ static const char *fact_unit(enum catalog_kind kind, const char *fact)
 {
     const struct known_fact *known = known_find(words, sizeof words / sizeof *words, fact);
     known = known ? known : known_find(kinds[kind].facts, kinds[kind].count, fact);
-    return known ? known->unit : kinds[kind].rows ? row_unit(fact) : NULL;
+    const struct row *row = !known && kinds[kind].rows ? fact_row(fact) : NULL;
+    return known ? known->unit : row ? row_unit_text(row) : NULL;
 }
 
 static bool fact_unknown(const struct catalog_sheet *sheet, const struct catalog_row *row,
@@ -234,6 +235,22 @@ static bool fact_unknown(const struct catalog_sheet *sheet, const struct catalog
                 : error_suggest(error, "data/README.md lists the facts");
 }
 
+/* As --set has it: an input of the formulas has a range. */
+static bool check_range(const struct catalog_sheet *sheet, const struct catalog_row *row, struct error *error)
+{
+    const struct row *input = kinds[sheet->kind].rows ? fact_row(row->fact) : NULL;
+    struct arena arena = { 0 };
+    double value;
+    if (!input || !input->input || !catalog_row_number(row, &value) || (value >= input->low && value <= input->high))
+        return true;
+    error_set(error, "%s:%d: %s = %s%s%s is out of range", sheet->csv.file, row->line, row->fact, row->value,
+              strcmp(row->unit, "1") ? " " : "", strcmp(row->unit, "1") ? row->unit : "");
+    error_expected(error, "%s to %s", quantity_text(&arena, input->low, input->unit, 4),
+                   quantity_text(&arena, input->high, input->unit, 4));
+    arena_free(&arena);
+    return false;
+}
+
 static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_row *row,
                        struct error *error)
 {
@@ -246,7 +263,7 @@ static bool check_fact(const struct catalog_sheet *sheet, const struct catalog_r
     if (!check_unit(sheet, row, unit, error))
         return false;
     if (row_is_text(row) || (text_number(text_of(row->value), &number) && number >= 0))
-        return true;
+        return check_range(sheet, row, error);
     fault(sheet, row->line, error, "not a number:", row->value);
     return error_expected(error, "digits, at most one point, an exponent; the unit has its own column");
 }
@@ -518,6 +535,16 @@ static bool suggest_family(struct arena *arena, const struct catalog_sheet *shee
     return true;
 }
 
+/* "deepseek-v4x": a name up to its version, and a letter or two that none has. */
+static bool suggest_version(struct arena *arena, const struct catalog_sheet *sheet, const char *name, struct error *error)
+{
+    size_t size = strlen(name);
+    while (size > 0 && isalpha((unsigned char)name[size - 1]))
+        size--;
+    return size > 3 && strlen(name) - size <= 2 && isdigit((unsigned char)name[size - 1]) &&
+           suggest_family(arena, sheet, arena_copy(arena, name, size), error);
+}
+
 /* `chalkline list` does not have the names of a user's sheet, so the message lists them. */
 static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet, bool built_in,
                          const char *name, struct error *error)
@@ -536,7 +563,7 @@ static void name_unknown(struct arena *arena, const struct catalog_sheet *sheet,
     }
     const char *list = kinds[sheet->kind].list, *near = name_nearest(name, names, count);
     error_set(error, "unknown %s '%s'", kinds[sheet->kind].what, name);
-    if (suggest_family(arena, sheet, name, error))
+    if (suggest_family(arena, sheet, name, error) || suggest_version(arena, sheet, name, error))
         return;
     if (near)
         error_did_you_mean(error, near, "");

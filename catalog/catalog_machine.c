@@ -52,10 +52,19 @@ static bool has_needed(const struct catalog_entry *entry, struct error *error)
             !(!strcmp(needed[i], NAME_scale_up_chips) &&
               catalog_number(entry, NAME_chips, &value)))   /* its name before 0.9 */
             missing = needed[i];
-    if (!missing)
-        return true;
-    error_set(error, "%s: %s has no %s", entry->sheet->csv.file, entry->name, missing);
-    return error_expected(error, "a row %s,%s,...", entry->name, missing);
+    if (missing) {
+        error_set(error, "%s: %s has no %s", entry->sheet->csv.file, entry->name, missing);
+        return error_expected(error, "a row %s,%s,...", entry->name, missing);
+    }
+    for (size_t i = 0; i < entry->rows; i++) {
+        const struct catalog_row row = catalog_row(entry, i);
+        const bool peak = !strcmp(row.fact, NAME_peak_bf16) || !strcmp(row.fact, NAME_peak_fp32);
+        if (!peak || !row.chosen || !catalog_row_number(&row, &value) || value > 0)
+            continue;
+        error_set(error, "%s:%d: %s = %s: every model computes with it", entry->sheet->csv.file, row.line, row.fact, row.value);
+        return error_expected(error, "more than 0, or no such row where nobody states it");
+    }
+    return true;
 }
 
 /* Weights of a type that the chip has no units for are expanded: engines multiply 4-bit and fp8 ones as bf16

@@ -806,18 +806,18 @@ bool model_explain(struct arena *arena, const struct catalog *catalog, const cha
     }
     if (!*named.why && !named.id)
         return false;
+    const struct error before = *error;             /* with the nearest name */
     if (*named.why)
-        error_set(error, "%s; understood: %s", arena_copy(arena, error->what, strlen(error->what)), named.why);
-    struct buffer list = { .arena = arena };
-    for (size_t i = 0; named.id && i < 5; i++) {
-        const char *one = i ? named.also[i - 1] : named.id;
-        if (one)
-            buffer_print(&list, "%s%s", i ? ", " : "", one);
-    }
-    if (list.size)
-        error_suggest(error, "it fits models of several sizes: %s", list.data);
-    for (size_t i = 0; named.id && i < 5; i++)
-        if (!i || named.also[i - 1])
-            error_similar(error, i ? named.also[i - 1] : named.id);
+        error_set(error, "%s; understood: %s", before.what, named.why);
+    error_hint_of(error, &before);
+    if (!named.also[0])
+        return before.similar[0] || !named.id ? false : error_did_you_mean(error, named.id, "");
+    const char *list = named.id;
+    for (size_t i = 0; i < 4 && named.also[i]; i++)
+        list = arena_print(arena, "%s, %s", list, named.also[i]);
+    error_suggest(error, "it fits models of several sizes: %s", list);
+    error_similar(error, named.id);
+    for (size_t i = 0; i < 4 && named.also[i]; i++)
+        error_similar(error, named.also[i]);
     return false;
 }

@@ -604,8 +604,8 @@ static bool verb_foreign(const char *word, struct error *error)
  * other words. */
 static bool verb_meant(const struct command *command, struct error *error)
 {
-    const char *names[64], *word = command->words[0];
-    size_t count = 0;
+    const char *names[64] = { "help", "reference", "completion", "man", "page" }, *word = command->words[0];
+    size_t count = 5;
     error_set(error, "unknown command '%.60s'", word);
     for (const struct verb *const *verb = command->verbs; *verb && count < 64; verb++)
         names[count++] = (*verb)->name;

@@ -85,12 +85,16 @@ static bool reads_open(struct scenario *scenario, const char *const *texts, size
 
 /* ---- a copy to try layouts on ---------------------------------------------------------------- */
 
-/* Read the number of chips, if it is given, and refuse a fraction of a chip. */
+/* Read the number of chips, if it is given, and refuse a fraction of a chip, and a range, of which a layout has no half. */
 static bool whole_chips(struct choice *choice)
 {
     const struct fact *fact = facts_find(&choice->scenario->facts, NAME_chips);
-    if (!given_number(choice->scenario, NAME_chips, &choice->chips) || choice->chips == floor(choice->chips))
+    if (!given_number(choice->scenario, NAME_chips, &choice->chips) ||
+        (choice->chips == floor(choice->chips) && fact->distribution == DISTRIBUTION_NONE))
         return true;
+    if (fact->distribution != DISTRIBUTION_NONE)
+        return error_set(choice->error, "%s: from %.12g to %.12g GPUs is a range", fact->source, fact->low, fact->high) ||
+               error_expected(choice->error, "one whole number");
     error_set(choice->error, "%s: '%.12g' is not a whole number of GPUs", fact->source, choice->chips);
     return error_expected(choice->error, "1, 2, 4, 8, ...");
 }

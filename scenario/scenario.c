@@ -450,6 +450,22 @@ static bool not_a_value(const struct row *row, const char *name, const char *val
     return error_hint_of(error, quantity);
 }
 
+/* Options of a layout are whole numbers, each one number: no server has half a GPU, or one to eight. --set is free. */
+static bool layout_whole(const struct row *row, const struct quantity *quantity, const char *value, const char *source,
+                         struct error *error)
+{
+    static const char *const rows[] = { NAME_chips, NAME_deployment_chips, NAME_training_chips, NAME_tensor_parallel,
+                                        NAME_pipeline_parallel, NAME_expert_parallel, NAME_context_parallel, NAME_attention_dp };
+    const bool range = quantity->distribution != DISTRIBUTION_NONE;
+    if (!strcmp(source, "--set") || !name_listed(rows, sizeof rows / sizeof *rows, row_name(row)) ||
+        (!range && quantity->value == floor(quantity->value)))
+        return true;
+    error_set(error, "%s: '%.100s' is %s", source, value, range ? "a range or a distribution" : "not a whole number of GPUs");
+    return range ? error_expected(error, "one whole number; `chalkline curve ROW %s=%.100s --model MODEL --on MACHINE` tries "
+                                  "several", row_name(row), quantity->distribution == DISTRIBUTION_RANGE ? value : "1..8")
+                 : error_expected(error, "1, 2, 4, 8, ...");
+}
+
 bool scenario_set_row(struct scenario *scenario, const char *as, const char *value,
                       enum origin origin, const char *source, struct error *error)
 {
@@ -470,6 +486,8 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
         if (row->input && (quantity.value < row->low || quantity.value > row->high ||
                            (bounds && (quantity.low < row->low || quantity.high > row->high))))
             return out_of_range(row, value, source, scenario->arena, error);
+        if (!layout_whole(row, &quantity, value, source, error))
+            return false;
         if (quantity.distribution != DISTRIBUTION_NONE && origin == ORIGIN_GIVEN && scenario->command &&
             scenario->command->verb && !scenario->command->verb->ranges) {
             error_set(error, "%s: %s is a %s, and %s takes one number", source, name,

@@ -3,30 +3,18 @@
 
 #include <string.h>
 
-static bool cell_in_range(const struct formulas *formulas, const struct catalog_entry *entry,
-                          const struct catalog_row *row, struct arena *arena, struct error *error)
+/* A cell may be another row, of the same unit. */
+static bool row_fits(const struct formulas *formulas, const struct catalog_entry *entry, const struct catalog_row *row,
+                     struct error *error)
 {
-    int at = formulas_find(formulas, row->fact);
-    const char *file = entry->sheet->csv.file;
-    double value;
-    if (at < 0 || !row->chosen)
+    const int at = formulas_find(formulas, row->fact), of = formulas_find(formulas, row->value);
+    if (at < 0 || !row->chosen || strcmp(row->unit, "row"))
         return true;
     const struct row *known = formulas_row(formulas, at);
-    if (!strcmp(row->unit, "row")) {
-        int of = formulas_find(formulas, row->value);
-        if (of >= 0 && unit_same(formulas_row(formulas, of)->unit, known->unit))
-            return true;
-        error_set(error, "%s:%d: %s cannot be the row '%.60s'", file, row->line, row->fact,
-                  row->value);
-        return error_expected(error, "a row in %s", row_unit_text(known));
-    }
-    if (!catalog_row_number(row, &value) || row_expr(known) ||
-        (value >= known->low && value <= known->high))
+    if (of >= 0 && unit_same(formulas_row(formulas, of)->unit, known->unit))
         return true;
-    error_set(error, "%s:%d: %s = %s %s is out of range", file, row->line, row->fact,
-              row->value, row->unit);
-    return error_expected(error, "%s to %s", quantity_text(arena, known->low, known->unit, 4),
-                          quantity_text(arena, known->high, known->unit, 4));
+    error_set(error, "%s:%d: %s cannot be the row '%.60s'", entry->sheet->csv.file, row->line, row->fact, row->value);
+    return error_expected(error, "a row in %s", row_unit_text(known));
 }
 
 /* The rows of an entry are evaluated under the name row[entry]. */
@@ -39,7 +27,7 @@ static bool entry_good(const struct scenario *scenario, const struct catalog_ent
     }
     for (size_t i = 0; i < entry->rows; i++) {
         struct catalog_row row = catalog_row(entry, i);
-        if (!cell_in_range(&scenario->formulas, entry, &row, scenario->arena, error))
+        if (!row_fits(&scenario->formulas, entry, &row, error))
             return false;
     }
     return true;
