@@ -20,6 +20,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -34,6 +35,7 @@ enum {
     POOL = 128 << 10,               /* libmicrohttpd's for a connection: a head, its arguments, and what it sends */
     BODIES_MOST = 16,               /* limit of all bodies and answers together, in largest bodies */
     EVENTS = 64,
+    REFUSAL_MOST = 500,             /* bytes of what is said of one */
 };
 static const double head_seconds = 5, stall_seconds = 5, look_seconds = 0.25;
 
@@ -42,7 +44,8 @@ struct door_client {
     struct door_watch watch;       /* while its answer is awaited: has it gone? */
     struct exchange *exchange;      /* which is awaited; NULL: none */
     bool there, due;                /* due: its request is not answered yet */
-    double until;
+    double until, idle;             /* s; idle: until when it need not begin its next request */
+    uint64_t received;              /* bytes of it when its last request was answered */
     uint64_t from;
 };
 
@@ -187,6 +190,13 @@ static void check_token(struct exchange *exchange)
                     "Authorization: Bearer TOKEN");
 }
 
+static uint64_t received(int fd)
+{
+    struct tcp_info info = { 0 };
+    getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &(socklen_t){ sizeof info });
+    return info.tcpi_bytes_received;
+}
+
 /* ---- the head and the body ------------------------------------------------------------------------------ */
 
 static enum MHD_Result count_pair(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
@@ -291,7 +301,7 @@ static struct exchange *exchange_open(struct door *door, struct MHD_Connection *
     struct arena arena = { 0 };
     struct exchange *exchange = arena_alloc(&arena, door->calls.size);
     exchange->arena = arena;
-    exchange->body.arena = &exchange->arena;
+    exchange->body = text_of("");
     exchange->door = door;
     exchange->connection = connection;
     exchange->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
@@ -304,7 +314,7 @@ static struct exchange *exchange_open(struct door *door, struct MHD_Connection *
     exchange->got = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD);
     exchange->posted = !strcmp(method, MHD_HTTP_METHOD_POST);
     exchange->client->until = exchange->began + door->terms.patience;
-    exchange->client->due = true;
+    exchange->client->idle = 0;
     exchange->next = &door->ring;
     exchange->before = door->ring.before;
     exchange->next->before = exchange->before->next = exchange;
@@ -323,16 +333,55 @@ static void read_head(struct exchange *exchange)
         exchange->door->calls.head(exchange);
 }
 
+void exchange_forget_body(struct exchange *exchange)
+{
+    if (exchange->room)
+        munmap((void *)(uintptr_t)exchange->body.data, exchange->room);
+    exchange->door->held -= exchange->body.size;
+    exchange->body = text_of("");
+    exchange->room = 0;
+}
+
+/* Addresses for as much as the head says, or as may be. Each small page of them becomes memory when it is written. */
+static bool make_room(struct exchange *exchange)
+{
+    const char *length = exchange_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const size_t room = (length ? strtoull(length, NULL, 10) : exchange->door->terms.body) + 1;
+    void *data = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED)
+        return false;
+    madvise(data, room, MADV_NOHUGEPAGE);
+    exchange->body.data = data;
+    exchange->room = room;
+    return true;
+}
+
 /* A body that is refused is read on, so that its client hears why. */
 static void read_body(struct exchange *exchange, const char *data, size_t size)
 {
     exchange->client->until = fmin(exchange->began + exchange->door->terms.patience,
                                    clock_seconds(CLOCK_MONOTONIC) + stall_seconds);
     check_size(exchange, exchange->body.size + size);
+    if (!exchange->refused && !exchange->room && !make_room(exchange))
+        exchange_refuse(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, "there is no memory for the body", "again in a second");
     if (exchange->refused)
         return;
-    buffer_add(&exchange->body, data, size);
+    memcpy((char *)(uintptr_t)exchange->body.data + exchange->body.size, data, size);
+    exchange->body.size += size;
     exchange->door->held += size;
+}
+
+static void refused(struct exchange *exchange)
+{
+    const struct door_calls *calls = &exchange->door->calls;
+    if (calls->refused) {
+        calls->refused(exchange);
+        return;
+    }
+    char *body = arena_alloc(&exchange->arena, REFUSAL_MOST);
+    const int size = calls->print(body, REFUSAL_MOST, exchange->refused, exchange->what, exchange->hint);
+    exchange_add_header(exchange, "Cache-Control", "no-store");
+    exchange_reply(exchange, exchange->refused, calls->type, (struct text){ body, (size_t)size });
 }
 
 static bool is_too_large(const struct exchange *exchange)
@@ -349,7 +398,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         exchange = *place = exchange_open(door, connection, path, method, version);
         read_head(exchange);
         if (is_too_large(exchange))                     /* nothing of it is read */
-            door->calls.refused(exchange);
+            refused(exchange);
         return MHD_YES;
     }
     if (*size) {
@@ -361,10 +410,19 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         return MHD_YES;
     exchange->whole = true;
     if (exchange->refused)
-        door->calls.refused(exchange);
+        refused(exchange);
     else
         door->calls.whole(exchange);
     return exchange->replied || exchange->suspended ? MHD_YES : MHD_NO;
+}
+
+/* A head takes 5 s; the client may begin it within `idle` s. */
+static void await_head(const struct door *door, struct door_client *client, double idle)
+{
+    const double now = clock_seconds(CLOCK_MONOTONIC);
+    client->due = true;
+    client->until = now + fmin(head_seconds, door->terms.patience);
+    client->idle = now + idle;
 }
 
 static void on_end(void *context, struct MHD_Connection *connection, void **place, enum MHD_RequestTerminationCode code)
@@ -376,9 +434,9 @@ static void on_end(void *context, struct MHD_Connection *connection, void **plac
         return;
     if (door->calls.gone)
         door->calls.gone(exchange);
-    exchange->client->until = clock_seconds(CLOCK_MONOTONIC) + door->terms.patience;
-    exchange->client->due = false;
-    door->held -= exchange->body.size + exchange->answer;
+    await_head(door, exchange->client, door->terms.patience);
+    exchange_forget_body(exchange);
+    door->held -= exchange->answer;
     exchange->next->before = exchange->before;
     exchange->before->next = exchange->next;
     struct arena arena = exchange->arena;
@@ -445,6 +503,7 @@ static void send_response(struct exchange *exchange, int status, const char *typ
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
     exchange->replied = true;
     exchange->client->due = false;
+    exchange->client->received = received(exchange->client->watch.fd);
     MHD_queue_response(exchange->connection, (unsigned)status, response);
     MHD_destroy_response(response);
 }
@@ -516,43 +575,44 @@ static void on_client(void *context, struct MHD_Connection *connection, void **p
     for (client = door->clients; client->there;)       /* libmicrohttpd keeps to their number */
         client++;
     *client = (struct door_client){
-        .there = true, .due = true, .until = clock_seconds(CLOCK_MONOTONIC) + fmin(head_seconds, door->terms.patience),
-        .watch.fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+        .there = true, .watch.fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
         .from = address_of(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr) };
     setsockopt(client->watch.fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    await_head(door, client, 0);
     *place = client;
     door->connections++;
 }
 
 /* Answer without libmicrohttpd, where it cannot, and end the connection. */
-static void refuse_at_once(int fd, const char *status, const char *what, const char *expected)
+static void refuse_at_once(const struct door *door, int fd, int status, const char *reason, const char *what, const char *hint)
 {
-    char body[200], text[400];
-    const int size = snprintf(body, sizeof body, "{\"error\": {\"what\": \"%s\", \"expected\": \"%s\"}}\n", what, expected);
-    const int all = snprintf(text, sizeof text, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nConnection: close\r\n"
-                             "Content-Length: %d\r\n\r\n%s", status, size, body);
+    char body[REFUSAL_MOST], text[2 * REFUSAL_MOST];
+    const int size = door->calls.print(body, sizeof body, status, what, hint);
+    const int all = snprintf(text, sizeof text, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nConnection: close\r\n"
+                             "Content-Length: %d\r\n\r\n%s", status, reason, door->calls.type, size, body);
     send(fd, text, (size_t)all, MSG_NOSIGNAL | MSG_DONTWAIT);
     shutdown(fd, SHUT_RDWR);
 }
 
-/* Has the client sent nothing at all? Browsers open connections before they need them. */
-static bool silent(int fd)
-{
-    struct tcp_info info = { 0 };
-    return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &(socklen_t){ sizeof info }) && !info.tcpi_bytes_received;
-}
-
+/* A client that is silent hears nothing: browsers open connections before they need them. */
 static void hang_up(struct door *door, double now)
 {
     door->looked = now;
-    for (size_t i = 0; i < door->client_most; i++)
-        if (door->clients[i].there && door->clients[i].until <= now) {
-            if (door->clients[i].due && !silent(door->clients[i].watch.fd))
-                refuse_at_once(door->clients[i].watch.fd, "408 Request Timeout", "the request did not come whole in time",
-                               "a head within 5 s, and a body that does not stand still for 5 s");
-            shutdown(door->clients[i].watch.fd, SHUT_RDWR);
-            door->clients[i].until = INFINITY;
+    for (struct door_client *client = door->clients; client < door->clients + door->client_most; client++) {
+        if (!client->there || client->until > now)
+            continue;
+        const bool begun = client->due && received(client->watch.fd) != client->received;
+        if (now < client->idle) {
+            client->until = begun ? now + head_seconds : fmin(now + head_seconds, client->idle);
+            client->idle = begun ? 0 : client->idle;
+            continue;
         }
+        if (begun)
+            refuse_at_once(door, client->watch.fd, 408, "Request Timeout", "the request did not come whole in time",
+                           "a head within 5 s, and a body that does not stand still for 5 s");
+        shutdown(client->watch.fd, SHUT_RDWR);
+        client->until = INFINITY;
+    }
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------------- */
@@ -636,13 +696,14 @@ static bool size_clients(struct door *door, struct error *error)
     return true;
 }
 
-/* An address that is too long, which libmicrohttpd would take apart before anybody could refuse it. */
+/* An address that is too long, or that libmicrohttpd would cut, before it is taken apart. */
 static void *on_address(void *context, const char *uri, struct MHD_Connection *connection)
 {
-    (void)context;
+    const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     if (strlen(uri) > URI_MOST)
-        refuse_at_once(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd, "414 URI Too Long",
-                       "the address is too long", "at most 16 kB");
+        refuse_at_once(context, fd, 414, "URI Too Long", "the address is too long", "at most 16 kB");
+    else if (strstr(uri, "%00"))
+        refuse_at_once(context, fd, 400, "Bad Request", "the address has %00", "an address without a NUL");
     return NULL;
 }
 

@@ -29,7 +29,8 @@ struct exchange {
     bool whole, suspended, replied;
     int refused;                    /* HTTP status with which it was refused; 0: it was not */
     const char *what, *hint;        /* why, and what would be accepted */
-    struct buffer body;
+    struct text body;               /* in memory of its own; a NUL is behind it */
+    size_t room;                    /* bytes of that memory, of which those are there that were written */
     size_t answer;                  /* bytes of its answer that are kept */
     uint64_t from;                  /* the client's address: IPv4, or the network of IPv6 */
     double began;                   /* s, CLOCK_MONOTONIC */
@@ -43,9 +44,12 @@ struct door_calls {
     size_t size;                                        /* bytes of its struct, of which exchange is the first member */
     void (*head)(struct exchange *exchange);            /* the head is there: exchange_refuse may be called; or NULL */
     void (*whole)(struct exchange *exchange);           /* all is there: reply, stream, or exchange_wait */
-    void (*refused)(struct exchange *exchange);         /* reply in the server's own form */
+    void (*refused)(struct exchange *exchange);         /* reply; NULL: with what `print` says */
     void (*gone)(struct exchange *exchange);            /* it was answered, or the client has gone; or NULL */
     void (*left)(struct exchange *exchange);            /* its client has gone while it waited; or NULL */
+    /* The body of a refusal in the server's own form and type; as snprintf. */
+    int (*print)(char *to, size_t room, int status, const char *what, const char *hint);
+    const char *type;
 };
 
 struct door_terms {
@@ -89,6 +93,8 @@ const char *exchange_argument(const struct exchange *exchange, const char *name)
 void exchange_arguments(struct exchange *exchange, void (*each)(struct exchange *exchange, const char *name, const char *value));
 /* The first refusal stands; it is told when the request is whole, or at once where its body is too large. */
 void exchange_refuse(struct exchange *exchange, int status, const char *what, const char *hint);
+/* Its body has been read; others may have its memory. */
+void exchange_forget_body(struct exchange *exchange);
 /* Nothing is sent until one of the next two is called, in a turn to come. */
 void exchange_wait(struct exchange *exchange);
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);

@@ -147,6 +147,13 @@ static void asked_refused(struct exchange *exchange)
     send_error(asked, outcome_of(exchange->refused));
 }
 
+static int print_refusal(char *to, size_t room, int status, const char *what, const char *hint)
+{
+    (void)status;
+    return snprintf(to, room, "{\"error\": {\"what\": \"%s\", \"hint\": \"%s\", \"expected\": \"%s\", \"similar\": []}}\n", what, hint,
+                    hint);
+}
+
 static void refuse(struct asked *asked, enum outcome outcome, const char *hint)
 {
     exchange_refuse(&asked->exchange, outcomes[outcome].status, outcomes[outcome].meaning, hint);
@@ -292,7 +299,7 @@ static void asked_wait(struct asked *asked)
     struct http_server *server = server_of(asked);
     struct exchange *exchange = &asked->exchange;
     struct text known;
-    asked->request.body = (struct text){ exchange->body.data, exchange->body.size };
+    asked->request.body = exchange->body;
     if (remembered_find(server->remembered, &exchange->arena, asked->route, &asked->request, &known)) {
         send_json(asked, OUTCOME_ANSWERED, known);
         return;
@@ -494,7 +501,8 @@ static void turn(struct http_server *server)
 
 bool serve(const struct serve_options *terms, void (*ready)(const char *url), struct error *error)
 {
-    static const struct door_calls calls = { sizeof(struct asked), asked_head, asked_whole, asked_refused, NULL, asked_left };
+    static const struct door_calls calls = { sizeof(struct asked), asked_head, asked_whole, asked_refused, NULL, asked_left,
+                                             print_refusal, "application/json" };
     const struct door_terms door = {
         .address = terms->access.address, .option = "--port", .port = terms->port, .body = terms->body,
         .body_option = "`chalkline serve --body-limit`", .patience = terms->seconds, .token = terms->access.token, .insecure = terms->access.insecure,

@@ -87,8 +87,10 @@ static int go_on(void *context, curl_off_t down, curl_off_t downloaded, curl_off
 
 const char *fetch_reason(int code)
 {
-    enum { TOO_LARGE = 100 };       /* CURLE_TOO_LARGE, since 8.6; before, such a head is CURLE_OUT_OF_MEMORY */
-    return code == CURLE_OUT_OF_MEMORY || code == TOO_LARGE ? "the head of the answer is too large" : curl_easy_strerror((CURLcode)code);
+    enum { TOO_LARGE = 100, TELLS_APART = 0x080600 };       /* CURLE_TOO_LARGE, since 8.6; before, such a head is CURLE_OUT_OF_MEMORY */
+    if (code == CURLE_OUT_OF_MEMORY && curl_version_info(CURLVERSION_NOW)->version_num < TELLS_APART)
+        return "the head of the answer is too large, or memory has run out";
+    return code == TOO_LARGE ? "the head of the answer is too large" : curl_easy_strerror((CURLcode)code);
 }
 
 bool fetch_text(struct arena *arena, const char *url, double seconds, struct text *text, struct error *error)

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 struct page {
@@ -85,16 +86,12 @@ void page_put(struct page *page, const struct watch *watch, double at)
 
 /* ---- the listener ------------------------------------------------------------------------------------ */
 
-static void reply(struct exchange *exchange, int status, struct text text)
-{
-    exchange_add_header(exchange, "Cache-Control", "no-store");
-    exchange_reply(exchange, status, "text/plain; version=0.0.4; charset=utf-8", text);
-}
+static const char page_type[] = "text/plain; version=0.0.4; charset=utf-8";
 
-static void on_refused(struct exchange *exchange)
+static int print(char *to, size_t room, int status, const char *what, const char *hint)
 {
-    reply(exchange, exchange->refused,
-          text_of(arena_print(&exchange->arena, "%s; accepted: %s\n", exchange->what, exchange->hint)));
+    (void)status;
+    return snprintf(to, room, "%s; accepted: %s\n", what, hint);
 }
 
 static void on_head(struct exchange *exchange)
@@ -113,7 +110,8 @@ static void on_whole(struct exchange *exchange)
     if (!strcmp(exchange->path, "/metrics") && page->whole.size)
         text = (struct text){ arena_copy(&exchange->arena, page->whole.data, page->whole.size), page->whole.size };
     pthread_mutex_unlock(&page->lock);
-    reply(exchange, 200, text);
+    exchange_add_header(exchange, "Cache-Control", "no-store");
+    exchange_reply(exchange, 200, page_type, text);
 }
 
 static void *answer(void *context)
@@ -128,7 +126,7 @@ static void *answer(void *context)
 bool page_open(struct arena *arena, const struct command *command, struct page **opened,
                void (*ready)(const char *url), struct error *error)
 {
-    static const struct door_calls calls = { sizeof(struct exchange), on_head, on_whole, on_refused, NULL, NULL };
+    static const struct door_calls calls = { sizeof(struct exchange), on_head, on_whole, NULL, NULL, NULL, print, page_type };
     struct page *page = arena_alloc(arena, sizeof *page);
     struct access access;
     if (!access_read(arena, command, &access, error))

@@ -288,21 +288,16 @@ static ssize_t read_more(struct exchange *exchange, char *to, size_t room)
     return (ssize_t)size;
 }
 
-static struct text body_of(const struct stream *stream)
-{
-    const struct buffer *body = &stream->exchange.body;
-    return (struct text){ body->data ? body->data : "", body->size };
-}
-
 static void on_question(struct stream *stream)
 {
     struct endpoint_refusal refusal = { 0 };
     const bool chat = strstr(stream->exchange.path, "/chat/");
     const struct endpoint *endpoint = endpoint_of(stream);
     stream->out.arena = &stream->exchange.arena;
-    if (!openai_read(&stream->exchange.arena, chat, endpoint->models, live_block(endpoint->run), body_of(stream),
-                     &stream->asked, &refusal) ||
-        !ask_run(stream, &refusal)) {
+    const bool good = openai_read(&stream->exchange.arena, chat, endpoint->models, live_block(endpoint->run),
+                                  stream->exchange.body, &stream->asked, &refusal);
+    exchange_forget_body(&stream->exchange);
+    if (!good || !ask_run(stream, &refusal)) {
         send_refusal(stream, &refusal);
     } else if (!stream->asked.stream) {
         exchange_wait(&stream->exchange);
@@ -318,7 +313,9 @@ static void on_tokenize(struct stream *stream)
     struct endpoint_refusal refusal = { 0 };
     struct buffer text = { .arena = &stream->exchange.arena };
     uint32_t tokens;
-    if (!openai_tokens(&stream->exchange.arena, body_of(stream), &tokens, &refusal)) {
+    const bool good = openai_tokens(&stream->exchange.arena, stream->exchange.body, &tokens, &refusal);
+    exchange_forget_body(&stream->exchange);
+    if (!good) {
         send_refusal(stream, &refusal);
         return;
     }
@@ -425,12 +422,10 @@ static void on_whole(struct exchange *exchange)
     send_refusal(stream, &refusal);
 }
 
-static void on_refused(struct exchange *exchange)
+static int print_refusal(char *to, size_t room, int status, const char *what, const char *hint)
 {
-    struct endpoint_refusal refusal = { 0 };
-    refuse(&refusal, exchange->refused, exchange->refused == 503 ? "ServiceUnavailableError" : "BadRequestError",
-           "%s; accepted: %s", exchange->what, exchange->hint);
-    send_refusal((struct stream *)exchange, &refusal);
+    return snprintf(to, room, "{\"error\": {\"message\": \"%s; accepted: %s\", \"type\": \"%s\", \"param\": null, \"code\": %d}}\n", what,
+                    hint, status == 503 ? "ServiceUnavailableError" : "BadRequestError", status);
 }
 
 /* The answer was sent, or the client has gone. */
@@ -554,7 +549,7 @@ static bool read_endpoint(struct endpoint *endpoint, struct arena *arena, const 
 static bool serve_runs(struct endpoint *endpoint, struct arena *arena, const struct command *command,
                        void (*ready)(const char *url), struct error *error)
 {
-    static const struct door_calls calls = { sizeof(struct stream), NULL, on_whole, on_refused, on_end, on_left };
+    static const struct door_calls calls = { sizeof(struct stream), NULL, on_whole, NULL, on_end, on_left, print_refusal, json_type };
     struct access access;
     if (!access_read(arena, command, &access, error))
         return false;

@@ -164,12 +164,10 @@ static bool read_body(struct arena *arena, struct text body, struct doc **doc, s
     return (*doc)->kind == DOC_OBJECT || bad(refusal, "the request must be a JSON object");
 }
 
-bool openai_read(struct arena *arena, bool chat, const char *const *models, size_t block, struct text body,
-                 struct asked_for *asked, struct endpoint_refusal *refusal)
+static bool read_question(struct arena *arena, const char *const *models, struct text body, struct asked_for *asked,
+                          struct prefixes *prefixes, struct endpoint_refusal *refusal)
 {
     struct doc *doc;
-    struct prefixes prefixes = prefixes_of(arena, block);
-    *asked = (struct asked_for){ .chat = chat };
     if (!read_body(arena, body, &doc, refusal))
         return false;
     const struct doc *name = doc_get(doc, "model"), *options = doc_get(doc, "stream_options");
@@ -182,16 +180,26 @@ bool openai_read(struct arena *arena, bool chat, const char *const *models, size
         asked->usage = doc_is(doc_get(options, "include_usage"), true);
         asked->usage_always = doc_is(doc_get(options, "continuous_usage_stats"), true);
     }
-    const bool good = is_simple(doc, refusal) && take_most(doc, "max_tokens", &asked->most, refusal) &&
-                      take_most(doc, "max_completion_tokens", &asked->most, refusal) &&
-                      (chat ? count_messages(doc_get(doc, "messages"), &prefixes, &asked->prompt, refusal)
-                            : count_prompt(doc_get(doc, "prompt"), &prefixes, &asked->prompt, refusal));
+    return is_simple(doc, refusal) && take_most(doc, "max_tokens", &asked->most, refusal) &&
+           take_most(doc, "max_completion_tokens", &asked->most, refusal) &&
+           (asked->chat ? count_messages(doc_get(doc, "messages"), prefixes, &asked->prompt, refusal)
+                        : count_prompt(doc_get(doc, "prompt"), prefixes, &asked->prompt, refusal));
+}
+
+bool openai_read(struct arena *arena, bool chat, const char *const *models, size_t block, struct text body,
+                 struct asked_for *asked, struct endpoint_refusal *refusal)
+{
+    struct prefixes prefixes = prefixes_of(arena, block);
+    struct arena scratch = arena_beside(arena);         /* JSON is many times as large as its text */
+    *asked = (struct asked_for){ .chat = chat };
+    const bool good = read_question(&scratch, models, body, asked, &prefixes, refusal);
+    arena_free(&scratch);
     asked->blocks = prefixes.names;
     asked->block_count = prefixes.count;
     return good;
 }
 
-bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, struct endpoint_refusal *refusal)
+static bool read_tokens(struct arena *arena, struct text body, uint32_t *tokens, struct endpoint_refusal *refusal)
 {
     struct doc *doc;
     if (!read_body(arena, body, &doc, refusal))
@@ -202,6 +210,14 @@ bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, stru
     if (messages && prompt && prompt->kind != DOC_NULL)
         return refuse(refusal, 400, "BadRequestError", "messages or prompt, not both");
     return messages ? count_messages(messages, &prefixes, tokens, refusal) : count_prompt(prompt, &prefixes, tokens, refusal);
+}
+
+bool openai_tokens(struct arena *arena, struct text body, uint32_t *tokens, struct endpoint_refusal *refusal)
+{
+    struct arena scratch = arena_beside(arena);
+    const bool good = read_tokens(&scratch, body, tokens, refusal);
+    arena_free(&scratch);
+    return good;
 }
 
 /* ---- what is sent ----------------------------------------------------------------------------- */
