@@ -5,12 +5,15 @@
 #include "serve/live/live.h"
 #include "serve/web.h"
 
+#include <signal.h>
 #include <stdio.h>
 
+/* Where nobody can be told, it ends as by a signal, and the program says why. */
 static void say_where(const char *url)
 {
     printf("%s\n", url);
-    fflush(stdout);
+    if (fflush(stdout))
+        raise(SIGTERM);
 }
 
 /* Where the answers themselves are printed. */

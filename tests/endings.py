@@ -188,6 +188,12 @@ def resources(place):
         rest = [file for file in os.listdir(place.folder) if file.startswith('.chalkline-')]
         if rest:
             place.fail(f'{name}: left {rest}')
+    for listens in (['serve', '--port', '0'], ['simulate', '--step-time', '10ms', '--blocks', '100', '--listen', '0']):
+        with open('/dev/full', 'wb') as full:               # nobody hears where it listens
+            status, _, errors = place.run([place.program, *listens], full)
+        count += 1
+        if status != 2 or b'could not be written' not in errors:
+            place.fail(f'{listens}, output full: status {status}: {errors[:200]}')
     for name, question in WIDE.items():
         status, _, errors = place.run([place.program, *question], before=limit(resource.RLIMIT_AS, MEMORY))
         count += 1
