@@ -89,11 +89,11 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     if (!scenario_choose(&scenario, names, count, error) ||
         !figures_read(&scenario, names, count, &values, read, error))
         return false;
-    if (!scenario.model && (graph_depends(arena, &values.graph, NAME_chip_price) ||
+    if (!scenario.model && (values_depend(arena, &values, NAME_chip_price) ||
                             command_given(command, "price-kind")))
         scenario_note_price(&scenario);
     const struct fact *bought = facts_find(&scenario.facts, NAME_machine_cost);
-    if (bought && isnan(bought->value) && graph_depends(arena, &values.graph, NAME_machine_cost))
+    if (bought && isnan(bought->value) && values_depend(arena, &values, NAME_machine_cost))
         facts_note(&scenario.facts, "no purchase price of %s is known: --set machine_cost=40000USD", scenario.machine);
     for (size_t i = 0; i < count; i++) {
         const char *none = question_no_value(&scenario, names[i]);
@@ -103,9 +103,9 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
     note_decks(&scenario, names, count);
     assumed_notes(&scenario, &values, NULL, count);
     given_note_of(&scenario, names, count, &values, count == 1 ? names[0] : "any of these");
-    if (graph_depends(arena, &values.graph, NAME_steps_ahead))
+    if (values_depend(arena, &values, NAME_steps_ahead))
         server_note_load(&scenario, &scenario.facts);
-    if (graph_depends(arena, &values.graph, NAME_prompt_tokens))
+    if (values_depend(arena, &values, NAME_prompt_tokens))
         scenario_note_length(&scenario);
     for (size_t i = 0; i < read->count; i++)
         figure_document(arena, &read->figures[i],

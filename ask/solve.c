@@ -325,7 +325,7 @@ static bool moves(const struct solved *solved, const char *side)
         return !equation_number(side);
     facts_set(&solved->scenario->facts, solved->input, solved->found.closest, ORIGIN_AXIS, "solve");
     return values_of(solved->scenario, &text, 1, &values, &ignored) &&
-           graph_depends(solved->scenario->arena, &values.graph, solved->input);
+           values_depend(solved->scenario->arena, &values, solved->input);
 }
 
 static void answer_none(const struct solved *solved, struct doc *one)

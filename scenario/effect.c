@@ -39,6 +39,12 @@ static double *nodes_at(struct arena *arena, const struct graph *graph)
     return nodes;
 }
 
+bool values_depend(struct arena *arena, const struct values *values, const char *input)
+{
+    const int at = graph_input(&values->graph, input);
+    return at >= 0 && graph_moves(arena, &values->graph, values->nodes, (size_t)at);
+}
+
 bool graph_depends(struct arena *arena, const struct graph *graph, const char *input)
 {
     int at = graph_input(graph, input);

@@ -26,7 +26,7 @@ static bool counts_images(const struct scenario *scenario)
     without.facts = facts_copy(&scenario->facts);
     facts_set(&without.facts, NAME_images, 1, ORIGIN_GIVEN, NAME_images);
     return values_of(&without, prompt, 1, &values, &ignored) &&
-           graph_depends(scenario->arena, &values.graph, NAME_images);
+           values_depend(scenario->arena, &values, NAME_images);
 }
 
 /* How many tokens an image has, and how many the text has. */

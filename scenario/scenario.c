@@ -909,11 +909,11 @@ const struct scenario_absence scenario_absences[SCENARIO_ABSENCES] = {
     { "2 - 2 * " NAME_stable, NAME_prefill_load_max, "is overloaded" } };
 
 /* Does a figure of the graph need this input, and is the row above 1? */
-static bool above_one(struct scenario *scenario, const struct graph *graph, const char *input, const char *row)
+static bool above_one(struct scenario *scenario, const struct values *values, const char *input, const char *row)
 {
     double above;
     struct error ignored;
-    return graph_depends(scenario->arena, graph, input) && value_of(scenario, row, &above, &ignored) && above > 1;
+    return values_depend(scenario->arena, values, input) && value_of(scenario, row, &above, &ignored) && above > 1;
 }
 
 const char *scenario_no_server(struct scenario *scenario, const char *const *asked, size_t count)
@@ -921,14 +921,16 @@ const char *scenario_no_server(struct scenario *scenario, const char *const *ask
     static const char *const whys[SCENARIO_ABSENCES] = {
         "out of memory", "out of memory: no request fits beside the weights",
         "overloaded: arrivals exceed the capacity of the replica, and queues grow without bound" };
+    if (scenario->choice.made && scenario->choice.met && !scenario->axis)
+        return NULL;                            /* a server within the limits was found for this load */
     const char *misfit = scenario_misfit(scenario);
     struct values values;
     struct error ignored;
     const bool known = count && values_of(scenario, asked, count, &values, &ignored);
     for (size_t i = 0; i < SCENARIO_ABSENCES && known; i++)
-        if (above_one(scenario, &values.graph, scenario_absences[i].input, scenario_absences[i].row))
+        if (above_one(scenario, &values, scenario_absences[i].input, scenario_absences[i].row))
             return i ? whys[i] : arena_print(scenario->arena, "%s: %s", whys[i], misfit);
-    if (known && above_one(scenario, &values.graph, NAME_arrival_rate, scenario_absences[SCENARIO_ABSENCES - 1].row))
+    if (known && above_one(scenario, &values, NAME_arrival_rate, scenario_absences[SCENARIO_ABSENCES - 1].row))
         facts_note(&scenario->facts, "%s", whys[SCENARIO_ABSENCES - 1]);
     if (misfit)
         facts_note(&scenario->facts, "no such server fits in memory (%s): figures of the model alone hold", misfit);

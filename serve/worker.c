@@ -123,7 +123,6 @@ struct answering {
     struct question_head head;
     struct arena arena;
     struct buffer json;
-    enum outcome outcome;
 };
 
 static void answer_question(void *context)
@@ -143,12 +142,14 @@ static void answer_question(void *context)
         request->pairs[i].value = at += strlen(at) + 1;
         at += strlen(at) + 1;
     }
-    answering->outcome = request_answer(&answering->arena, request, &answering->json);
+    say(request_answer(&answering->arena, request, &answering->json), &answering->json);
+    arena_free(&answering->arena);              /* here, where the next question finds the memory again */
 }
 
 static _Noreturn void answer(const struct worker_limits *limits)
 {
     static struct answering answering;
+    struct chunks *chunks = chunks_new();
     for (;;) {
         hear(&answering.head, sizeof answering.head);
         answering.arena = (struct arena){ .most = limits->memory };
@@ -156,12 +157,10 @@ static _Noreturn void answer(const struct worker_limits *limits)
 #ifdef _OPENMP
         omp_set_num_threads((int)answering.head.threads);
 #endif
-        if (guarded(answer_question, &answering, NULL, NULL, NULL)) {
+        if (guarded(answer_question, &answering, chunks, NULL, NULL)) {
             say(OUTCOME_MEMORY, NULL);
             _exit(0);
         }
-        say(answering.outcome, &answering.json);
-        arena_free(&answering.arena);
     }
 }
 

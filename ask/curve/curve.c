@@ -212,10 +212,10 @@ static size_t note_absence(struct curve *curve, const struct scenario_absence *a
 }
 
 /* The exit status is 1 if no point has a server and the figures depend on one. */
-static void note_absences(struct curve *curve, const struct graph *graph)
+static void note_absences(struct curve *curve, const struct values *values)
 {
     for (size_t i = 0; i < SCENARIO_ABSENCES && !curve->answer->status; i++) {
-        const bool depends = graph_depends(curve->arena, graph, scenario_absences[i].input);
+        const bool depends = values_depend(curve->arena, values, scenario_absences[i].input);
         if ((!i || depends) && note_absence(curve, &scenario_absences[i]) == curve->points)
             curve->answer->status = depends;
     }
@@ -228,7 +228,7 @@ static const char *asked(const struct curve *curve)
 
 static bool axis_acts(struct curve *curve, const struct values *values)
 {
-    if (graph_depends(curve->arena, &values->graph, curve->axis.row))
+    if (values_depend(curve->arena, values, curve->axis.row))
         return true;
     error_set(curve->error, "'%s' has no effect on %s", curve->axis.name, asked(curve));
     return error_suggest(curve->error, "`chalkline why %s --deep` lists the inputs it depends on",
@@ -354,7 +354,7 @@ static bool over_row(struct curve *curve)
     run_axis(curve, &values, curve->y);
     note_assumed(curve, &values);
     given_note_of(scenario, curve->quantities, curve->quantity_count, &values, asked(curve));
-    note_absences(curve, &values.graph);
+    note_absences(curve, &values);
     return true;
 }
 
