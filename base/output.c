@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -161,6 +162,19 @@ void output_drop(struct output *output)
     output->stream = NULL;
     if (output->named)
         unlink(output->beside);
+}
+
+static void unlock(void *file)
+{
+    close((int)(intptr_t)file);
+}
+
+struct holding *output_lock(struct arena *arena, const char *path)
+{
+    const int folder = path ? open(folder_of(arena, place_of(arena, path)), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (folder >= 0)
+        flock(folder, LOCK_EX);
+    return folder >= 0 ? arena_hold(arena, unlock, (void *)(intptr_t)folder) : NULL;
 }
 
 bool output_may(struct arena *arena, const char *what, const char *path, struct error *error)

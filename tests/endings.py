@@ -6,6 +6,7 @@ resources  each verb with each resource that is short: status 0 or 1 only with t
 kills      each writer, killed at random times: its file is the old one or the new one
 cuts       each file that is written and read again, cut at each line: refused, or as the table of docs/formats.md says
 """
+import json
 import os
 import random
 import re
@@ -194,6 +195,10 @@ def resources(place):
         count += 1
         if status != 2 or b'could not be written' not in errors:
             place.fail(f'{listens}, output full: status {status}: {errors[:200]}')
+    state, grade = place.path('answers.json'), ['quiz', '--grade', 'value:problem.2:0=4800', '--state']
+    together = [subprocess.Popen([place.program, *grade, state], stdout=subprocess.DEVNULL) for _ in range(8)]
+    if any([one.wait() for one in together]) or json.loads(content(state))['answers'] != len(together):
+        place.fail(f'quiz, {len(together)} answers at once: {content(state)}')
     for name, question in WIDE.items():
         status, _, errors = place.run([place.program, *question], before=limit(resource.RLIMIT_AS, MEMORY))
         count += 1

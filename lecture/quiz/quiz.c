@@ -4,6 +4,7 @@
  * makes the problem of an id again, grades the answer, explains it, and notes it in the state. The
  * command line asks one problem after another on a terminal (cli/quiz.c). */
 #include "lecture/quiz/quiz.h"
+#include "base/output.h"
 
 #include <math.h>
 #include <string.h>
@@ -161,12 +162,14 @@ static bool grade_all(struct quiz *quiz, const char *const *texts, size_t count,
 {
     struct repetition repetition;
     struct section *list = section_add(section, "graded", SECTION_LIST);
-    if (!repetition_read(quiz, &repetition, error))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!grade_one(quiz, texts[i], &repetition, list, error))
-            return false;
-    return repetition_write(quiz, &repetition, error);
+    struct holding *lock = output_lock(quiz->arena, command_text(quiz->command, "state"));
+    bool good = repetition_read(quiz, &repetition, error);
+    for (size_t i = 0; i < count && good; i++)
+        good = grade_one(quiz, texts[i], &repetition, list, error);
+    good = good && repetition_write(quiz, &repetition, error);
+    if (lock)
+        arena_let_go(lock);
+    return good;
 }
 
 /* ---- cards ----------------------------------------------------------------------------------- */
