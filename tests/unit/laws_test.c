@@ -331,16 +331,17 @@ static void rent_is_shared(void **state)
 {
     static const char *const rows[] = { "input_cost_per_token", "output_cost_per_token", "blended_cost_per_token", "utilization",
                                         NULL };
-    static const char *const inputs[] = { "concurrency", "prompt_tokens", "output_tokens", NULL };
     struct laws *laws = *state;
-    size_t compared = 0;
+    size_t compared = 0, drawn = 0;
     for (laws->state = 6; compared < cases(); arena_free(&laws->arena)) {
         double points[3][PER_PAIR], values[4][PER_PAIR];
         const char *body = arena_print(&laws->arena, "{%s, \"set\": {\"chip_price\": \"2USD/h\"}}", draw_layout(laws));
+        const bool open = drawn++ % 2;
+        const char *const inputs[] = { open ? "arrival_rate" : "concurrency", "prompt_tokens", "output_tokens", NULL };
         struct chalkline_compiled *compiled = compile(laws, body, rows, inputs);
         struct chalkline_error error;
         for (size_t k = 0; k < PER_PAIR; k++) {
-            points[0][k] = floor(draw_log(&laws->state, 1, 300));
+            points[0][k] = open ? draw_log(&laws->state, 0.001, 30) : floor(draw_log(&laws->state, 1, 300));
             points[1][k] = floor(draw_log(&laws->state, 16, 40000));
             points[2][k] = floor(draw_log(&laws->state, 1, 4000));
         }
@@ -349,10 +350,10 @@ static void rent_is_shared(void **state)
         if (chalkline_run(compiled, (const double *[]){ points[0], points[1], points[2] }, PER_PAIR,
                           (double *[]){ values[0], values[1], values[2], values[3] }, NULL, &error) == CHALKLINE_ANSWERED)
             for (size_t k = 0; k < PER_PAIR; k++) {
-                if (!isfinite(values[2][k]))
-                    continue;
+                if (!isfinite(values[2][k]) || (open && values[3][k] >= 1))
+                    continue;                   /* no price where queues grow */
                 const double in = values[0][k] * points[1][k], out = values[1][k] * points[2][k];
-                const char *at = arena_print(&laws->arena, "at %.0f, %.0f, %.0f", points[0][k], points[1][k], points[2][k]);
+                const char *at = arena_print(&laws->arena, "at %g, %.0f, %.0f", points[0][k], points[1][k], points[2][k]);
                 compared++;
                 if (!(in > 0) || !(out > 0))
                     broken(laws, arena_print(&laws->arena, "costs %s", at), body, in, out);
