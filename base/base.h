@@ -104,6 +104,7 @@ struct text {
 
 struct text text_of(const char *string);
 struct text text_trim(struct text text);
+struct text text_without_mark(struct text text);        /* without a byte order mark, which editors put before a file */
 struct text text_line(struct text *rest);       /* removes and returns the first line, without its end */
 struct text text_until(struct text *rest, char mark);   /* removes and returns the text before the mark, or all of it */
 bool text_is(struct text text, const char *string);

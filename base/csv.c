@@ -124,8 +124,7 @@ static bool check_header(struct arena *arena, const struct csv *csv, struct erro
 bool csv_read_groups(struct arena *arena, const char *file, struct text text, struct csv *csv,
                      struct error *error)
 {
-    if (text.size >= 3 && !memcmp(text.data, "\xef\xbb\xbf", 3))    /* byte order mark */
-        text.data += 3, text.size -= 3;
+    text = text_without_mark(text);
     if (text.size >= UINT32_MAX)
         return error_set(error, "%s: %zu bytes; at most %u", file, text.size, UINT32_MAX - 1);
     struct csv_reader reader = { .arena = arena, .file = file, .at = text.data,

@@ -78,6 +78,7 @@ static void forget(void *json)
 bool json_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
                struct error *error)
 {
+    text = text_without_mark(text);
     if (text.size > json_size_limit)
         return error_set(error, "%s: %zu bytes of JSON; at most %d are read", file, text.size,
                          (int)json_size_limit);

@@ -80,6 +80,7 @@ static bool take_value(struct bytes *bytes, struct doc *parent, const char *key,
 bool json_read(struct arena *arena, const char *file, struct text text, struct doc **doc,
                struct error *error)
 {
+    text = text_without_mark(text);
     struct bytes bytes = { arena, page_parse(text.data, text.size) };
     if (*bytes.at == '!') {
         bytes.at++;

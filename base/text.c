@@ -23,6 +23,12 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+struct text text_without_mark(struct text text)
+{
+    const size_t size = text_starts_with(text, "\xef\xbb\xbf") ? 3 : 0;
+    return (struct text){ text.data + size, text.size - size };
+}
+
 struct text text_trim(struct text text)
 {
     while (text.size && is_space(text.data[0]))

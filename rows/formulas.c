@@ -600,7 +600,7 @@ static void read_prose(struct formula_reader *reader, struct text line)
 
 bool formulas_read(struct formulas *formulas, const char *file, struct text text, struct error *error)
 {
-    struct formula_reader reader = { .formulas = formulas, .file = file, .rest = text, .chapter = -1,
+    struct formula_reader reader = { .formulas = formulas, .file = file, .rest = text_without_mark(text), .chapter = -1,
                              .counts = true, .error = error };
     if (text.size && memchr(text.data, 0, text.size))
         return error_set(error, "%s: a zero byte", file) || error_expected(error, "rows of formulas as text");

@@ -521,13 +521,6 @@ static void keep_lines(struct arena *arena, struct csv *csv)
     csv->lines = lines;
 }
 
-static struct text without_mark(struct text text)
-{
-    static const char mark[] = "\xef\xbb\xbf";             /* byte order mark */
-    const size_t size = text_starts_with(text, mark) ? strlen(mark) : 0;
-    return (struct text){ text.data + size, text.size - size };
-}
-
 static bool read_sheet(struct opening *opening, struct text text, struct csv *sheet)
 {
     return kind_of(text) == TEXT_CSV ? csv_read_groups(opening->arena, opening->path, text, sheet, opening->error)
@@ -539,7 +532,7 @@ bool benchmark_told(struct arena *arena, const char *path, struct text text)
     struct error ignored;
     struct opening opening = { .arena = arena, .path = path, .records.arena = arena, .error = &ignored };
     struct csv sheet;
-    text = without_mark(text);
+    text = text_without_mark(text);
     const enum text_kind kind = kind_of(text);
     if (kind != TEXT_CSV && kind != TEXT_JSON && kind != TEXT_LOG)
         return true;                                        /* nothing else is written so */
@@ -553,7 +546,7 @@ bool benchmark_open(struct arena *arena, const char *path, struct text text,
     struct opening opening = { .arena = arena, .path = path, .given = given, .records.arena = arena,
                                .error = error };
     struct csv sheet, schema;
-    text = without_mark(text);
+    text = text_without_mark(text);
     const bool table = kind_of(text) == TEXT_CSV;
     if (!read_sheet(&opening, text, &sheet))
         return false;
@@ -579,7 +572,7 @@ bool benchmark_open(struct arena *arena, const char *path, struct text text,
 size_t benchmark_unread(struct arena *arena, const char *path, struct text text, struct csv *sheet, int **columns)
 {
     struct error ignored;
-    text = without_mark(text);
+    text = text_without_mark(text);
     const struct file_layout *layout = csv_read_groups(arena, path, text, sheet, &ignored) ? layout_of(arena, sheet) : NULL;
     return layout ? layout_unread(arena, layout, sheet, columns) : 0;
 }

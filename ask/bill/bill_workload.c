@@ -200,6 +200,7 @@ bool workload_parse(struct scenario *scenario, const char *file, struct text tex
     struct workload_reader reader = { .scenario = scenario, .workload = workload, .error = error,
                              .file = file };
     *workload = (struct workload){ .name = file };
+    text = text_without_mark(text);
     return text_check_lines(text, file, error) && read_lines(&reader, text) && check(&reader);
 }
 

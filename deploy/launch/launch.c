@@ -126,8 +126,23 @@ static const char *gguf_type(const struct launch *launch, const char *type)
     return name ? arena_copy(launch->arena, name, strcspn(name, "+")) : NULL;     /* variations are in no file's name */
 }
 
+/* Of a user's own file: its name without an ending, or that of its folder, where every model's file is called so. */
+static const char *path_stem(struct arena *arena, const char *path)
+{
+    static const char *const every[] = { "config.json", "model.safetensors", "model.safetensors.index.json", "-", ".", ".." };
+    static const char *const ends[] = { ".json", ".safetensors" };
+    const size_t size = strlen(path) - (ends_with(path, "/") && path[1]);
+    const char *whole = arena_copy(arena, path, size), *last = last_name(whole);
+    if (name_listed(every, sizeof every / sizeof *every, last) || (!strncmp(last, "model-0", 7) && ends_with(last, ends[1])))
+        return last > whole + 1 ? path_stem(arena, arena_copy(arena, whole, (size_t)(last - 1 - whole))) : "model";
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(last, ends[i]))
+            return arena_copy(arena, last, strlen(last) - strlen(ends[i]));
+    return last;
+}
+
 /* What files of the model are called before their type: as in the repository of GGUF files that was named, else the
- * alias that was, else the model's title. */
+ * alias that was, else the model's title, or a file's own name. */
 static const char *file_stem(const struct launch *launch, const char **type)
 {
     static const char ending[] = "-GGUF";
@@ -142,6 +157,8 @@ static const char *file_stem(const struct launch *launch, const char **type)
     *type = *type ? *type : named;
     if (!entry && size > tail && name_same(arena_copy(launch->arena, last + size - tail, tail), ending))
         return arena_copy(launch->arena, last, size - tail);
+    if (!entry && !named && !alias)
+        return path_stem(launch->arena, deployment->model);
     return last_name(alias ? alias : deployment->scenario.model);
 }
 

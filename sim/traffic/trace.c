@@ -37,6 +37,7 @@ static bool stretch(const char *path, double scale, struct trace *trace, struct 
 bool trace_parse(struct arena *arena, const char *path, struct text text, double scale,
                  struct trace *trace, struct error *error)
 {
+    text = text_without_mark(text);
     if (!(is_lines(text) ? trace_parse_lines(arena, path, text, trace, error)
                          : trace_parse_csv(arena, path, text, trace, error)))
         return false;

@@ -260,7 +260,7 @@ static void documents_are_json(void **state)
 static void infinity_is_a_text(void **state)
 {
     (void)state;
-    static const char json[] = "{\"a\": Infinity, \"b\": [-Infinity,1], \"Infinity\": \"-Infinity\\\"\"}";
+    static const char json[] = "\xef\xbb\xbf{\"a\": Infinity, \"b\": [-Infinity,1], \"Infinity\": \"-Infinity\\\"\"}";
     struct arena arena = { 0 };
     struct error error;
     struct doc *doc;

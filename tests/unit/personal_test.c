@@ -358,12 +358,23 @@ static void models_of_one_shape(void **state)
         { "Qwen2.5-Coder-14B-Instruct", "Qwen2.5-Coder-14B-Instruct-Q4_K_M.gguf" },
         { "qwen3-14b", "Qwen3-14B-Q4_K_M.gguf" },
         { "hf.co/bartowski/Qwen_Qwen3-14B-GGUF:Q4_K_M", "Qwen_Qwen3-14B-Q4_K_M.gguf" },
-        { "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf" } };
+        { "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf" },
+        { "tests/fixtures/qwen-14b.json", "-m qwen-14b-Q4_K_M.gguf" } };
+    static const char *const own[][2] = { { "config.json", "-m model-Q4_K_M.gguf" }, { "mine/config.json", "-m mine-Q4_K_M.gguf" } };
     static const char *const spelled[] = { "Q4_K_M", "q4_k_m", "Q4KM" };
     for (size_t i = 0; i < COUNT(models); i++) {
         assert_true(ask(world, arena_print(&world->arena, "can %s --on rtx-4090 --precision %s", models[i].model,
                                            spelled[i % COUNT(spelled)])));
         assert_non_null(strstr(doc_get(world->answer.doc, "command")->string, models[i].file));
+    }
+    for (size_t i = 0; i < COUNT(own); i++) {                   /* its folder's name: every model's file is called so */
+        struct shelf_file file = { .path = own[i][0] };
+        assert_true(file_read(&world->arena, "tests/fixtures/qwen-14b.json", 1 << 20, &file.text, &world->error));
+        world->arena.shelf = &(struct shelf){ &file, 1 };
+        const bool asked = ask(world, arena_print(&world->arena, "can %s --on rtx-4090 --precision Q4_K_M", own[i][0]));
+        world->arena.shelf = NULL;
+        assert_true(asked);
+        assert_non_null(strstr(doc_get(world->answer.doc, "command")->string, own[i][1]));
     }
     assert_string_equal(started(world, "qwen3:14b-q4_K_M --on rtx-4090 --isl 4096 --osl 256 --concurrency 1", "llamacpp"),
                         "llama-server -m Qwen3-14B-Q4_K_M.gguf -c 5440 -np 1 -ngl 999");
