@@ -11,9 +11,11 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -179,6 +181,17 @@ static void occupy_streams(void)
             _exit(EXIT_USAGE);
 }
 
+/* Recursive walks need a stack, and one that ends crashes the program. */
+static void check_stack(void)
+{
+    enum { LEAST = 256 << 10 };
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur >= LEAST)
+        return;
+    fprintf(stderr, "chalkline: the stack may have %ju kB\n  expected: ulimit -s %d or more\n", (uintmax_t)stack.rlim_cur >> 10, LEAST >> 10);
+    _exit(EXIT_USAGE);
+}
+
 /* Whatever the verb: an answer that was lost is no success. */
 static int output_written(int status)
 {
@@ -197,6 +210,7 @@ int main(int count, char **words)
     static struct ranks ranks;
     program_words = words;
     occupy_streams();
+    check_stack();
     signal(SIGXFSZ, SIG_IGN);                                   /* a file that grows too large is an error of its write */
     ranks_open(&ranks);
     if (ranks.rank && !freopen("/dev/null", "w", stdout))       /* only the first rank prints */

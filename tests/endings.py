@@ -81,6 +81,7 @@ SHORT = {
     'memory 20 MB': (limit(resource.RLIMIT_AS, 20 << 20), {}),
     'memory 50 MB': (limit(resource.RLIMIT_AS, 50 << 20), {}),
     'files of 200 bytes': (limit(resource.RLIMIT_FSIZE, 200), {}),
+    'stack of 32 kB': (limit(resource.RLIMIT_STACK, 32 << 10), {}),
     '4 open files': (limit(resource.RLIMIT_NOFILE, 4), {}),
     'no processes': (limit(resource.RLIMIT_NPROC, 0), {}),
     'no home': (None, {'HOME': '/proc/none', 'TMPDIR': '/proc/none', 'XDG_STATE_HOME': '/proc/none'}),

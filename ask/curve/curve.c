@@ -295,8 +295,13 @@ static void open_points(struct curve *curve, size_t most, bool fits)
 /* Along a row, with choices at each value. */
 static bool over_choices(struct curve *curve)
 {
+    enum { MOST = 1000 };                   /* each has what it chose in memory: 2 MB */
     const size_t count = curve->points;
     const struct subject subject = command_subject(curve->command);
+    if (count > MOST) {
+        error_set(curve->error, "--choose: layout and load would be chosen at %zu points", count);
+        return error_expected(curve->error, "--points of at most %d", MOST);
+    }
     open_points(curve, count, subject.model && subject.machine);
     for (curve->points = 0; curve->points < count;) {
         struct scenario *scenario = arena_alloc(curve->arena, sizeof *scenario);
