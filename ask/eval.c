@@ -34,8 +34,12 @@ static struct section *add_lines(const struct section *read, struct section *sec
 {
     struct section *list = section_add(section, "figures", SECTION_LIST);
     list->text_only = true;
+    bool ranges = false;                /* else --csv has no columns for them */
+    for (size_t i = 0; i < read->count; i++)
+        ranges |= read->figures[i].range.kind != NULL;
     for (size_t i = 0; i < read->count; i++) {
         const struct figure *figure = &read->figures[i];
+        const struct range *range = figure->range.kind ? &figure->range : NULL;
         const bool interval = figure->low != figure->high;
         struct buffer unit = { .arena = list->arena };
         struct section *line = section_add(list, NULL, SECTION_RECORD);
@@ -48,7 +52,9 @@ static struct section *add_lines(const struct section *read, struct section *sec
         section_number(line, "high", interval ? figure->high : NAN, figure->unit);
         section_word(line, "origin", origin_name(figure->origin));
         section_word(line, "source", figure->source ? figure->source : "");
-        section_word(line, "range_kind", value->range.kind ? value->range.kind : "")->text_only = true;
+        section_number(line, "range_low", range ? range->low : NAN, figure->unit)->text_only = !ranges;
+        section_number(line, "range_high", range ? range->high : NAN, figure->unit)->text_only = !ranges;
+        section_word(line, "range_kind", range ? range->kind : "")->text_only = !ranges;
     }
     return list;
 }
@@ -126,7 +132,7 @@ bool ask_eval(struct arena *arena, const struct command *command, struct answer 
 }
 
 static const struct record line_record = { "EvalLine", (const struct answer_field[]){
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "quantity", "value", "range_kind" }, .count = 3 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "quantity", "value", "range_kind", "range_low", "range_high" }, .count = 5 },
     { 0 } } };
 
 static const struct record answer_eval = { "Eval", (const struct answer_field[]){

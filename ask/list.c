@@ -8,6 +8,7 @@
 #include "catalog/sheet.h"
 #include "build/row_names.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char aliases[] = "aliases";
@@ -20,8 +21,23 @@ static void add_words(struct arena *arena, struct doc *list, const char *words)
     }
 }
 
-static void finish(struct arena *arena, const char *what, struct table *table,
-                   struct answer *answer)
+/* Keeps the lines that have all words, in whatever cell that is no number; false: none has. */
+static bool keep(struct table *table, const char *const *words, size_t count)
+{
+    size_t kept = table->columns;
+    for (size_t i = table->columns; i < table->count; i += table->columns) {
+        size_t found = 0;
+        for (size_t k = 0; k < count; k++)
+            for (size_t j = 0, more = 1; j < table->columns && more; j++)
+                found += !(more = isdigit((unsigned char)*table->cells[i + j]) || !name_within(table->cells[i + j], words[k]));
+        for (size_t j = 0; found == count && j < table->columns; j++)
+            table->cells[kept++] = table->cells[i + j];
+    }
+    table->count = kept;
+    return kept > table->columns;
+}
+
+static void finish(struct arena *arena, const char *what, const struct table *table, struct answer *answer)
 {
     struct doc *list = doc_add(arena, answer->doc, what, DOC_ARRAY);
     for (size_t i = table->columns; i < table->count; i += table->columns) {
@@ -36,9 +52,8 @@ static void finish(struct arena *arena, const char *what, struct table *table,
     table_csv(table, &answer->csv);
 }
 
-static void list_catalog(struct arena *arena, const struct catalog *catalog,
-                         enum catalog_kind kind, const char *what, const char *const *facts,
-                         size_t fact_count, struct answer *answer)
+static struct table list_catalog(struct arena *arena, const struct catalog *catalog, enum catalog_kind kind,
+                                 const char *const *facts, size_t fact_count)
 {
     struct table table = { .arena = arena, .columns = 2 + fact_count, .left = "llllllll" };
     table_cell(&table, "name");
@@ -60,10 +75,10 @@ static void list_catalog(struct arena *arena, const struct catalog *catalog,
             table_cell(&table, "%s", cell);
         }
     }
-    finish(arena, what, &table, answer);
+    return table;
 }
 
-static void list_rows(struct arena *arena, struct answer *answer)
+static struct table list_rows(struct arena *arena)
 {
     const struct formulas *formulas = formulas_built_in(0);
     struct table table = { .arena = arena, .columns = 5, .left = "lllll" };
@@ -78,10 +93,10 @@ static void list_rows(struct arena *arena, struct answer *answer)
         const char *also = row_aliases(formulas_row(formulas, i));
         table_cell(&table, "%s", also ? also : "");
     }
-    finish(arena, "rows", &table, answer);
+    return table;
 }
 
-static void list_formats(struct arena *arena, struct answer *answer)
+static struct table list_formats(struct arena *arena)
 {
     const struct formats *formats = formats_built_in();
     struct table table = { .arena = arena, .columns = 3, .left = "lrl" };
@@ -93,11 +108,11 @@ static void list_formats(struct arena *arena, struct answer *answer)
         table_cell(&table, "%g", formats->format[i].bytes);
         table_cell(&table, "%s", formats->format[i].peak);
     }
-    finish(arena, "formats", &table, answer);
+    return table;
 }
 
 /* The inputs that the lecture uses, for --deck: a line for each row of a deck. */
-static void list_decks(struct arena *arena, struct answer *answer)
+static struct table list_decks(struct arena *arena)
 {
     static const char *const head[] = { "deck", "row", "value", "source", "note" };
     enum { COLUMNS = sizeof head / sizeof *head };
@@ -108,7 +123,7 @@ static void list_decks(struct arena *arena, struct answer *answer)
     for (size_t i = 0; i < csv->rows; i++)
         for (size_t j = 0; j < COLUMNS; j++)
             table_cell(&table, "%s", csv_cell(csv, i, csv_column(csv, head[j])));
-    finish(arena, "decks", &table, answer);
+    return table;
 }
 
 static const char names[] = "models, hardware, tiers, prices, decks, rows or formats";
@@ -123,24 +138,23 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
     static const char *const price[] = { "input", "output", "cached_read" };
     const struct catalog *catalog = catalog_built_in();
     const char *what = command->word_count ? command->words[0] : "";
-    if (command->word_count > 1) {
-        error_set(error, "list takes one name, %zu were given", command->word_count);
-        return error_expected(error, "%s", names);
-    }
-    if (!strcmp(what, "hardware") || !strcmp(what, "machines"))
-        list_catalog(arena, catalog, CATALOG_MACHINE, "hardware", machine, 6, answer);
+    struct table table;
+    if (!strcmp(what, "machines"))
+        what = "hardware";
+    if (!strcmp(what, "hardware"))
+        table = list_catalog(arena, catalog, CATALOG_MACHINE, machine, 6);
     else if (!strcmp(what, "models"))
-        list_catalog(arena, catalog, CATALOG_MODEL, "models", model, 2, answer);
+        table = list_catalog(arena, catalog, CATALOG_MODEL, model, 2);
     else if (!strcmp(what, "tiers"))
-        list_catalog(arena, catalog, CATALOG_TIER, "tiers", tier, 3, answer);
+        table = list_catalog(arena, catalog, CATALOG_TIER, tier, 3);
     else if (!strcmp(what, "prices"))
-        list_catalog(arena, catalog, CATALOG_PRICE, "prices", price, 3, answer);
+        table = list_catalog(arena, catalog, CATALOG_PRICE, price, 3);
     else if (!strcmp(what, "rows"))
-        list_rows(arena, answer);
+        table = list_rows(arena);
     else if (!strcmp(what, "formats"))
-        list_formats(arena, answer);
+        table = list_formats(arena);
     else if (!strcmp(what, "decks"))
-        list_decks(arena, answer);
+        table = list_decks(arena);
     else {
         static const char *const lists[] = { "models", "hardware", "machines", "tiers", "prices", "decks", "rows", "formats" };
         const char *near = name_nearest(what, lists, sizeof lists / sizeof *lists);
@@ -150,11 +164,16 @@ bool ask_list(struct arena *arena, const struct command *command, struct answer 
         return near ? error_did_you_mean(error, near, arena_print(arena, " The lists are %s", names))
                     : error_expected(error, "%s", names);
     }
+    if (command->word_count > 1 && !keep(&table, command->words + 1, command->word_count - 1)) {
+        error_set(error, "list %s: nothing has '%.60s'%s", what, command->words[1], command->word_count > 2 ? " and the other words" : "");
+        return error_suggest(error, "`chalkline list %s` lists all; words may stand in a name, a title, a meaning", what);
+    }
+    finish(arena, what, &table, answer);
     return true;
 }
 
 const struct verb verb_list = {
-    "list", "models | hardware | tiers | prices | decks | rows | formats",
-    "List models, hardware, tiers, prices, decks, rows or formats.",
-    { "chalkline list hardware", "chalkline list rows --csv" },
+    "list", "models | hardware | tiers | prices | decks | rows | formats [WORD...]",
+    "List models, hardware, tiers, prices, decks, rows or formats; those with a WORD.",
+    { "chalkline list hardware", "chalkline list models qwen3", "chalkline list rows --csv" },
     { &table_options, &output_options }, .ask = ask_list };

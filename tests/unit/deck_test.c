@@ -154,11 +154,38 @@ static void decks_are_listed(void **unused)
     arena_free(&arena);
 }
 
+/* Words behind the list keep the lines that have all of them, and --csv has the range of a value where an input has one. */
+static void lines_and_columns_are_those_asked_for(void **unused)
+{
+    (void)unused;
+    struct arena arena = { 0 };
+    struct answer answer;
+    struct error error;
+    assert_true(line_asked(&arena, "list models QWEN3 coder", &answer, &error));
+    const struct doc *models = doc_get(answer.doc, "models");
+    assert_true(models->count > 0 && models->count < 10);
+    for (const struct doc *one = models->first; one; one = one->next)
+        assert_non_null(strstr(doc_text(one, "name", ""), "qwen3-coder"));
+    assert_true(line_asked(&arena, "list hardware 503", &answer, &error) ? false : strstr(error.what, "nothing has '503'") != NULL);
+    assert_true(line_asked(&arena, "eval bound_step tpot_bound --model llama-3.1-8b --on h100-sxm --batch 4", &answer, &error));
+    assert_int_equal(strncmp(answer.csv.data, "quantity,value,unit,low,high,origin,source\n", 43), 0);
+    assert_true(line_asked(&arena, "eval bound_step layers --model llama-3.1-8b --on h100-sxm --batch 4..8", &answer, &error));
+    const struct doc *range = doc_get(doc_get(answer.doc, "bound_step"), "range");
+    struct csv csv;
+    assert_true(csv_read(&arena, "answer", (struct text){ answer.csv.data, answer.csv.size }, &csv, &error) && csv.rows == 2);
+    assert_true(atof(csv_cell(&csv, 0, csv_column(&csv, "range_low"))) == range->first->number);
+    assert_true(atof(csv_cell(&csv, 0, csv_column(&csv, "range_high"))) == range->last->number);
+    assert_string_equal(csv_cell(&csv, 0, csv_column(&csv, "range_kind")), "range");
+    assert_string_equal(csv_cell(&csv, 1, csv_column(&csv, "range_low")), "");
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_row_borrows_a_deck),
         cmocka_unit_test(decks_are_listed),
+        cmocka_unit_test(lines_and_columns_are_those_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
