@@ -96,9 +96,10 @@ static int print(char *to, size_t room, int status, const char *what, const char
 
 static void on_head(struct exchange *exchange)
 {
-    if (!exchange->got)
+    if (!exchange->got) {
+        exchange_add_header(exchange, "Allow", "GET, HEAD");
         exchange_refuse(exchange, 405, "the page can be read only", "GET");
-    else if (strcmp(exchange->path, "/health") && strcmp(exchange->path, "/metrics"))
+    } else if (strcmp(exchange->path, "/health") && strcmp(exchange->path, "/metrics"))
         exchange_refuse(exchange, 404, "there is no such page", "/metrics, /health");
 }
 

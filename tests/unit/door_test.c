@@ -109,6 +109,7 @@ static void refused_alike(void **state)
         { "a blank in a name", "POST /metrics HTTP/1.1\r\n", "Host: localhost\r\nContent-Length : 5\r\n", 400 },
         { "a whole address", "GET http://localhost/metrics HTTP/1.1\r\n", "Host: localhost\r\n", 200 },
         { "a whole address of another host", "GET http://evil.example/metrics HTTP/1.1\r\n", "Host: localhost\r\n", 421 },
+        { "another method", "OPTIONS /metrics HTTP/1.1\r\n", "Host: localhost\r\n", 405 },
         { "another protocol", "PRI * HTTP/2.0\r\n", "", 505 },
     };
     for (size_t i = 0; i < COUNT(doors); i++) {
@@ -118,6 +119,8 @@ static void refused_alike(void **state)
                 http(&arena, port, arena_print(&arena, "%s%s%s\r\n", requests[k].line, requests[k].headers, head));
             if (reply.status != requests[k].status)
                 fail_msg("%s, %s: %d in place of %d", doors[i], requests[k].what, reply.status, requests[k].status);
+            if (reply.status == 405 && !strstr(reply.head, "\r\nAllow: GET, HEAD\r\n"))
+                fail_msg("%s, %s: no Allow in '%s'", doors[i], requests[k].what, reply.head);
             const char *body = reply.body.data;
             if (reply.status >= 400 && !strstr(body, "<html") && !strstr(body, forms[i]))      /* libmicrohttpd has pages */
                 fail_msg("%s, %s: '%s' lacks '%s'", doors[i], requests[k].what, body, forms[i]);
