@@ -128,8 +128,8 @@ static bool find_row(struct expr_parser *parser, struct text name, int *row)
     memcpy(text, name.data, name.size);
     text[name.size] = 0;
     *row = formulas_find(parser->formulas, text);
-    if (*row >= 0)
-        return true;
+    if (*row >= 0 || !parser->error)        /* who only asks does not pay for the names that are near */
+        return *row >= 0;
     struct error unknown;
     formulas_unknown(parser->formulas, text, &unknown);
     error_set(parser->error, "%s%s", place(parser), unknown.what);

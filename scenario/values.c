@@ -19,7 +19,7 @@ struct unit scenario_unit(const struct scenario *scenario, const char *text)
     const struct expr *expr;
     struct unit unit = { { 0 } };
     struct error error;
-    if (expr_parse(&scenario->formulas, NULL, 0, text_of(text), &expr, &error))
+    if (expr_parse(&scenario->formulas, NULL, 0, text_of(text), &expr, NULL))
         expr_unit(&scenario->formulas, expr, &unit, &error);
     return unit;
 }
