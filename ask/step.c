@@ -192,6 +192,14 @@ static bool emit(struct server *server, const struct command *command, struct an
            launch_print(&launch, answer, error);
 }
 
+static void note_ranges(struct facts *facts)
+{
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        if (fact_given(&facts->scalars[i]) && facts->scalars[i].distribution != DISTRIBUTION_NONE)
+            facts_note(facts, "the server is that of the middle of %s; `chalkline eval predicted_tpot` and the like follow the range",
+                       facts->scalars[i].name);
+}
+
 bool ask_step(struct arena *arena, const struct command *command, struct answer *answer,
               struct error *error)
 {
@@ -216,6 +224,7 @@ bool ask_step(struct arena *arena, const struct command *command, struct answer 
         add_shares(&server.parts, section);
     }
     add_operators(&scenario, values, texts + OPERATORS, section);
+    note_ranges(&server.scenario.facts);
     server_assumed(&server);
     note_idle(&server, texts, count);
     figures_words(&server.scenario, section);

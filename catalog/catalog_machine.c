@@ -180,7 +180,7 @@ static void set_parts(struct facts *facts)
         { NAME_hbm_reported, NAME_hbm_capacity, NAME_hbm_kept, false },
         { NAME_achieved_bf16, NAME_peak_bf16, NAME_achieved_share_bf16, true },
         { NAME_achieved_fp8, NAME_peak_fp8, NAME_achieved_share_fp8, true },
-        { NAME_achieved_fp4, NAME_peak_fp4, NAME_achieved_share_fp4, true } };
+        { NAME_achieved_fp4, NAME_peak_fp4, NAME_achieved_usual_fp4, true } };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const struct fact *whole = facts_find(facts, parts[i].whole), *measured = facts_find(facts, parts[i].measured);
         if (!whole || !measured || measured->value > whole->value)

@@ -290,7 +290,7 @@ static struct values values_from(const struct values *values, size_t first)
     struct values rest = *values;
     rest.at += first;
     rest.names += first;
-    rest.drawn = NULL;
+    rest.drawn = rest.ends = NULL;
     rest.graph.outputs += first;
     rest.graph.output_count -= first;
     return rest;

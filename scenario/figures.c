@@ -277,7 +277,7 @@ const struct record figure_record = { "Figure", (const struct answer_field[]){
       .unit = "" },
     { FIELD_NUMBER, "high", .help = "upper end", .unit = "" },
     { FIELD_NUMBERS, "range", .help = "ends of the range that follows from given ranges or distributions" },
-    { FIELD_TEXT, "range_kind", .help = "range: of the given ranges; 5-95 %: of the draws" },
+    { FIELD_TEXT, "range_kind", .help = "range: of the given ranges, proved; seen: least and most of draws in them; 5-95 %: of draws" },
     { FIELD_TEXT, "origin", .help = "given, sheet, model, fitted, default, derived or chosen",
       .names = origins,
       .count = sizeof origins / sizeof *origins, .always = true },

@@ -161,7 +161,7 @@ static bool values_by(struct scenario *scenario, const char *const *texts, size_
         return false;
     values->names = arena_array(arena, count + 1, sizeof *values->names);
     memcpy(values->names, texts, count * sizeof *values->names);
-    values->drawn = NULL;
+    values->drawn = values->ends = NULL;
     values->inputs = arena_array(arena, values->graph.input_count + 1, sizeof(double));
     values->at = arena_array(arena, count + 1, sizeof(double));
     for (size_t i = 0; i < values->graph.input_count; i++)
@@ -294,6 +294,32 @@ static void mark_reached(const struct graph *graph, size_t output, uint8_t *reac
     }
 }
 
+/* The least and the most of each output at the corners of the box and at draws inside it. */
+static void find_ends(struct arena *arena, const struct graph *graph, double (*ends)[2])
+{
+    static const double at[2] = { 0, 1 };
+    enum { SAMPLES = 4096, SEED = 20260429, CORNERS = 8 };
+    struct arena scratch = arena_beside(arena);
+    double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
+    double *outputs = arena_array(&scratch, graph->output_count + 1, sizeof *outputs);
+    size_t spread = 0;
+    for (size_t i = 0; i < graph->input_count; i++)
+        spread += graph->inputs[i].distribution != DISTRIBUTION_NONE;
+    graph_quantiles(arena, graph, SEED, SAMPLES, at, 2, *ends);
+    for (size_t corner = 0; spread <= CORNERS && corner < (size_t)1 << spread; corner++) {
+        for (size_t i = 0, k = 0; i < graph->input_count; i++) {
+            const struct input *input = &graph->inputs[i];
+            inputs[i] = input->distribution == DISTRIBUTION_NONE ? input->value : corner >> k++ & 1 ? input->high : input->low;
+        }
+        graph_value(&scratch, graph, inputs, NULL, outputs);
+        for (size_t i = 0; i < graph->output_count; i++) {
+            ends[i][0] = fmin(ends[i][0], outputs[i]);
+            ends[i][1] = fmax(ends[i][1], outputs[i]);
+        }
+    }
+    arena_free(&scratch);
+}
+
 struct range values_range(struct scenario *scenario, struct values *values, size_t output)
 {
     const struct graph *graph = &values->graph;
@@ -314,8 +340,14 @@ struct range values_range(struct scenario *scenario, struct values *values, size
     if (!any)
         return (struct range){ values->at[output], values->at[output], NULL };
     if (!drawn) {
-        struct interval bounds = graph_interval(scenario->arena, graph, output, box);
-        return (struct range){ bounds.low, bounds.high, "range" };
+        const double close = 1e-9;
+        const struct interval proved = graph_interval(scenario->arena, graph, output, box);
+        if (!values->ends)
+            find_ends(scenario->arena, graph,
+                      values->ends = arena_array(scenario->arena, graph->output_count, sizeof *values->ends));
+        const double *ends = values->ends[output], most = close * fmax(fabs(ends[0]), fabs(ends[1]));
+        const bool near = ends[0] - proved.low <= most && proved.high - ends[1] <= most;
+        return near ? (struct range){ proved.low, proved.high, "range" } : (struct range){ ends[0], ends[1], "seen" };
     }
     static const double at[2] = { 0.05, 0.95 };
     enum { SAMPLES = 65536, SEED = 20260429 };

@@ -11,6 +11,7 @@ struct values {
     double *at, *inputs, *nodes;    /* values of the outputs, of the inputs, of all nodes */
     const char **names;             /* of outputs: what was asked; NULL: not kept */
     double (*drawn)[2];             /* of outputs: 5 and 95 % of draws; NULL: values_range has not drawn yet */
+    double (*ends)[2];              /* of outputs: least and most over the box of ranges; NULL: not found yet */
 };
 
 /* Set the outputs that depend on an unknown price to NAN, even if a min or a comparison made them a

@@ -616,6 +616,20 @@ static void bodies_of_rows(void **state)
     const struct doc *range = doc_get(doc_get(doc, "bound_step"), "range");
     assert_true(low < high && range->first->number == low && range->last->number == high);
     chalkline_free(answer);
+    /* Ends that no interval proves are those of the corners: a time that grows with the arrivals. */
+    double ends[3];
+    static const char *const sets[] = { "1/s", "4/s", "1/s..4/s" };
+    for (size_t i = 0; i < COUNT(sets); i++) {
+        assert_int_equal(chalkline_ask(library, "eval", arena_print(&arena, "{\"words\": \"predicted_tpot\", \"model\": \"llama-3.1-8b\","
+            " \"on\": \"h100-sxm\", \"gpus\": 1, \"replicas\": 1, \"set\": {\"arrival_rate\": \"%s\"}}", sets[i]), &answer), 0);
+        assert_true(json_read(&arena, "answer", text_of(chalkline_json(answer)), &doc, &ignored));
+        const struct doc *tpot = doc_get(doc, "predicted_tpot");
+        ends[i] = doc_get(tpot, "value")->number;
+        range = doc_get(tpot, "range");
+        assert_true(i < 2 || (range->first->number == ends[0] && range->last->number == ends[1] &&
+                              !strcmp(doc_get(tpot, "range_kind")->string, "seen")));
+        chalkline_free(answer);
+    }
     const double less = 2999.5;
     low = high = 0;
     assert_int_equal(chalkline_intervals(compiled, (const double *const[]){ &context }, (const double *const[]){ &less }, 1,
