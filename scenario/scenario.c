@@ -450,14 +450,19 @@ static bool not_a_value(const struct row *row, const char *name, const char *val
     return error_hint_of(error, quantity);
 }
 
+bool scenario_counts_chips(const char *row)
+{
+    static const char *const rows[] = { NAME_chips, NAME_deployment_chips, NAME_training_chips, NAME_tensor_parallel,
+                                        NAME_pipeline_parallel, NAME_expert_parallel, NAME_context_parallel, NAME_attention_dp };
+    return name_listed(rows, sizeof rows / sizeof *rows, row);
+}
+
 /* Options of a layout are whole numbers, each one number: no server has half a GPU, or one to eight. --set is free. */
 static bool layout_whole(const struct row *row, const struct quantity *quantity, const char *value, const char *source,
                          struct error *error)
 {
-    static const char *const rows[] = { NAME_chips, NAME_deployment_chips, NAME_training_chips, NAME_tensor_parallel,
-                                        NAME_pipeline_parallel, NAME_expert_parallel, NAME_context_parallel, NAME_attention_dp };
     const bool range = quantity->distribution != DISTRIBUTION_NONE;
-    if (!strcmp(source, "--set") || !name_listed(rows, sizeof rows / sizeof *rows, row_name(row)) ||
+    if (!strcmp(source, "--set") || !scenario_counts_chips(row_name(row)) ||
         (!range && quantity->value == floor(quantity->value)))
         return true;
     error_set(error, "%s: '%.100s' is %s", source, value, range ? "a range or a distribution" : "not a whole number of GPUs");

@@ -164,6 +164,8 @@ bool scenario_images(struct scenario *scenario, struct error *error);
 /* The model and machine of `step MODEL --on MACHINE`: both are needed, the model once. */
 bool scenario_open_pair(struct scenario *scenario, struct arena *arena,
                         const struct command *command, struct error *error);
+/* Is it a number of chips of a layout? Its option takes whole numbers; --set takes what an equation has as its solution. */
+bool scenario_counts_chips(const char *row);
 /* Fill `error` with "unknown row"; if `name` is an option, suggest the row that it sets. */
 bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error);
 /* "needs 1.2 TB, has 640 GB" for the model on this machine; NULL: it fits. */

@@ -3,6 +3,7 @@
  * that read back to the same bits. */
 #include "scenario/scenario.h"
 
+#include <math.h>
 #include <string.h>
 
 struct word_list {
@@ -87,7 +88,8 @@ static void add_fact(struct word_list *words, const struct fact *fact)
     struct buffer number = { .arena = words->arena };
     buffer_number(&number, fact->value);
     const char *text = fact->expression ? fact->expression : number.data;
-    if (option && !option->bare && !option->plausible && !option->named)    /* else the number means another one there */
+    const bool part = fact->value != floor(fact->value) && scenario_counts_chips(fact->name);
+    if (option && !option->bare && !option->plausible && !option->named && !part)   /* else the number means another one there */
         add_named(words, option->name, text);
     else
         add_named(words, "set", arena_print(words->arena, "%s=%s", fact->name, text));
