@@ -255,23 +255,27 @@ static void answer_found(const struct solved *solved, struct doc *one)
     struct scenario *scenario = solved->scenario;
     const struct solution *found = &solved->found;
     const double first = boundary(solved, &found->extents[0]);
-    for (size_t i = 0; i < found->count && i < SHOWN; i++)
+    const char *const sides[] = { evaluated(solved, solved->equation->left), evaluated(solved, solved->equation->right) };
+    for (size_t i = 0; i < found->count && i < SHOWN; i++) {
+        facts_set(&scenario->facts, solved->input, boundary(solved, &found->extents[i]), ORIGIN_AXIS, "solve");
+        const char *infeasible = scenario_no_server(scenario, sides, 2);
         print_extent(solved, &found->extents[i]);
+        if (infeasible)
+            buffer_print(&solved->answer->text, "  there, %s\n", infeasible);
+        if (infeasible && !i) {
+            solved->answer->status = 1;
+            doc_add_string(scenario->arena, one, "infeasible", infeasible);
+        }
+    }
     if (found->count > SHOWN)
         buffer_print(&solved->answer->text, "and %zu more\n", found->count - SHOWN);
+    facts_set(&scenario->facts, solved->input, first, ORIGIN_AXIS, "solve");
     if (found->extents[0].low == found->extents[0].high && between_wholes(solved->row, first)) {
         struct doc *wholes = doc_add(scenario->arena, one, "whole", DOC_ARRAY);
         doc_add_number(scenario->arena, wholes, NULL, floor(first));
         doc_add_number(scenario->arena, wholes, NULL, ceil(first));
     }
     facts_set(&scenario->facts, solved->input, first, ORIGIN_AXIS, "solve");
-    const char *const sides[] = { evaluated(solved, solved->equation->left), evaluated(solved, solved->equation->right) };
-    const char *infeasible = scenario_no_server(scenario, sides, 2);
-    solved->answer->status = infeasible != NULL;
-    if (infeasible) {
-        buffer_print(&solved->answer->text, "  there, %s\n", infeasible);
-        doc_add_string(scenario->arena, one, "infeasible", infeasible);
-    }
 }
 
 /* Or does a side begin or cease to have a value there? */

@@ -909,37 +909,61 @@ const char *scenario_misfit(struct scenario *scenario)
 }
 
 const struct scenario_absence scenario_absences[SCENARIO_ABSENCES] = {
-    { NAME_replica_memory_share, NAME_gpu_memory_utilization, "does not fit in memory" },
-    { "2 - 2 * " NAME_replica_fits, NAME_max_num_seqs, "has no room for one request" },
-    { "2 - 2 * " NAME_stable, NAME_prefill_load_max, "is overloaded" } };
+    { NAME_replica_memory_share, NAME_gpu_memory_utilization, "does not fit in memory", "no", "out of memory" },
+    { "2 - 2 * " NAME_replica_fits, NAME_max_num_seqs, "has no room for one request", "no",
+      "out of memory: no request fits beside the weights" },
+    { "2 - 2 * " NAME_stable, NAME_prefill_load_max, "is overloaded", "overloaded",
+      "overloaded: arrivals exceed the capacity of the replica, and queues grow without bound" } };
 
-/* Does a figure of the graph need this input, and is the row above 1? */
-static bool above_one(struct scenario *scenario, const struct values *values, const char *input, const char *row)
+/* Does a figure need this input, and is the row above 1? `partly`: is it so in a part of the ranges that were given? */
+static bool above_one(struct scenario *scenario, const struct values *values, const char *input, const char *row, bool *partly)
 {
-    double above;
+    struct values above;
     struct error ignored;
-    return values_depend(scenario->arena, values, input) && value_of(scenario, row, &above, &ignored) && above > 1;
+    *partly = false;
+    if (!values_depend(scenario->arena, values, input) || !values_of(scenario, &row, 1, &above, &ignored))
+        return false;
+    *partly = values_range(scenario, &above, 0).high > 1;
+    return above.at[0] > 1;
+}
+
+static bool has_ranges(const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        if (fact_given(&facts->scalars[i]) && facts->scalars[i].distribution != DISTRIBUTION_NONE)
+            return true;
+    return false;
+}
+
+const struct scenario_absence *scenario_absent(struct scenario *scenario, const char *const *asked, size_t count)
+{
+    const struct scenario_absence *overload = &scenario_absences[SCENARIO_ABSENCES - 1];
+    struct values values;
+    struct error ignored;
+    bool partly;
+    if (scenario->choice.made && scenario->choice.met && !scenario->axis && !has_ranges(&scenario->facts))
+        return NULL;                            /* a server within the limits was found for this load */
+    const char *misfit = scenario_misfit(scenario);
+    const bool known = count && values_of(scenario, asked, count, &values, &ignored);
+    for (size_t i = 0; i < SCENARIO_ABSENCES && known; i++) {
+        const struct scenario_absence *absence = &scenario_absences[i];
+        if (above_one(scenario, &values, absence->input, absence->row, &partly))
+            return absence;
+        if (partly)
+            facts_note(&scenario->facts, "in a part of the range the server %s: figures there are of no server", absence->is);
+    }
+    if (known && above_one(scenario, &values, NAME_arrival_rate, overload->row, &partly))
+        facts_note(&scenario->facts, "%s", overload->why);
+    if (misfit)
+        facts_note(&scenario->facts, "no such server fits in memory (%s): figures of the model alone hold", misfit);
+    return NULL;
 }
 
 const char *scenario_no_server(struct scenario *scenario, const char *const *asked, size_t count)
 {
-    static const char *const whys[SCENARIO_ABSENCES] = {
-        "out of memory", "out of memory: no request fits beside the weights",
-        "overloaded: arrivals exceed the capacity of the replica, and queues grow without bound" };
-    if (scenario->choice.made && scenario->choice.met && !scenario->axis)
-        return NULL;                            /* a server within the limits was found for this load */
-    const char *misfit = scenario_misfit(scenario);
-    struct values values;
-    struct error ignored;
-    const bool known = count && values_of(scenario, asked, count, &values, &ignored);
-    for (size_t i = 0; i < SCENARIO_ABSENCES && known; i++)
-        if (above_one(scenario, &values, scenario_absences[i].input, scenario_absences[i].row))
-            return i ? whys[i] : arena_print(scenario->arena, "%s: %s", whys[i], misfit);
-    if (known && above_one(scenario, &values, NAME_arrival_rate, scenario_absences[SCENARIO_ABSENCES - 1].row))
-        facts_note(&scenario->facts, "%s", whys[SCENARIO_ABSENCES - 1]);
-    if (misfit)
-        facts_note(&scenario->facts, "no such server fits in memory (%s): figures of the model alone hold", misfit);
-    return NULL;
+    const struct scenario_absence *absence = scenario_absent(scenario, asked, count);
+    return absence == scenario_absences ? arena_print(scenario->arena, "%s: %s", absence->why, scenario_misfit(scenario))
+           : absence ? absence->why : NULL;
 }
 
 void scenario_note_length(struct scenario *scenario)

@@ -170,14 +170,17 @@ bool scenario_counts_chips(const char *row);
 bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error);
 /* "needs 1.2 TB, has 640 GB" for the model on this machine; NULL: it fits. */
 const char *scenario_misfit(struct scenario *scenario);
-/* What leaves figures without a server: `row` is above 1, and a figure depends on `input`; `is` says so of a point. */
+/* Why there is no server: `row` is above 1. It matters to figures that depend on `input`, a setting that only a server has.
+ * `is` says so of the server, `fits` in a table, and `why` of the figures. */
 enum { SCENARIO_ABSENCES = 3 };
 struct scenario_absence {
-    const char *row, *input, *is;
+    const char *row, *input, *is, *fits, *why;
 };
 extern const struct scenario_absence scenario_absences[SCENARIO_ABSENCES];
-/* "out of memory: needs 1.2 TB, has 640 GB", or another absence, if an expression of `asked` depends on a server that is not
- * there: the exit status is 1 then. NULL: there is a server, or all of `asked` holds without; a note is added that says so. */
+/* The absence, if an expression of `asked` depends on a server that is not there: the exit status is 1 then. NULL: there is a
+ * server, or all of `asked` holds without; a note is added that says so, or that it is absent in a part of a range. */
+const struct scenario_absence *scenario_absent(struct scenario *scenario, const char *const *asked, size_t count);
+/* The same in words: "out of memory: needs 1.2 TB, has 640 GB"; NULL. */
 const char *scenario_no_server(struct scenario *scenario, const char *const *asked, size_t count);
 /* Add a note if prompt and output are longer than the model's configuration allows. */
 void scenario_note_length(struct scenario *scenario);

@@ -298,7 +298,7 @@ static void mark_reached(const struct graph *graph, size_t output, uint8_t *reac
 static void find_ends(struct arena *arena, const struct graph *graph, double (*ends)[2])
 {
     static const double at[2] = { 0, 1 };
-    enum { SAMPLES = 4096, SEED = 20260429, CORNERS = 8 };
+    enum { SAMPLES = 4096, SEED = 20260429, CORNERS_OF = 8 };     /* ranges with corners */
     struct arena scratch = arena_beside(arena);
     double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
     double *outputs = arena_array(&scratch, graph->output_count + 1, sizeof *outputs);
@@ -306,7 +306,7 @@ static void find_ends(struct arena *arena, const struct graph *graph, double (*e
     for (size_t i = 0; i < graph->input_count; i++)
         spread += graph->inputs[i].distribution != DISTRIBUTION_NONE;
     graph_quantiles(arena, graph, SEED, SAMPLES, at, 2, *ends);
-    for (size_t corner = 0; spread <= CORNERS && corner < (size_t)1 << spread; corner++) {
+    for (size_t corner = 0; spread <= CORNERS_OF && corner < (size_t)1 << spread; corner++) {
         for (size_t i = 0, k = 0; i < graph->input_count; i++) {
             const struct input *input = &graph->inputs[i];
             inputs[i] = input->distribution == DISTRIBUTION_NONE ? input->value : corner >> k++ & 1 ? input->high : input->low;

@@ -49,7 +49,7 @@ enum origin default_origin(const struct row *row);
 struct unit scenario_unit(const struct scenario *scenario, const char *text);
 /* The point at `share` of the way from low to high on a logarithmic axis. */
 double log_between(double low, double high, double share);
-/* Does any output depend on the input while all others are fixed? Of values, their nodes are known. */
+/* Does any output depend on the input while all others are fixed? values_depend uses the nodes that are already evaluated. */
 bool values_depend(struct arena *arena, const struct values *values, const char *input);
 bool graph_depends(struct arena *arena, const struct graph *graph, const char *input);
 

@@ -202,9 +202,9 @@ static size_t note_absence(struct curve *curve, const struct scenario_absence *a
     if (over == curve->points)
         facts_note(&scenario->facts, "at every point the server %s", absence->is);
     else if (over && last + 1 == curve->points && over == curve->points - first)
-        facts_note(&scenario->facts, "from %s = %s on the server %s", curve->axis.name, from, absence->is);
+        facts_note(&scenario->facts, "from %s = %s on, the server %s", curve->axis.name, from, absence->is);
     else if (over && !first && over == last + 1)
-        facts_note(&scenario->facts, "up to %s = %s the server %s", curve->axis.name, to, absence->is);
+        facts_note(&scenario->facts, "up to %s = %s, the server %s", curve->axis.name, to, absence->is);
     else if (over)
         facts_note(&scenario->facts, "at %zu of the points, from %s = %s to %s, the server %s", over, curve->axis.name,
                    from, to, absence->is);
@@ -216,8 +216,10 @@ static void note_absences(struct curve *curve, const struct values *values)
 {
     for (size_t i = 0; i < SCENARIO_ABSENCES && !curve->answer->status; i++) {
         const bool depends = values_depend(curve->arena, values, scenario_absences[i].input);
-        if ((!i || depends) && note_absence(curve, &scenario_absences[i]) == curve->points)
-            curve->answer->status = depends;
+        if ((!i || depends) && note_absence(curve, &scenario_absences[i]) == curve->points && depends) {
+            curve->answer->status = 1;
+            curve->infeasible = scenario_absences[i].why;
+        }
     }
 }
 
@@ -255,11 +257,10 @@ static void keep_idle(struct curve *curve, struct scenario *scenario)
 /* Is there such a server at this name? */
 static void note_name_fit(struct curve *curve, struct scenario *scenario)
 {
-    const char *none = scenario_no_server(scenario, curve->quantities, curve->quantity_count);
+    const struct scenario_absence *none = scenario_absent(scenario, curve->quantities, curve->quantity_count);
     curve->answer->status = none && (!curve->points || curve->answer->status);      /* while no point fits */
     if (curve->fits)
-        curve->fits[curve->points] = scenario_misfit(scenario) ? "no" : !none ? "yes"
-                                     : strstr(none, "overloaded") ? "overloaded" : "no";
+        curve->fits[curve->points] = none ? none->fits : scenario_misfit(scenario) ? "no" : "yes";
 }
 
 /* The next point, of a scenario of its own in which layout and load were chosen. */
@@ -546,6 +547,8 @@ static void answer_document(struct curve *curve)
         point_document(curve, i, doc_add(arena, points, NULL, DOC_OBJECT));
     if (curve->notes)
         scenario_held_document(curve->notes, doc);
+    if (curve->infeasible)
+        doc_add_string(arena, doc, "infeasible", curve->infeasible);
     struct doc *fits = curve->fits ? doc_add(arena, doc, "fits", DOC_ARRAY) : NULL;
     for (size_t i = 0; fits && i < curve->points; i++)
         doc_add_bool(arena, fits, NULL, !strcmp(curve->fits[i], "yes"));

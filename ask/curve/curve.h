@@ -34,6 +34,7 @@ struct curve {
     struct scenario *notes;
     struct scenario **at;           /* of a named axis, or with --choose: one a point; else NULL */
     const char **fits;              /* "yes", "no", "overloaded"; NULL: no model or no machine */
+    const char *infeasible;         /* why no point along a row has a server; NULL: some have one */
     const char **idle;              /* over names: options without effect at any */
     size_t idle_count;
     struct basis basis;             /* over names: what any of them depends on */

@@ -25,6 +25,7 @@ const struct record answer_curve = { "Curve", (const struct answer_field[]){
       .record = &point_record },
     { FIELD_TEXT, "for", .help = "without a model: the server that the predictions are of" },
     { FIELD_TEXTS, "held", .help = "rows of layout and load that were chosen once, for all points of a row" },
+    { FIELD_TEXT, "infeasible", .help = "why no point along a row has a server" },
     { FIELD_LIST, "fits", .help = "where each point has its own layout: whether the model fits in memory and the server keeps up" },
     { FIELD_LIST, "assumed",
       .help = "defaults and assumptions; for an axis of models or machines a list for each" },

@@ -421,11 +421,11 @@ bool watch_predict(struct watch *watch, struct error *error)
         !outlook_open(&watch->scenario, &outlook, error))
         return false;
     const char *misfit = scenario_misfit(&watch->scenario);
-    if (misfit)
+    if (misfit) {
         watch->not_predicted = arena_print(watch->arena, "%s does not fit in %s (%s): do --model, --on and --gpus name this server?",
                                            subject.model, subject.machine, misfit);
-    if (misfit)
         return true;
+    }
     outlook_read(&outlook, NULL, 0, figures);
     watch->predicted = isfinite(figures[OUTLOOK_RATE].value) && figures[OUTLOOK_RATE].value > 0;
     watch->not_predicted = watch->predicted ? NULL : "the prediction has no value for this load";
