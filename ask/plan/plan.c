@@ -54,7 +54,6 @@ static bool read_words(struct plan *plan)
     return error_expected(plan->error, "--validate 8 --traffic %.200s", command_text(command, "traffic"));
 }
 
-
 /* ---- variants --------------------------------------------------------------------------------- */
 
 /* Make the load an input; in disaggregated deployments the prefill workers too. */
@@ -380,10 +379,10 @@ bool ask_plan(struct arena *arena, const struct command *command, struct answer 
         return false;
     enum { OF_PERCENTILE = 4 };             /* no row has one of TTFT, nor of pools */
     const struct value *ttft = command_value(command, "ttft"), *tpot = command_value(command, "tpot");
-    const bool tails = (ttft && ttft->percentile > 0) ||
-                       (tpot && tpot->percentile > 0 && !command_given(command, "aggregated"));
+    plan->tails = !sweeps && ((ttft && ttft->percentile > 0) ||
+                              (tpot && tpot->percentile > 0 && !command_given(command, "aggregated")));
     plan->validated = command_given(command, "validate") ? command_count(command, "validate")
-                      : tails && !sweeps ? OF_PERCENTILE : 0;
+                      : plan->tails ? OF_PERCENTILE : 0;
     if (sweeps && ttft && ttft->percentile > 0) {
         error_set(error, "--sweep compares means of TTFT, not --ttft %s", ttft->text);
         return error_expected(error, "--ttft %s, or no --sweep", ttft->row_text);

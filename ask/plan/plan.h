@@ -124,6 +124,7 @@ struct plan {
     bool alone;                     /* neither GPUs nor a rate are given: plan a single replica */
     double gpus, ttft, tpot;        /* limits; times in s */
     double ttft_share, tpot_share;  /* 0.95: the limit is one of the 95th percentile; 0: of the mean */
+    bool tails;                     /* a percentile limits what no row has one of: TTFT, or TPOT of pools */
     size_t validated;               /* layouts to simulate: --validate, and some for a percentile of TTFT; 0: none */
     double tensor;                  /* required tensor parallelism; 0: any */
     struct search_result result;

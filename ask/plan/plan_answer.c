@@ -181,14 +181,14 @@ static bool add_known(struct plan *plan, struct section *section)
     return true;
 }
 
-/* For each limit that a quarter more would move: the best deployment within the wider one. */
+/* For each limit that a quarter more would move: the best deployment within the wider one, where rows know the limits. */
 static bool add_moves(struct plan *plan, struct section *section)
 {
     const struct search_point *best = plan->result.front.points;
     struct section *list = section_add(section, "moves", SECTION_LIST);
     section_word(section, "worth", !plan->by_demand ? plan->by_cost ? "tokens per USD" : "tokens/s per GPU"
                                    : plan->by_cost ? "rent" : "GPUs")->text_only = true;
-    for (size_t l = 0; l < plan->spaces->limit_count; l++) {
+    for (size_t l = 0; l < plan->spaces->limit_count && !plan->tails; l++) {
         const struct search_limit *limit = &plan->spaces->limits[l];
         const struct search_point *moved = &plan->result.moved[l];
         struct plan_point point;

@@ -4,7 +4,7 @@
  * or under the trace that --traffic names, and runs until its figures are known (sim/steady.h). A point holds if the
  * queue does not grow and every limit is met with its confidence: the upper end of the 95 % interval is within it. One
  * that does not hold is tried again at a lower load of the same layout, with the utilization that the simulator
- * measured lower by UTILIZATION_LESS, up to TRIES times. Layouts are ranked by the requests per second and GPU (or USD)
+ * measured lower by UTILIZATION_LESS: TRIES times, and on while that load is worth more than any that holds. Layouts are ranked by the requests per second and GPU (or USD)
  * at which they hold. Where a run is too short for the steady state, the figures of the rows stand for the layout.
  *
  * All layouts run side by side, a round for each load. */
@@ -149,17 +149,18 @@ static bool within(struct trial_run *run, const char *name, int figure, double b
     return false;
 }
 
-/* Without a steady state the figures of the rows decide, which have no percentile of TTFT. */
+/* Without a steady state the figures of the rows decide, which have no percentile of TTFT, nor of pools. */
 static void judge(struct trial_run *run)
 {
     const struct plan *plan = run->plan;
+    const bool pools = plan->variants[run->point.at.space].kind == PLAN_POOLS;
     const struct steady *steady = &run->steady;
     run->missed = NULL;
     run->value = run->bound = NAN;
     if (steady->verdict && strcmp(steady->verdict, "stable"))
         run->missed = "stability";
     else if (!steady->steady)
-        run->holds = plan_keeps(plan, &run->point) && !(plan->ttft_share > 0);
+        run->holds = plan_keeps(plan, &run->point) && !(plan->ttft_share > 0) && !(pools && plan->tpot_share > 0);
     else    /* the first limit that fails is told */
         run->holds = within(run, "TTFT", TTFT_BOUND, plan->variants[run->point.at.space].ttft) &&
                      within(run, "TPOT", TPOT_BOUND, plan->tpot);
@@ -221,12 +222,16 @@ static double rate_of(const struct trial_run *run)
     return run->own_rate ? run->steady.rate : run->point.figures[PLAN_rate];
 }
 
-/* Requests per second at which a layout holds, for each GPU, or for each USD of rent where machines are compared. */
-static double worth(const struct trial_run *run)
+/* Requests per second for each GPU, or for each USD of rent where machines are compared; those at which a layout holds. */
+static double worth_tried(const struct trial_run *run)
 {
     const double *figures = run->point.figures;
-    return !run->holds ? 0
-           : rate_of(run) / (run->plan->by_cost ? figures[PLAN_rent] : figures[PLAN_deployment_chips]);
+    return rate_of(run) / (run->plan->by_cost ? figures[PLAN_rent] : figures[PLAN_deployment_chips]);
+}
+
+static double worth(const struct trial_run *run)
+{
+    return run->holds ? worth_tried(run) : 0;
 }
 
 static int by_worth(const void *x, const void *y)
@@ -315,6 +320,24 @@ static void add_run(struct plan *plan, const struct trial_run *run, struct secti
     section_number(one, "missed_bound", run->bound, unit_second);
 }
 
+/* No row knows the limit: what is told beside the best are the loads that hold. */
+static void keep_held(struct plan *plan, const struct trial_run *runs, size_t count)
+{
+    struct search_front *tops = &plan->result.tops, *front = &plan->result.front;
+    tops->count = front->count = 0;
+    front->points = arena_array(plan->arena, count, sizeof *front->points);
+    plan->front = arena_array(plan->arena, count, sizeof *plan->front);
+    for (size_t i = 0; i < count && runs[i].holds; i++) {
+        struct search_point at = runs[i].point.at;
+        at.speed = runs[i].point.figures[PLAN_speed_per_user];
+        tops->points[tops->count++] = at;
+        if (front->count && at.speed <= front->points[front->count - 1].speed)
+            continue;
+        plan->front[front->count] = runs[i].point;
+        front->points[front->count++] = at;
+    }
+}
+
 bool plan_validate(struct plan *plan, struct section *section)
 {
     const struct search_front *tops = &plan->result.tops;
@@ -327,11 +350,17 @@ bool plan_validate(struct plan *plan, struct section *section)
         if (!plan_read_point(plan, &tops->points[i], &runs[i].point))
             return false;
     }
-    for (int round = 0; round <= TRIES; round++) {
+    size_t pending = count;
+    for (int round = 0; pending; round++) {
+        double best = 0;
         if (!run_round(plan, runs, count, trace))
             return false;
-        for (size_t i = 0; i < count && round < TRIES && !own_rate; i++)
-            runs[i].pending = !runs[i].holds && lower(plan, &runs[i]);
+        for (size_t i = 0; i < count; i++)
+            best = fmax(best, worth(&runs[i]));
+        pending = 0;
+        for (size_t i = 0; i < count && !own_rate; i++)
+            pending += runs[i].pending = !runs[i].holds && (round < TRIES || worth_tried(&runs[i]) > best) &&
+                                         lower(plan, &runs[i]);
     }
     qsort(runs, count, sizeof *runs, by_worth);
     struct section *list = section_add(section, "validated", SECTION_LIST);
@@ -339,5 +368,7 @@ bool plan_validate(struct plan *plan, struct section *section)
         add_run(plan, &runs[i], list);
     plan->best = runs[0].holds ? &runs[0].point : NULL;
     plan->best_binds = runs[0].binds;
+    if (plan->tails && plan->best)
+        keep_held(plan, runs, count);
     return true;
 }

@@ -144,11 +144,32 @@ static void limits_keep_their_percentile(void **state)
     arena_free(&arena);
 }
 
+/* What is told beside the best keeps a percentile too, and loads fall until one does. */
+static void all_that_is_told_was_simulated(void **state)
+{
+    (void)state;
+    static const char *const limits[] = { "200ms@p99 --tpot 20ms@p99", "100ms@p99" };
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        struct arena arena = { 0 };
+        int status;
+        const struct doc *doc = ask(&arena, arena_print(&arena, "plan llama-3.1-8b --on h100-sxm --gpus 1 --isl 1000 "
+                                                        "--osl 200 --ttft %s", limits[i]), &status);
+        const struct doc *held = doc_get(doc, "validated")->first;
+        assert_int_equal(status, 0);
+        assert_true(number(held, "ttft_at_limit") <= number(doc_get(doc, "limits"), "ttft_limit"));
+        assert_true(number(doc_get(doc, "simplest"), "rate") == number(held, "rate"));
+        assert_true(number(doc_get(doc, "front")->first, "rate") == number(held, "rate") && !doc_get(doc, "front")->first->next);
+        assert_true(i == 0 || number(held, "loads_above") > 4);
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(the_best_holds),
                                         cmocka_unit_test(there_is_no_best_that_misses),
                                         cmocka_unit_test(percentiles_of_tpot),
-                                        cmocka_unit_test(limits_keep_their_percentile) };
+                                        cmocka_unit_test(limits_keep_their_percentile),
+                                        cmocka_unit_test(all_that_is_told_was_simulated) };
     return cmocka_run_group_tests_name("validate", tests, NULL, NULL);
 }
