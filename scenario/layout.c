@@ -10,7 +10,7 @@
 
 static const struct fact *typed(const struct scenario *scenario, const char *const *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && rows[i]; i++) {
         const struct fact *fact = facts_find(&scenario->facts, rows[i]);
         if (fact && fact->origin == ORIGIN_GIVEN)
             return fact;
@@ -18,18 +18,22 @@ static const struct fact *typed(const struct scenario *scenario, const char *con
     return NULL;
 }
 
-/* A batch and requests in flight are two loads: either follows from the other. So are requests in flight and a rate. */
-static bool load_agrees(const struct scenario *scenario, struct error *error)
+bool scenario_said_once(const struct scenario *scenario, struct error *error)
 {
-    static const char *const in_flight[] = { NAME_users, NAME_concurrency }, *const batch_row[] = { NAME_batch },
-        *const rates[] = { NAME_request_demand, NAME_tokens_per_day, NAME_arrival_rate };
-    const struct fact *fact = typed(scenario, in_flight, 2), *batch = typed(scenario, batch_row, 1),
-        *rate = typed(scenario, rates, 3);
-    if (!fact || (!batch && !rate))
-        return true;
-    error_set(error, "%s and %s are two loads", (batch ? batch : rate)->source, fact->source);
-    return batch ? error_expected(error, "one of them; the batch follows from %s", fact->source)
-                 : error_expected(error, "one of them: users who wait for their answers, or requests that come at a rate");
+    static const struct { const char *one[3], *other[3], *what, *expected; } pairs[] = {
+        { { NAME_batch }, { NAME_users, NAME_concurrency }, "loads", "one of them; the batch follows from the requests in flight" },
+        { { NAME_request_demand, NAME_tokens_per_day, NAME_arrival_rate },
+          { NAME_users, NAME_concurrency, NAME_users_demand }, "loads", "one of them: users who wait, or requests at a rate" },
+        { { NAME_tokens_per_day }, { NAME_request_demand, NAME_arrival_rate }, "loads", "one of them" },
+        { { NAME_speed_wanted }, { NAME_tpot_limit }, "limits of TPOT", "one of them: 20 token/s are a TPOT of 50 ms" } };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const struct fact *one = typed(scenario, pairs[i].one, 3), *other = typed(scenario, pairs[i].other, 3);
+        if (!one || !other)
+            continue;
+        error_set(error, "%s and %s are two %s", one->source, other->source, pairs[i].what);
+        return error_expected(error, "%s", pairs[i].expected);
+    }
+    return true;
 }
 
 /* More than one of them, by --gpus, --tp and the like, or by the machine's name: "2x m3-max". */
@@ -76,7 +80,7 @@ bool scenario_layout_agrees(const struct scenario *scenario, struct error *error
     const double most = formulas_row(&scenario->formulas, formulas_find(&scenario->formulas, NAME_chips))->high;
     double product = 1;
     bool all = true;
-    if (!load_agrees(scenario, error))
+    if (!scenario_said_once(scenario, error))
         return false;
     for (int i = 0; i < ROWS; i++) {
         fact[i] = facts_find(&scenario->facts, rows[i]);

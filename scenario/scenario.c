@@ -790,7 +790,8 @@ bool scenario_read(struct scenario *scenario, struct arena *arena, const struct 
     rules_bind(scenario);
     const char *deck = command_text(command, "deck");
     if (!read_more_rows(scenario, error) || (deck && !deck_set(scenario, deck, error)) ||
-        !set_options(scenario, error) || !scenario_linked(scenario, error) || !scenario_paid_once(scenario, error))
+        !set_options(scenario, error) || !scenario_linked(scenario, error) || !scenario_paid_once(scenario, error) ||
+        !scenario_said_once(scenario, error))
         return false;
     scenario_one_budget(scenario);
     price_unknown(scenario);

@@ -195,8 +195,9 @@ const char *price_kind_text(const struct scenario *scenario);
 bool scenario_links(const struct scenario *scenario);
 /* An error if several machines work together over a link that is not known. */
 bool scenario_linked(const struct scenario *scenario, struct error *error);
-/* An error if chips, TP, attention DP and PP are all given and contradict each other, or if a batch and
- * requests in flight are both given. */
+/* An error if two options state one thing: a batch and requests in flight, these and a rate, a speed and a TPOT. */
+bool scenario_said_once(const struct scenario *scenario, struct error *error);
+/* An error then, or if chips, TP, attention DP and PP are all given and contradict each other. */
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);
 /* GGUF files, Apple's chips and processors: what people run there is llama.cpp, whose times follow a law of their
  * own. Its name, with a note in *why; NULL: another engine serves such a model there. */

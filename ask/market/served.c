@@ -126,10 +126,11 @@ bool market_of_rows(const struct option *option)
     return !strcmp(option->name, "set") || !strcmp(option->name, "rows");
 }
 
+/* A speed is a limit of TPOT. */
 static bool is_set_here(const char *name, const struct market_option *options, size_t count)
 {
     size_t i = 0;
-    while (i < count && strcmp(options[i].name, name))
+    while (i < count && strcmp(options[i].name, name) && (strcmp(options[i].name, "tpot") || strcmp(name, "speed")))
         i++;
     return i < count;
 }

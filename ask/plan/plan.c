@@ -121,11 +121,6 @@ static bool read_limits(struct plan *plan, struct scenario *scenario, enum plan_
         facts_set(&scenario->facts, NAME_request_demand, demand, ORIGIN_AXIS, tokens->source);
     }
     const struct fact *users = facts_find(&scenario->facts, NAME_users_demand);
-    if (fact_given(users) && facts_find(&scenario->facts, NAME_request_demand)) {
-        error_set(plan->error, "%s and %s are two loads", users->source,
-                  facts_find(&scenario->facts, NAME_request_demand)->source);
-        return error_expected(plan->error, "one of them");
-    }
     if (fact_given(users))          /* Little's law: each has one request in flight */
         facts_bind(&scenario->facts, NAME_request_demand, kind == PLAN_POOLS
                    ? NAME_users_demand " / " NAME_pool_e2e : NAME_users_demand " / " NAME_predicted_e2e,
@@ -233,6 +228,7 @@ static bool add_variant(struct plan *plan, const struct machine_wanted *wanted, 
     variant->asked = variant->read = *scenario;
     variant->asked.facts = facts_copy(&scenario->facts);
     variant->read.facts = facts_copy(&scenario->facts);
+    facts_remove(&variant->read.facts, NAME_tokens_per_day);        /* the rate of a point is its load */
     open_loop(variant);
     return true;
 }
