@@ -298,7 +298,7 @@ static void mark_reached(const struct graph *graph, size_t output, uint8_t *reac
 static void find_ends(struct arena *arena, const struct graph *graph, double (*ends)[2])
 {
     static const double at[2] = { 0, 1 };
-    enum { SAMPLES = 4096, SEED = 20260429, CORNERS_OF = 8 };     /* ranges with corners */
+    enum { SAMPLES = 1024, SEED = 20260429, CORNERS_OF = 8 };     /* ranges with corners */
     struct arena scratch = arena_beside(arena);
     double *inputs = arena_array(&scratch, graph->input_count + 1, sizeof *inputs);
     double *outputs = arena_array(&scratch, graph->output_count + 1, sizeof *outputs);
