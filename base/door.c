@@ -44,6 +44,7 @@ struct door_client {
     struct door_watch watch;       /* while its answer is awaited: has it gone? */
     struct exchange *exchange;      /* which is awaited; NULL: none */
     bool there, due;                /* due: its request is not answered yet */
+    bool refused;                   /* at once: libmicrohttpd, which has read it, goes on nevertheless */
     double until, idle;             /* s; idle: until when it need not begin its next request */
     uint64_t received;              /* bytes of it when its last request was answered */
     uint64_t from;
@@ -295,6 +296,11 @@ static void take_target(struct exchange *exchange, const char *path)
     exchange->path = arena_copy(arena, path, strlen(path));
 }
 
+static struct door_client *client_of(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
 static struct exchange *exchange_open(struct door *door, struct MHD_Connection *connection, const char *path,
                                       const char *method, const char *version)
 {
@@ -304,7 +310,7 @@ static struct exchange *exchange_open(struct door *door, struct MHD_Connection *
     exchange->body = text_of("");
     exchange->door = door;
     exchange->connection = connection;
-    exchange->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    exchange->client = client_of(connection);
     exchange->from = exchange->client->from;
     exchange->began = clock_seconds(CLOCK_MONOTONIC);
     exchange->host = exchange_header(exchange, MHD_HTTP_HEADER_HOST);
@@ -371,6 +377,13 @@ static void read_body(struct exchange *exchange, const char *data, size_t size)
     exchange->door->held += size;
 }
 
+/* The size of a refusal in `body`, which has room for REFUSAL_MOST. */
+static size_t print_clamped(const struct door_calls *calls, char *body, int status, const char *what, const char *hint)
+{
+    const int size = calls->print(body, REFUSAL_MOST, status, what, hint);
+    return size < REFUSAL_MOST ? (size_t)size : REFUSAL_MOST - 1;
+}
+
 static void refused(struct exchange *exchange)
 {
     const struct door_calls *calls = &exchange->door->calls;
@@ -379,9 +392,9 @@ static void refused(struct exchange *exchange)
         return;
     }
     char *body = arena_alloc(&exchange->arena, REFUSAL_MOST);
-    const int size = calls->print(body, REFUSAL_MOST, exchange->refused, exchange->what, exchange->hint);
+    const size_t size = print_clamped(calls, body, exchange->refused, exchange->what, exchange->hint);
     exchange_add_header(exchange, "Cache-Control", "no-store");
-    exchange_reply(exchange, exchange->refused, calls->type, (struct text){ body, (size_t)size });
+    exchange_reply(exchange, exchange->refused, calls->type, (struct text){ body, size });
 }
 
 static bool is_too_large(const struct exchange *exchange)
@@ -395,6 +408,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     struct door *door = context;
     struct exchange *exchange = *place;
     if (!exchange) {
+        if (client_of(connection)->refused)
+            return MHD_NO;
         exchange = *place = exchange_open(door, connection, path, method, version);
         read_head(exchange);
         if (is_too_large(exchange))                     /* nothing of it is read */
@@ -584,14 +599,15 @@ static void on_client(void *context, struct MHD_Connection *connection, void **p
 }
 
 /* Answer without libmicrohttpd, where it cannot, and end the connection. */
-static void refuse_at_once(const struct door *door, int fd, int status, const char *reason, const char *what, const char *hint)
+static void refuse_at_once(const struct door *door, struct door_client *client, int status, const char *reason, const char *what, const char *hint)
 {
     char body[REFUSAL_MOST], text[2 * REFUSAL_MOST];
-    const int size = door->calls.print(body, sizeof body, status, what, hint);
+    const size_t size = print_clamped(&door->calls, body, status, what, hint);
     const int all = snprintf(text, sizeof text, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nConnection: close\r\n"
-                             "Content-Length: %d\r\n\r\n%s", status, reason, door->calls.type, size, body);
-    send(fd, text, (size_t)all, MSG_NOSIGNAL | MSG_DONTWAIT);
-    shutdown(fd, SHUT_RDWR);
+                             "Content-Length: %zu\r\n\r\n%s", status, reason, door->calls.type, size, body);
+    client->refused = true;
+    send(client->watch.fd, text, (size_t)all, MSG_NOSIGNAL | MSG_DONTWAIT);
+    shutdown(client->watch.fd, SHUT_RDWR);
 }
 
 /* A client that is silent hears nothing: browsers open connections before they need them. */
@@ -608,7 +624,7 @@ static void hang_up(struct door *door, double now)
             continue;
         }
         if (begun)
-            refuse_at_once(door, client->watch.fd, 408, "Request Timeout", "the request did not come whole in time",
+            refuse_at_once(door, client, 408, "Request Timeout", "the request did not come whole in time",
                            "a head within 5 s, and a body that does not stand still for 5 s");
         shutdown(client->watch.fd, SHUT_RDWR);
         client->until = INFINITY;
@@ -699,11 +715,11 @@ static bool size_clients(struct door *door, struct error *error)
 /* An address that is too long, or that libmicrohttpd would cut, before it is taken apart. */
 static void *on_address(void *context, const char *uri, struct MHD_Connection *connection)
 {
-    const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    struct door_client *client = client_of(connection);
     if (strlen(uri) > URI_MOST)
-        refuse_at_once(context, fd, 414, "URI Too Long", "the address is too long", "at most 16 kB");
+        refuse_at_once(context, client, 414, "URI Too Long", "the address is too long", "at most 16 kB");
     else if (strstr(uri, "%00"))
-        refuse_at_once(context, fd, 400, "Bad Request", "the address has %00", "an address without a NUL");
+        refuse_at_once(context, client, 400, "Bad Request", "the address has %00", "an address without a NUL");
     return NULL;
 }
 

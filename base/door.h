@@ -47,7 +47,7 @@ struct door_calls {
     void (*refused)(struct exchange *exchange);         /* reply; NULL: with what `print` says */
     void (*gone)(struct exchange *exchange);            /* it was answered, or the client has gone; or NULL */
     void (*left)(struct exchange *exchange);            /* its client has gone while it waited; or NULL */
-    /* The body of a refusal in the server's own form and type; as snprintf. */
+    /* The body of a refusal in the server's own form and type; as snprintf. `what` and `hint` need no escape in JSON. */
     int (*print)(char *to, size_t room, int status, const char *what, const char *hint);
     const char *type;
 };
