@@ -9,6 +9,7 @@
 #include "build/row_names.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char aliases[] = "aliases";
@@ -21,6 +22,20 @@ static void add_words(struct arena *arena, struct doc *list, const char *words)
     }
 }
 
+/* "32", "8TB/s" and "2.36 USD/h", not "0: compute overlaps". */
+static bool is_number(const char *cell)
+{
+    char *rest;
+    struct unit unit;
+    double scale;
+    struct error error;
+    if (!isdigit((unsigned char)*cell))
+        return false;
+    strtod(cell, &rest);
+    rest += *rest == ' ';
+    return !*rest || unit_parse(text_of(rest), &unit, &scale, &error);
+}
+
 /* Keeps the lines that have all words, in whatever cell that is no number; false: none has. */
 static bool keep(struct table *table, const char *const *words, size_t count)
 {
@@ -29,7 +44,7 @@ static bool keep(struct table *table, const char *const *words, size_t count)
         size_t found = 0;
         for (size_t k = 0; k < count; k++)
             for (size_t j = 0, more = 1; j < table->columns && more; j++)
-                found += !(more = isdigit((unsigned char)*table->cells[i + j]) || !name_within(table->cells[i + j], words[k]));
+                found += !(more = is_number(table->cells[i + j]) || !name_within(table->cells[i + j], words[k]));
         for (size_t j = 0; found == count && j < table->columns; j++)
             table->cells[kept++] = table->cells[i + j];
     }

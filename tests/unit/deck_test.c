@@ -166,6 +166,8 @@ static void lines_and_columns_are_those_asked_for(void **unused)
     assert_true(models->count > 0 && models->count < 10);
     for (const struct doc *one = models->first; one; one = one->next)
         assert_non_null(strstr(doc_text(one, "name", ""), "qwen3-coder"));
+    assert_true(line_asked(&arena, "list rows overlaps compute", &answer, &error));
+    assert_string_equal(doc_text(doc_get(answer.doc, "rows")->first, "name", ""), "bound_overlap");
     assert_true(line_asked(&arena, "list hardware 503", &answer, &error) ? false : strstr(error.what, "nothing has '503'") != NULL);
     assert_true(line_asked(&arena, "eval bound_step tpot_bound --model llama-3.1-8b --on h100-sxm --batch 4", &answer, &error));
     assert_int_equal(strncmp(answer.csv.data, "quantity,value,unit,low,high,origin,source\n", 43), 0);
