@@ -58,10 +58,9 @@ static bool has_needed(const struct catalog_entry *entry, struct error *error)
     }
     for (size_t i = 0; i < entry->rows; i++) {
         const struct catalog_row row = catalog_row(entry, i);
-        const bool peak = !strcmp(row.fact, NAME_peak_bf16) || !strcmp(row.fact, NAME_peak_fp32);
-        if (!peak || !row.chosen || !catalog_row_number(&row, &value) || value > 0)
+        if (!starts_with(row.fact, "peak_") || !row.chosen || !catalog_row_number(&row, &value) || value > 0)
             continue;
-        error_set(error, "%s:%d: %s = %s: every model computes with it", entry->sheet->csv.file, row.line, row.fact, row.value);
+        error_set(error, "%s:%d: %s = %s: nothing can be computed at that rate", entry->sheet->csv.file, row.line, row.fact, row.value);
         return error_expected(error, "more than 0, or no such row where nobody states it");
     }
     return true;
@@ -173,7 +172,7 @@ static void set_instance(const struct catalog_called *called, const char *name, 
 }
 
 /* What was measured of a figure moves with the figure, so that stating another one still acts: what a driver keeps of
- * the memory remains, and the share of a peak that the best GEMM reaches. */
+ * the memory remains, and the share of a peak that the best GEMM reaches. A measured value above the whole stays as it is. */
 static void set_parts(struct facts *facts)
 {
     static const struct { const char *measured, *whole, *part; bool share; } parts[] = {
@@ -183,7 +182,7 @@ static void set_parts(struct facts *facts)
         { NAME_achieved_fp4, NAME_peak_fp4, NAME_achieved_usual_fp4, true } };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const struct fact *whole = facts_find(facts, parts[i].whole), *measured = facts_find(facts, parts[i].measured);
-        if (!whole || !measured || measured->value > whole->value)
+        if (!whole || !measured || measured->value > whole->value || !(whole->value > 0))
             continue;
         facts_set(facts, parts[i].part, parts[i].share ? measured->value / whole->value : whole->value - measured->value,
                   ORIGIN_SHEET, measured->source);
