@@ -252,7 +252,8 @@ static double head_said(const struct config *gguf, const char *architecture, con
             return said(gguf, architecture, *key);
         }
     *key = NULL;
-    return said(gguf, architecture, "embedding_length") / said(gguf, architecture, "attention.head_count");
+    const double heads = said(gguf, architecture, "attention.head_count");
+    return heads > 0 ? said(gguf, architecture, "embedding_length") / heads : 0;
 }
 
 static bool size_agrees(struct config *gguf, const char *architecture, size_t row, const struct tensor *tensor)
@@ -264,6 +265,9 @@ static bool size_agrees(struct config *gguf, const char *architecture, size_t ro
     const double one = said(gguf, architecture, count);
     const double made = one * (size ? head_said(gguf, architecture, &size) : 1);
     const double stored = sizes[row].dim < tensor->dimensions ? tensor->dims[tensor->dimensions - 1 - sizes[row].dim] : 1;
+    if (one > 0 && !(made > 0) && !value(gguf, architecture, "attention.head_count"))
+        return config_fail(gguf, "no %s.attention.head_count: how large a head is is not said", architecture) ||
+               config_expected(gguf, "attention.head_count, or attention.key_length");
     if (!(made > 0) || stored == made)
         return true;
     config_fail(gguf, "%s.%s is %.0f%s, but the tensor %s is %s", architecture, count, one,
@@ -310,7 +314,7 @@ static bool layers_agree(struct config *gguf, const char *architecture, const st
                config_expected(gguf, "%.0f, by its tensors", layers);
     if (layers > 0 ? layers > blocks || layers < blocks - extra : known)
         return config_fail(gguf, "%s.block_count is %.0f, but its tensors have %.0f layer%s%s%s", architecture, blocks, layers,
-                           layers == 1 ? "" : "s", last ? "; the highest is of " : "", last ? last->name : "") ||
+                           layers == 1 ? "" : "s", last ? "; the last is that of " : "", last ? last->name : "") ||
                config_expected(gguf, "a block_count of %.0f, or tensors of as many layers", layers);
     if (known && missing < layers)
         return config_fail(gguf, "%s.block_count is %.0f, but no tensor begins with blk.%.0f.", architecture, blocks, missing) ||

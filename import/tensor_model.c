@@ -293,7 +293,7 @@ static bool config_agrees(struct model *model, const struct modules *modules)
     const char *number = first ? strstr(first->whole, ".0.") : NULL;
     const bool stack = number && !strncmp(first->whole, last->whole, (size_t)(number - first->whole) + 1);
     if (stack && (modules->layers < model->layers || (modules->layers > model->layers && !prediction)))
-        return config_fail(config, "its config.json has %s %.0f, but the file's tensors have %.0f layer%s; the highest is of %s",
+        return config_fail(config, "its config.json has %s %.0f, but the file's tensors have %.0f layer%s; the last is that of %s",
                            config->places[FIELD_layers].key, model->layers, modules->layers, modules->layers == 1 ? "" : "s",
                            last->whole) ||
                config_expected(config, "config.json and tensors of one model, with all of its parts");

@@ -403,8 +403,8 @@ static void test_gguf(struct tally *tally, const struct model_options *options)
 static void test_gguf_contradicts(struct tally *tally, const struct model_options *options)
 {
     static const struct { const char *key; uint64_t value; const char *tensor, *expected; } lies[] = {
-        { "block_count", 80, "have 3 layers; the highest is of blk.2.attn_q.weight", "a block_count of 3" },
-        { "block_count", 2, "have 3 layers; the highest is of blk.2.attn_q.weight", "a block_count of 3" },
+        { "block_count", 80, "have 3 layers; the last is that of blk.2.attn_q.weight", "a block_count of 3" },
+        { "block_count", 2, "have 3 layers; the last is that of blk.2.attn_q.weight", "a block_count of 3" },
         { "block_count", 0, "no qwen3moe.block_count", "3, by its tensors" },
         { "embedding_length", 128, "token_embd.weight is 256 x 5000", "make 128 of that size, the tensor has 256" },
         { "attention.head_count", 4, "with qwen3moe.attention.key_length 64, but the tensor blk.0.attn_q.weight is 256 x 512",
@@ -421,6 +421,19 @@ static void test_gguf_contradicts(struct tally *tally, const struct model_option
               strstr(error.hint, lies[i].expected), "gguf: %s: %s (%s)", lies[i].key, error.what, error.hint);
         arena_free(&arena);
     }
+    /* Without the number of heads and their size, that is what is missing. */
+    struct arena arena = { 0 };
+    struct facts facts;
+    struct error error = { .what = "" };
+    const struct text header = small_gguf(&arena);
+    static const char *const gone[] = { "attention.head_count", "attention.key_length" };
+    for (size_t i = 0; i < 2; i++)
+        for (size_t at = 0, size = strlen(gone[i]); at + size < header.size; at++)
+            if (!memcmp(header.data + at, gone[i], size) && header.data[at + size] != '_')
+                ((char *)(uintptr_t)header.data)[at] = 'x';
+    check(tally, !gguf_open(&arena, header, options, &facts, &error) && starts_with(error.what + strlen("small.gguf: "),
+          "no qwen3moe.attention.head_count:"), "gguf without heads: %s", error.what);
+    arena_free(&arena);
 }
 
 /* Every beginning of a header is refused; so are lengths that lie. */

@@ -118,7 +118,7 @@ static void a_configuration_of_another_model_is_refused(void **state)
 {
     (void)state;
     static const struct { const char *config, *what; } others[] = {
-        { SMALL("64", "80"), "config.json has num_hidden_layers 80, but the file's tensors have 2 layers; the highest is of model.layers.1." },
+        { SMALL("64", "80"), "config.json has num_hidden_layers 80, but the file's tensors have 2 layers; the last is that of model.layers.1." },
         { SMALL("64", "1"), "config.json has num_hidden_layers 1, but the file's tensors have 2 layers" },
         { SMALL("128", "2"), "config.json has hidden_size 128, but the file's tensor model.embed_tokens.weight is 100 x 64" } };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
