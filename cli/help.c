@@ -168,9 +168,9 @@ void help_verb(struct arena *arena, struct buffer *out, const struct verb *verb,
     print_groups(arena, out, formulas_built_in(FORMULAS_ALL), verb, width);
     print_keys(arena, out, verb, width);
     buffer_print(out, "\n");
-    help_wrap(out, "Values carry units: 20ms, 8TB/s, 192GB, 2USD/h; options that set a row also take ranges 1..2, "
-                  "distributions normal(mean, deviation), lognormal(median, factor), uniform(low, high), "
-                  "and expressions over rows.", 0, 0, width);
+    help_wrap(out, arena_print(arena, "Values carry units: 20ms, 8TB/s, 192GB, 2USD/h; options that set a row also take "
+                                      "%sexpressions over rows.", verb->ranges ? "ranges 1..2, distributions normal(mean, deviation), "
+                                      "lognormal(median, factor), uniform(low, high), and " : ""), 0, 0, width);
 }
 
 /* The table of verbs.def, with a line for each title; the others are cli_verbs() in their order. */
