@@ -172,9 +172,11 @@ static void unlock(void *file)
 struct holding *output_lock(struct arena *arena, const char *path)
 {
     const int folder = path ? open(folder_of(arena, place_of(arena, path)), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (folder >= 0 && !flock(folder, LOCK_EX))
+        return arena_hold(arena, unlock, (void *)(intptr_t)folder);
     if (folder >= 0)
-        flock(folder, LOCK_EX);
-    return folder >= 0 ? arena_hold(arena, unlock, (void *)(intptr_t)folder) : NULL;
+        close(folder);
+    return NULL;
 }
 
 bool output_may(struct arena *arena, const char *what, const char *path, struct error *error)

@@ -31,8 +31,8 @@ bool output_close(struct output *output, struct error *error);
 void output_drop(struct output *output);        /* nothing to one that is not open */
 /* Do both paths name one file? It need not exist yet. */
 bool output_same(struct arena *arena, const char *path, const char *other);
-/* From here until the end of the question, or arena_let_go, no other program has this of a file that is read and then written
- * anew: the lock is of its folder. NULL: the system gives none, or `path` is NULL. */
+/* From here until the end of the question, or arena_let_go, no other program holds this lock, for a file that is read and then
+ * written anew; it is on the file's folder. NULL: the system gives none, or `path` is NULL. */
 struct holding *output_lock(struct arena *arena, const char *path);
 /* Could output_open write there? */
 bool output_may(struct arena *arena, const char *what, const char *path, struct error *error);
