@@ -12,7 +12,7 @@
 static void say_where(const char *url)
 {
     printf("%s\n", url);
-    if (fflush(stdout))
+    if (fflush(stdout) || ferror(stdout))
         raise(SIGTERM);
 }
 

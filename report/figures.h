@@ -22,7 +22,7 @@
 /* The range of a value that follows from the ranges and distributions of the inputs. */
 struct range {
     double low, high;               /* low = high: none */
-    const char *kind;               /* "range" or "5-95 %" */
+    const char *kind;               /* "range", "seen" or "5-95 %" */
 };
 
 struct figure {

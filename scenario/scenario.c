@@ -465,7 +465,7 @@ static bool layout_whole(const struct row *row, const struct quantity *quantity,
     if (!strcmp(source, "--set") || !scenario_counts_chips(row_name(row)) ||
         (!range && quantity->value == floor(quantity->value)))
         return true;
-    error_set(error, "%s: '%.100s' is %s", source, value, range ? "a range or a distribution" : "not a whole number of GPUs");
+    error_set(error, "%s: '%.100s' is %s", source, value, range ? "a range or a distribution" : "not a whole number");
     return range ? error_expected(error, "one whole number; `chalkline curve ROW %s=%.100s --model MODEL --on MACHINE` tries "
                                   "several", row_name(row), quantity->distribution == DISTRIBUTION_RANGE ? value : "1..8")
                  : error_expected(error, "1, 2, 4, 8, ...");

@@ -309,7 +309,7 @@ static bool wrong_number(const struct measured_reader *reading, size_t row, size
 {
     error_set(reading->error, "%s:%d: %s: invalid number '%.40s'", reading->csv->file, reading->csv->lines[row],
               csv_header(reading->csv, at), cell);
-    return error_expected(reading->error, "a number up to 1e9, e.g. 64");
+    return error_expected(reading->error, "a number from 0 to 1e9, e.g. 64");
 }
 
 static bool read_cell(const struct measured_reader *reading, size_t row, size_t at, struct measured *point)
@@ -341,9 +341,6 @@ static bool read_cell(const struct measured_reader *reading, size_t row, size_t 
         return true;
     }
 }
-
-/* ---- servers --------------------------------------------------------------------------------- */
-
 
 bool measured_same_layout(const struct measured *a, const struct measured *b)
 {

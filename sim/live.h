@@ -31,8 +31,8 @@ bool live_ask(struct live *live, double at, uint32_t prompt, uint32_t output, co
               uint32_t *id);
 /* The replica that a request is at; the first for one that has not been routed. */
 size_t live_where(const struct live *live, uint32_t id);
-/* The user of a request has gone. It is forgotten if it still waits, or its prompt is computed yet (true); one that arrives
- * later is forgotten then; one that gives tokens ends as soon as its scheduler can end it. */
+/* The user of a request has gone. It is forgotten if it still waits, or while its prompt is still being computed (true); one
+ * that arrives later is forgotten then; one that gives tokens ends as soon as its scheduler can end it. */
 bool live_take_back(struct live *live, uint32_t id, double now);
 double live_next(const struct live *live);      /* the next moment, s; INFINITY: nothing is planned */
 /* Let everything happen that happens until `until`. */

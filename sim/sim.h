@@ -161,8 +161,8 @@ struct scheduler {
      * options->stepping. */
     uint32_t (*received)(const struct replica *replica, uint32_t id);
     /* The user of a request that runs has gone: it ends with the steps in flight, or else with its next token.
-     * Returns its output tokens then, as `want` has them; 0: it has left, since its prompt was computed yet. NULL: such a
-     * request runs to its end. */
+     * Returns its output tokens then, as `want` has them; 0: it has left, since its prompt was still being computed. NULL:
+     * such a request runs to its end. */
     uint32_t (*cut)(struct replica *replica, uint32_t id);
     /* Number of blocks that a request cannot use even if it is alone. NULL: it can use all. */
     size_t (*spare)(const struct sim_server *server);

@@ -5,7 +5,7 @@
  * This file turns words and options into variants and runs the search. Each combination of machine,
  * formats and kind of deployment is a variant with a scenario of its own, in which the load is an
  * input. What the user gave is held: sizes exclude other layouts, a demand asks for the fewest GPUs.
- * What the search finds by itself cannot be given, nor can ranges, since a point has single numbers.
+ * What the search finds by itself cannot be given.
  * Spaces are listed in plan_space.c, points evaluated in plan_point.c, and told in plan_answer.c;
  * processes that search together agree here on what goes wrong before the search begins. */
 #include "ask/ask.h"
@@ -89,8 +89,7 @@ static bool read_limit(struct plan *plan, struct scenario *scenario, const char 
     return error_expected(plan->error, "a time above 0: 300ms, 2s");
 }
 
-/* Refuse ranges and distributions, since a point has single numbers, and loads and sizes that the
- * search finds itself, since who gives one would not see it followed. */
+/* Refuse loads and sizes that the search finds itself: who gives one would not see it followed. */
 static bool check_given(struct plan *plan, const struct scenario *scenario)
 {
     static const char *const found[] = { NAME_users, NAME_concurrency, NAME_replicas, NAME_batch,

@@ -408,13 +408,13 @@ static void on_whole(struct exchange *exchange)
     size_t at = 0;
     while (at < end && strcmp(places[at].path, exchange->path))
         at++;
-    if (at < end && strstr(places[at].methods, exchange->got ? "GET" : exchange->posted ? "POST" : ",,")) {
+    if (at < end && strstr(places[at].methods, exchange->got ? "GET" : exchange->posted ? "POST" : ",,")) {     /* matches nothing */
         places[at].answer(stream);
         return;
     }
     if (at < end) {
         exchange_add_header(exchange, "Allow", places[at].methods);
-        refuse(&refusal, 405, "MethodNotAllowedError", "%.20s %s: there is %s", exchange->method, exchange->path, places[at].methods);
+        refuse(&refusal, 405, "MethodNotAllowedError", "%.20s %s: this path takes %s", exchange->method, exchange->path, places[at].methods);
     } else {
         refuse(&refusal, 404, "NotFoundError", "%.20s %.100s: there are /v1/models, /v1/completions, "
                "/v1/chat/completions, /tokenize, /metrics, /health, /version", exchange->method, exchange->path);

@@ -277,7 +277,7 @@ static uint32_t vllm_received(const struct replica *replica, uint32_t id)
     return vllm->shared->requests[id].known - replica->simulation->trace->prompt[id];
 }
 
-/* A request whose prompt is computed, and no token of which is in flight, leaves at once. */
+/* A request whose prompt is still being computed, without a token in flight, leaves at once. */
 static bool leave_prompt(struct vllm *vllm, uint32_t id)
 {
     for (size_t r = 0; r < vllm->rank_count; r++)

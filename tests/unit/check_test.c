@@ -269,7 +269,7 @@ static void what_cannot_be_measured_is_refused(void **state)
         { "1", "1000", "-5ms", "", "a.csv:2: tpot: '-5ms' cannot be measured", "more than 0" },
         { "1", "1000", "1e300ms", "", "a.csv:2: tpot: '1e300ms' cannot be measured", "31.7 years" },
         { "1", "1000", "12ms..15ms", "", "a.csv:2: tpot: '12ms..15ms' is a range", "one number" },
-        { "1", "1000", "12ms", "1e300", "a.csv:2: requests: invalid number '1e300'", "a number up to 1e9" },
+        { "1", "1000", "12ms", "1e300", "a.csv:2: requests: invalid number '1e300'", "a number from 0 to 1e9" },
         { "1", "0", "0", "", NULL, NULL } };
     struct world *world = *state;
     for (size_t i = 0; i < COUNT(cells); i++) {
