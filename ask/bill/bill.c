@@ -286,6 +286,8 @@ bool ask_bill(struct arena *arena, const struct command *command, struct answer 
     add_workload(bill);
     if (!add_entries(bill))
         return false;
+    const struct section *ranked = section_inside(bill->section, "ranked");
+    answer->status = ranked && !ranked->inside_count;    /* nothing found */
     if (values_of(&bill->scenario, month, 1, &values, &ignored))
         basis_values(&bill->scenario, &values, NULL, 1, &bill->basis);
     basis_notes(&bill->scenario, &bill->basis);

@@ -3,6 +3,7 @@
  * and adds up what the vendors' words say; tasks come at random. Then examples by hand. */
 #include "test.h"
 #include "commands.h"
+#include "lines.h"
 #include "scenario/values.h"
 
 #include "ask/ask.h"
@@ -774,6 +775,21 @@ static void own_servers_are_full(void **state)
     arena_free(&arena);
 }
 
+/* A list no entry of which takes the prompts has no answer: status 1. */
+static void nothing_is_found(void **state)
+{
+    (void)state;
+    struct arena arena = { 0 };
+    struct answer answer;
+    struct error error;
+    for (int most = 0; most < 2; most++) {
+        assert_true(line_asked(&arena, most ? "bill agent --set turns=1000 --prices tests/fixtures/prices/new.csv"
+                                            : "bill agent --prices tests/fixtures/prices/new.csv", &answer, &error));
+        assert_int_equal(answer.status, most);
+    }
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -785,7 +801,7 @@ int main(void)
         cmocka_unit_test(habits_are_other_workloads),
         cmocka_unit_test(equal_gaps_change_at_lives),
         cmocka_unit_test(why_has_the_numbers),  cmocka_unit_test(owning_wins),
-        cmocka_unit_test(own_servers_are_full),
+        cmocka_unit_test(own_servers_are_full), cmocka_unit_test(nothing_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
