@@ -59,12 +59,20 @@ static void keep_mode(int file, const struct stat *old)
     fchmod(file, old->st_mode & 0777);
 }
 
+static bool is_named(const char *what, const char *path, struct error *error)
+{
+    if (strcmp(path, "-"))
+        return true;
+    error_set(error, "%s: '-' is not the name of a file", what);
+    return error_expected(error, "a file; /dev/stdout is standard output, and ./- a file called '-'");
+}
+
 bool output_open(struct arena *arena, const char *what, const char *path, struct output *output, struct error *error)
 {
     static unsigned count;
     struct stat old;
     *output = (struct output){ .what = what, .path = path, .place = path };
-    if (!file_may_write(arena, path, error))
+    if (!is_named(what, path, error) || !file_may_write(arena, path, error))
         return false;
     const bool there = !stat(path, &old);
     const int reason = errno;
@@ -202,7 +210,7 @@ bool file_write(struct arena *arena, const char *what, const char *path, struct 
 bool log_open(const struct arena *arena, const char *what, const char *path, struct output_log *log, struct error *error)
 {
     *log = (struct output_log){ what, path, -1 };
-    if (!file_may_write(arena, path, error))
+    if (!is_named(what, path, error) || !file_may_write(arena, path, error))
         return false;
     log->file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     return log->file >= 0 || cannot_write(what, path, errno, error);
