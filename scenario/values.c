@@ -87,9 +87,8 @@ bool values_finite(const struct scenario *scenario, const struct graph *graph,
         const struct row *row = formulas_row(&scenario->formulas, node->row);
         double value = 0;
         const struct row *cause = cause_of(scenario, graph, nodes, i, &scratch, &value);
-        const char *unit = cause && strcmp(row_unit_text(cause), "1") ? arena_print(&scratch, " %s", row_unit_text(cause)) : "";
         if (cause)
-            error_set(error, "'%s' is not finite, since %s = %.6g%s", row_name(row), row_name(cause), value, unit);
+            error_set(error, "'%s' is not finite, since %s = %s", row_name(row), row_name(cause), quantity_text(&scratch, value, cause->unit, 6));
         else
             error_set(error, "'%s' is not finite for these inputs", row_name(row));
         error_suggest(error, node->op == OP_ROOT ? "its ROOT has no change of sign between its ends, which "
