@@ -534,7 +534,7 @@ static enum look look_up_cards(const struct catalog *catalog, const char *name, 
     struct catalog_cards cards[KINDS_MOST];
     struct arena *arena = catalog->arena;
     struct buffer title = { .arena = arena };
-    const char *wrong = NULL;
+    const char *wrong = NULL, *apart = NULL;
     size_t kinds = 0;
     double chips = 0;
     for (const char *at = name; *at && arena;) {
@@ -546,6 +546,7 @@ static enum look look_up_cards(const struct catalog *catalog, const char *name, 
         if ((!found.entry && look_up_instance(catalog, one, &found, NULL) != FOUND && look_up(catalog, one, &found, NULL) != FOUND) || catalog_stands_alone(found.entry) ||
             catalog_shares_memory(found.entry) || kinds == KINDS_MOST) {
             wrong = one;
+            apart = found.entry && kinds < KINDS_MOST ? one : apart;
             continue;
         }
         struct catalog_cards *card = &cards[kinds++];
@@ -556,6 +557,10 @@ static enum look look_up_cards(const struct catalog *catalog, const char *name, 
         if (card->chips > 1)
             buffer_print(&title, "%.0f x ", card->chips);
         buffer_print(&title, "%s", found.entry->title);
+    }
+    if (kinds && apart && error) {
+        error_set(error, "%s: '%.200s' cannot share a host with other cards", name, apart);
+        return error_expected(error, "cards that share a host, as in rtx-4090+rtx-3090, or %.100s alone", apart), WRONG;
     }
     if (kinds < 2 || wrong)
         return kinds && wrong && *wrong && !unknown(catalog, wrong, error) ? WRONG : NOT_THERE;

@@ -15,11 +15,16 @@
 #include <math.h>
 #include <string.h>
 
+static bool fast_enough(const struct can *can, const struct can_type *type)
+{
+    return can_at(type, CAN_speed_per_user) >= can->speed && can_at(type, CAN_predicted_ttft) <= can->ttft;
+}
+
 static const struct can_type *best_of(const struct can *can, const struct can_type *types, size_t count)
 {
     const struct can_type *best = NULL;
     for (size_t i = count > CAN_LARGEST ? CAN_LARGEST : 0; i < count && i <= CAN_FOUR_BITS && !best; i++)
-        if (types[i].fits && can_at(&types[i], CAN_speed_per_user) >= can->speed)
+        if (types[i].fits && fast_enough(can, &types[i]))
             best = &types[i];
     for (size_t i = count > CAN_FOUR_BITS ? CAN_FOUR_BITS : 0; i < count && !best; i++)
         if (types[i].fits)
@@ -41,6 +46,8 @@ static const char *caveat_of(const struct can *can, const struct can_type *best,
     struct buffer out = { .arena = can->arena };
     if (best && can_at(best, CAN_speed_per_user) < can->speed)
         buffer_print(&out, "slower than --speed");
+    if (best && can_at(best, CAN_predicted_ttft) > can->ttft)
+        buffer_print(&out, "%sits first token later than --ttft", out.size ? ", and " : "");
     const double bits = best ? weight_bits(best) : NAN;
     if (bits < 4)
         buffer_print(&out, "%squality suffers below four bits per weight: this file has %.2f", out.size ? ", and " : "but ", bits);
@@ -92,13 +99,25 @@ static void add_document(const struct can *can, const struct can_type *types, si
         can_document(&types[i], doc_add(arena, choices, NULL, DOC_OBJECT));
 }
 
+/* An order and a number are of a list of models, a TTFT is of one of them. */
+static bool options_fit(const struct command *command, bool all, struct error *error)
+{
+    static const char *const names[] = { "by", "most", "ttft" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (command_given(command, names[i]) && all == (i == 2)) {
+            error_set(error, "--%s: %s", names[i], all ? "no model is named" : "a model is named, and no list asked for");
+            return error_expected(error, all ? "`chalkline can MODEL` with it, or none" : "`chalkline can --on MACHINE` with it, or none");
+        }
+    return true;
+}
+
 bool ask_can(struct arena *arena, const struct command *command, struct answer *answer, struct error *error)
 {
     struct can can = { .arena = arena, .command = command };
     struct can_type types[CAN_TYPES_MOST];
     size_t count;
     const bool all = !command_models(command, &can.subject) && can.subject.machine;
-    if (!all && !command_pair(command, &can.subject, error))
+    if (!options_fit(command, all, error) || (!all && !command_pair(command, &can.subject, error)))
         return false;
     can.subject.any_type = true;
     can.subject.met = arena_alloc(arena, sizeof *can.subject.met);

@@ -31,7 +31,7 @@ struct can {
     double context;                 /* tokens of one conversation, */
     double prompt, answer;          /* those before an answer, and of it at most */
     double window;                  /* tokens that the model was made for */
-    double speed;                   /* tokens per second that are enough */
+    double speed, ttft;             /* tokens per second that are enough, and the latest first token, s */
 };
 
 /* One file type, with layers on the host or without. */
@@ -47,7 +47,7 @@ struct can_type {
 
 /* The context, and how much of it is prompt: as given, else filled to a share. */
 bool can_lengths(struct can *can, struct scenario *scenario, struct error *error);
-/* The speed that was asked for, and the model's window; an error where the engine is not llama.cpp. */
+/* The speed and TTFT that were asked for, and the model's window; an error where the engine is not llama.cpp. */
 bool can_wants(struct can *can, struct scenario *scenario, struct error *error);
 /* The types to try: that of --precision or of the name, or all. A checkpoint whose experts have four bits is published in
  * those alone. */

@@ -51,13 +51,17 @@ bool can_lengths(struct can *can, struct scenario *scenario, struct error *error
         (prompt && !value_of(scenario, NAME_prompt_tokens, &can->prompt, error)) ||
         (fact_given(facts_find(facts, NAME_output_tokens)) && !value_of(scenario, NAME_output_tokens, &can->answer, error)))
         return false;
-    if (!given && prompt)
-        can->context = fmax(can->context, can->prompt + can->answer);
+    const double answer = fact_given(facts_find(facts, NAME_output_tokens)) ? can->answer : 0;     /* that must fit */
+    if (!given)
+        can->context = fmax(can->context, prompt ? can->prompt + can->answer : filled < 1 ? ceil(answer / (1 - filled)) : answer + 1);
     if (!prompt)
-        can->prompt = fmax(1, floor(can->context * filled));
-    if (can->prompt < can->context)
+        can->prompt = fmax(1, fmin(floor(can->context * filled), can->context - answer));
+    if (can->prompt < can->context && can->prompt + answer <= can->context)
         return true;
-    error_set(error, "a prompt of %.0f tokens leaves no room in a context of %.0f", can->prompt, can->context);
+    if (can->prompt < can->context)
+        error_set(error, "an answer of %.0f tokens leaves no room for its prompt in a context of %.0f", answer, can->context);
+    else
+        error_set(error, "a prompt of %.0f tokens leaves no room in a context of %.0f", can->prompt, can->context);
     return error_expected(error, "--context of prompt and answer, or no --context");
 }
 
@@ -65,8 +69,10 @@ bool can_wants(struct can *can, struct scenario *scenario, struct error *error)
 {
     double llama_cpp;
     if (!value_of(scenario, NAME_llama_cpp, &llama_cpp, error) || !value_of(scenario, NAME_max_context, &can->window, error) ||
-        !value_of(scenario, NAME_speed_wanted, &can->speed, error))
+        !value_of(scenario, NAME_speed_wanted, &can->speed, error) || !value_of(scenario, NAME_ttft_limit, &can->ttft, error))
         return false;
+    if (!fact_given(facts_find(&scenario->facts, NAME_ttft_limit)))
+        can->ttft = INFINITY;
     if (llama_cpp > 0)
         return true;
     error_set(error, "can answers for llama.cpp, and --engine names another engine");

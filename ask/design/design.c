@@ -287,7 +287,13 @@ static void read_limits(const struct command *command, struct limits *limits)
 static bool open_traffic(struct design *design, const struct command *command)
 {
     struct subject subject = command_subject(command);
+    static const char *const formats[] = { "precision", "experts-precision", "kv-precision" };
     struct scenario *scenario = design->scenario;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats && !subject.model; i++)
+        if (command_given(command, formats[i])) {
+            error_set(design->error, "--%s without a model", formats[i]);
+            return error_expected(design->error, "--model MODEL, whose formats these are");
+        }
     if (!subject.model)
         return scenario_read(scenario, design->arena, command, subject, design->error) &&
                (command_given(command, "deck") || deck_complete(scenario, "design", design->error));

@@ -32,7 +32,13 @@ static bool open_scenario(struct scenario *scenario, struct arena *arena,
         return error_expected(error, "chalkline tiers deepseek-v3 --on gb200-nvl72");
     }
     if (!scenario_open(scenario, arena, command, subject, error) ||
-        !scenario_priced(scenario, "tiers", error) || !scenario_choose(scenario, asked, 2, error))
+        !scenario_priced(scenario, "tiers", error) || !value_of(scenario, NAME_kv_stored " * " NAME_kv_per_token, &stored, error))
+        return false;
+    if (!(stored > 0)) {
+        error_set(error, "tiers: a conversation of this context has no KV cache");
+        return error_expected(error, "--context 1 or more, and a model with a KV cache");
+    }
+    if (!scenario_choose(scenario, asked, 2, error))
         return false;
     const struct fact *given = facts_find(&scenario->facts, NAME_hold_time);
     if (given && given->expression) {
@@ -42,14 +48,7 @@ static bool open_scenario(struct scenario *scenario, struct arena *arena,
                    quantity_text(scenario->arena, pause, unit_second, 4));
         facts_set(&scenario->facts, NAME_hold_time, pause, given->origin, given->source);
     }
-    if (!values_of(scenario, asked, 2, &values, error))
-        return false;
-    if (!value_of(scenario, NAME_kv_stored, &stored, error))
-        return false;
-    if (stored > 0)
-        return true;
-    error_set(error, "tiers: a conversation of this context has no KV cache");
-    return error_expected(error, "--context 1 or more, and a model with a KV cache");
+    return values_of(scenario, asked, 2, &values, error);
 }
 
 /* ---- figures ---------------------------------------------------------------------------- */

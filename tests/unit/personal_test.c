@@ -313,6 +313,11 @@ static void step_and_can_agree(void **state)
         if (!ask(world, arena_print(&world->arena, "%s --set scale_up_bandwidth=5GB/s", line)))
             fail_msg("%s: with a link: %s", line, world->error.what);
     }
+    /* A long answer widens the context as a long prompt does, and a TTFT asks for a smaller file as a speed does. */
+    assert_true(ask(world, "can qwen3-14b --on rtx-4090 --osl 10000"));
+    assert_true(doc_get(world->answer.doc, "context")->number == 20000 && doc_get(world->answer.doc, "prompt_tokens")->number == 10000);
+    assert_true(ask(world, "can qwen3-14b --on rtx-4090 --ttft 1.12s") && value_in(world->answer.doc, "ttft") <= 1.12);
+    assert_true(ask(world, "can qwen3-14b --on rtx-4090 --ttft 1ms") && doc_get(world->answer.doc, "caveat")->string[0]);
     /* The words of an answer give its figures again, to the bit; of the cards whose number nobody says there is one. */
     assert_true(ask(world, "can qwen3-14b --on rtx-3060 --context 6000"));
     struct buffer words = { .arena = &world->arena };
