@@ -814,13 +814,23 @@ static bool cards_agree(const struct scenario *scenario, struct error *error)
     return true;
 }
 
+/* The mean context of a request has its prompt in it. */
+static bool lengths_agree(const struct scenario *scenario, struct error *error)
+{
+    const struct fact *context = facts_find(&scenario->facts, NAME_context), *prompt = facts_find(&scenario->facts, NAME_prompt_tokens);
+    if (!fact_given(context) || !fact_given(prompt) || context->expression || prompt->expression || context->value >= prompt->value)
+        return true;
+    error_set(error, "a prompt of %.0f tokens leaves no room in a context of %.0f", prompt->value, context->value);
+    return error_expected(error, "--context of prompt and answer, or no --context");
+}
+
 bool scenario_open(struct scenario *scenario, struct arena *arena, const struct command *command,
                    struct subject subject, struct error *error)
 {
     if (!scenario_read(scenario, arena, command, subject, error))
         return false;
-    return cards_agree(scenario, error) && scenario_layout_agrees(scenario, error) && scenario_drafts(scenario, error) &&
-           scenario_images(scenario, error) && scenario_assume(scenario, error);
+    return cards_agree(scenario, error) && lengths_agree(scenario, error) && scenario_layout_agrees(scenario, error) &&
+           scenario_drafts(scenario, error) && scenario_images(scenario, error) && scenario_assume(scenario, error);
 }
 
 /* "ms", "USD/h", "s"; a single letter is rather a name. */
