@@ -269,7 +269,6 @@ static void answer_found(const struct solved *solved, struct doc *one)
     }
     if (found->count > SHOWN)
         buffer_print(&solved->answer->text, "and %zu more\n", found->count - SHOWN);
-    facts_set(&scenario->facts, solved->input, first, ORIGIN_AXIS, "solve");
     if (found->extents[0].low == found->extents[0].high && between_wholes(solved->row, first)) {
         struct doc *wholes = doc_add(scenario->arena, one, "whole", DOC_ARRAY);
         doc_add_number(scenario->arena, wholes, NULL, floor(first));

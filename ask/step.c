@@ -196,7 +196,7 @@ static void note_ranges(struct facts *facts)
 {
     for (size_t i = 0; i < facts->scalar_count; i++)
         if (fact_given(&facts->scalars[i]) && facts->scalars[i].distribution != DISTRIBUTION_NONE)
-            facts_note(facts, "the server is that of the middle of %s; `chalkline eval predicted_tpot` and the like follow the range",
+            facts_note(facts, "the server is predicted for the middle of %s; `chalkline eval predicted_tpot` answers with a range",
                        facts->scalars[i].name);
 }
 

@@ -61,7 +61,7 @@ static bool has_needed(const struct catalog_entry *entry, struct error *error)
         if (!starts_with(row.fact, "peak_") || !row.chosen || !catalog_row_number(&row, &value) || value > 0)
             continue;
         error_set(error, "%s:%d: %s = %s: nothing can be computed at that rate", entry->sheet->csv.file, row.line, row.fact, row.value);
-        return error_expected(error, "more than 0, or no such row where nobody states it");
+        return error_expected(error, "a rate above 0, or no row %s where nobody states a rate", row.fact);
     }
     return true;
 }

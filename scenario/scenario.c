@@ -961,7 +961,7 @@ const struct scenario_absence *scenario_absent(struct scenario *scenario, const 
         if (above_one(scenario, &values, absence->input, absence->row, &partly))
             return absence;
         if (partly)
-            facts_note(&scenario->facts, "in a part of the range the server %s: figures there are of no server", absence->is);
+            facts_note(&scenario->facts, "in a part of the range the server %s, and no figure holds there", absence->is);
     }
     if (known && above_one(scenario, &values, NAME_arrival_rate, overload->row, &partly))
         facts_note(&scenario->facts, "%s", overload->why);

@@ -25,16 +25,17 @@ static bool open_scenario(struct scenario *scenario, struct arena *arena,
     static const char *const asked[] = { NAME_cheapest_pause_cost, "SUM(tier, tier_fetch_time)" };
     struct subject subject;
     struct values values;
-    double pause, stored;
+    double pause, stored, written;
     const size_t models = command_models(command, &subject);
     if (models > 1) {
         error_set(error, "tiers takes one model, %zu were given", models);
         return error_expected(error, "chalkline tiers deepseek-v3 --on gb200-nvl72");
     }
     if (!scenario_open(scenario, arena, command, subject, error) ||
-        !scenario_priced(scenario, "tiers", error) || !value_of(scenario, NAME_kv_stored " * " NAME_kv_per_token, &stored, error))
+        !scenario_priced(scenario, "tiers", error) || !value_of(scenario, NAME_kv_stored, &stored, error) ||
+        !value_of(scenario, NAME_kv_per_token, &written, error))
         return false;
-    if (!(stored > 0)) {
+    if (!(stored > 0) || !(written > 0)) {
         error_set(error, "tiers: a conversation of this context has no KV cache");
         return error_expected(error, "--context 1 or more, and a model with a KV cache");
     }
