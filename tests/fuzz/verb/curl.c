@@ -134,6 +134,12 @@ const char *curl_easy_strerror(CURLcode code)
     return code == CURLE_WRITE_ERROR ? "the answer was not taken" : "no error";
 }
 
+curl_version_info_data *curl_version_info(CURLversion which)
+{
+    static curl_version_info_data info = { .version_num = LIBCURL_VERSION_NUM };
+    return (void)which, &info;
+}
+
 CURLcode curl_global_init(long flags)
 {
     (void)flags;
