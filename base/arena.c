@@ -81,6 +81,7 @@ enum { SIZES = 11, SPARE_MOST = 64 << 20 };     /* from CHUNK_FIRST, each twice 
 struct chunks {
     struct chunk *spare[SIZES];
     size_t bytes;
+    struct kept_beside kept;
 };
 
 /* The list of chunks with room for so much; SIZES: they are not kept. */
@@ -126,13 +127,35 @@ static void chunk_give(struct chunk *chunk)
     chunks->bytes += chunk->size;
 }
 
-struct chunks *chunks_new(void)
+struct chunks *chunks_new(size_t most)
 {
-    return calloc(1, sizeof(struct chunks));
+    struct chunks *chunks = calloc(1, sizeof *chunks);
+    if (chunks)
+        chunks->kept.most = most;
+    return chunks;
+}
+
+struct kept_beside *kept_here(void)
+{
+    struct chunks *chunks = guard_here ? guard_here->chunks : NULL;
+    return chunks && chunks->kept.most ? &chunks->kept : NULL;
+}
+
+void chunks_begin(struct chunks *chunks)
+{
+    chunks->kept.call++;
+}
+
+void chunks_forget(struct chunks *chunks)
+{
+    if (chunks->kept.what)
+        chunks->kept.release(chunks->kept.what);
+    chunks->kept.what = NULL;
 }
 
 void chunks_free(struct chunks *chunks)
 {
+    chunks_forget(chunks);
     for (int i = 0; i < SIZES; i++)
         for (struct chunk *chunk; (chunk = chunks->spare[i]);) {
             chunks->spare[i] = chunk->before;

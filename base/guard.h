@@ -31,9 +31,18 @@ extern _Thread_local struct guard *guard_here;      /* NULL: this thread's arena
 enum ending guarded(void (*call)(void *context), void *context, struct chunks *chunks,
                     bool (*cancel_asked)(void *context, double share), void *cancel_context);
 /* Memory that guarded calls use one after another. Without it, the system clears new pages for each call and takes them back,
- * which costs a third of a question. */
-struct chunks *chunks_new(void);    /* NULL: there is none */
+ * which costs a third of a question. The calls may keep `most` bytes besides for those after them, 0 for none. */
+struct chunks *chunks_new(size_t most);     /* NULL: there is none */
 void chunks_free(struct chunks *chunks);
+/* What they keep: released with the chunks, or where a call is left. */
+struct kept_beside {
+    void (*release)(void *what);
+    void *what;                     /* NULL: nothing yet */
+    size_t most, call;              /* bytes; the number of this call, from 1 */
+};
+struct kept_beside *kept_here(void);       /* NULL: this call keeps nothing */
+void chunks_begin(struct chunks *chunks);   /* another call */
+void chunks_forget(struct chunks *chunks);  /* release what they keep */
 /* The verb tells which share is done. */
 void guard_tell(double share);
 

@@ -55,7 +55,7 @@ int library_call(const struct chalkline_library *library, void (*call)(void *con
     const bool told = library && library->progress && !telling;
     struct chunks *chunks = library ? spares_take(&library->memory) : NULL;
     if (library && !chunks)
-        chunks = chunks_new();
+        chunks = chunks_new(0);
     struct watched_call watched = { library, library ? uselocale(library->plain) : (locale_t)0 };
     const enum ending how = guarded(call, context, chunks, told ? cancel_asked : NULL, &watched);
     if (library)

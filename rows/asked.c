@@ -4,26 +4,48 @@
  * place; its first question costs a whole build, each further one only the nodes that it adds. When all places are taken,
  * the builder that has not been asked for longest gives up its place and its memory. A builder that fails is not used
  * again: the question is asked once more of a new one, whose error it then is. Scalars are compared with their texts;
- * names of tables by address, since the tables of a scenario live as long as it does. */
+ * names of tables by address, since the tables of a scenario live as long as it does.
+ *
+ * Where calls keep something for those after them (guard.h), builders stay, with the questions that they were asked. Facts of
+ * the same shape, which differ in numbers that no graph is built by, take one that was asked the same questions so far: as
+ * long as its next question is theirs nothing is built. Where they ask another, they take another builder. So a graph is
+ * what it would be without the calls before. */
+#include "base/guard.h"
 #include "rows/grow.h"
 
 #include <string.h>
 
 enum { BUILDERS = 4 };
 
+/* What a builder was asked: the expressions, each ended by a 0, and their nodes. */
+struct asked_question {
+    struct text text;
+    const int *nodes;
+};
+
 struct kept_graph {
     struct arena *arena;            /* of the builder and its facts */
-    struct graph_builder *builder;  /* NULL: the place is free */
+    struct graph_builder *builder;  /* NULL: it failed */
     struct formulas formulas;
     struct facts facts;             /* its own arrays */
     const char **names, **expressions;      /* copies of the texts of its scalars */
     bool parts;
-    unsigned used;                  /* when it was asked last */
+    struct text shape;              /* of its facts, if it stays for further calls */
+    struct asked_question *questions;
+    size_t question_count, question_room;
+    size_t asked;                   /* the first so many were asked under these facts */
+    size_t call;                    /* that used it last, */
+    bool taken;                     /*   and does still */
+    struct kept_graph *next;        /* used before this one */
 };
 
 struct asked_graphs {
     struct arena *arena;
-    struct kept_graph places[BUILDERS];
+    struct asked_place {
+        struct arena *arena;        /* of a builder that does not stay */
+        struct kept_graph *kept;    /* NULL: the place is free */
+        unsigned used;              /* when it was asked last */
+    } places[BUILDERS];
     unsigned questions;
 };
 
@@ -71,89 +93,302 @@ static bool same_formulas(const struct formulas *a, const struct formulas *b)
     return a->places == b->places && a->count == b->count && a->index == b->index && a->conditions == b->conditions;
 }
 
-static void *copy_of(struct arena *arena, const void *data, size_t count, size_t size)
+static void fill_facts(struct facts *copy, const struct facts *facts)
 {
-    void *copy = arena_array(arena, count + 1, size);
-    if (count)
-        memcpy(copy, data, count * size);
-    return copy;
+    if (facts->scalar_count)
+        memcpy(copy->scalars, facts->scalars, facts->scalar_count * sizeof *copy->scalars);
+    for (size_t i = 0; i < copy->table_count; i++) {
+        const struct fact_table *table = &facts->tables[i];
+        struct fact_table *to = &copy->tables[i];
+        to->name = table->name;
+        memcpy(to->entry, table->entry, table->entries * sizeof *table->entry);
+        memcpy(to->column, table->column, table->columns * sizeof *table->column);
+        memcpy(to->cell, table->cell, table->entries * table->columns * sizeof *table->cell);
+    }
 }
 
-static void keep_facts(struct kept_graph *place, const struct facts *facts)
+static void keep_facts(struct kept_graph *kept, const struct facts *facts)
 {
-    struct arena *arena = place->arena;
-    struct facts *copy = &place->facts;
+    struct arena *arena = kept->arena;
+    struct facts *copy = &kept->facts;
     *copy = (struct facts){ .arena = arena, .scalar_count = facts->scalar_count, .table_count = facts->table_count };
-    copy->scalars = copy_of(arena, facts->scalars, facts->scalar_count, sizeof *copy->scalars);
-    copy->tables = copy_of(arena, facts->tables, facts->table_count, sizeof *copy->tables);
-    place->names = arena_array(arena, facts->scalar_count + 1, sizeof *place->names);
-    place->expressions = arena_array(arena, facts->scalar_count + 1, sizeof *place->expressions);
+    copy->scalars = arena_array(arena, facts->scalar_count + 1, sizeof *copy->scalars);
+    copy->tables = arena_array(arena, facts->table_count + 1, sizeof *copy->tables);
+    kept->names = arena_array(arena, facts->scalar_count + 1, sizeof *kept->names);
+    kept->expressions = arena_array(arena, facts->scalar_count + 1, sizeof *kept->expressions);
     for (size_t i = 0; i < facts->scalar_count; i++) {
         const struct fact *fact = &facts->scalars[i];
-        place->names[i] = arena_copy(arena, fact->name, strlen(fact->name));
+        kept->names[i] = arena_copy(arena, fact->name, strlen(fact->name));
         if (fact->expression)
-            place->expressions[i] = arena_copy(arena, fact->expression, strlen(fact->expression));
+            kept->expressions[i] = arena_copy(arena, fact->expression, strlen(fact->expression));
     }
     for (size_t i = 0; i < copy->table_count; i++) {
         struct fact_table *table = &copy->tables[i];
-        table->entry = copy_of(arena, table->entry, table->entries, sizeof *table->entry);
-        table->column = copy_of(arena, table->column, table->columns, sizeof *table->column);
-        table->cell = copy_of(arena, table->cell, table->entries * table->columns, sizeof *table->cell);
+        *table = facts->tables[i];
+        table->entry = arena_array(arena, table->entries + 1, sizeof *table->entry);
+        table->column = arena_array(arena, table->columns + 1, sizeof *table->column);
+        table->cell = arena_array(arena, table->entries * table->columns + 1, sizeof *table->cell);
     }
+    fill_facts(copy, facts);
+}
+
+/* ---- builders that stay ---------------------------------------------------------------------------------------------- */
+
+static void shape_text(struct buffer *shape, const char *text)
+{
+    if (text)
+        buffer_add(shape, text, strlen(text));
+    buffer_add(shape, text ? "\0" : "\0-", text ? 1 : 2);
+}
+
+static void shape_fact(struct buffer *shape, const struct fact *fact, bool exact)
+{
+    const double value = exact || fact->value == 0 || fact->value == 1 ? fact->value : 2;
+    const char kind[] = { (char)fact->origin, (char)fact->distribution, fact->low == fact->high };
+    shape_text(shape, fact->name);
+    shape_text(shape, fact->expression);
+    buffer_add(shape, kind, sizeof kind);
+    buffer_add(shape, (const char *)&value, sizeof value);
+}
+
+/* All of the facts by which a graph is built: not the numbers of scalars, but for those that may be switches. */
+static struct text shape_of(struct arena *arena, const struct facts *facts)
+{
+    struct buffer shape = { .arena = arena };
+    for (size_t i = 0; i < facts->scalar_count; i++)
+        shape_fact(&shape, &facts->scalars[i], false);
+    for (size_t i = 0; i < facts->table_count; i++) {
+        const struct fact_table *table = &facts->tables[i];
+        shape_text(&shape, table->name);
+        for (size_t k = 0; k < table->entries; k++)
+            shape_text(&shape, table->entry[k]);
+        for (size_t k = 0; k < table->columns; k++)
+            shape_text(&shape, table->column[k]);
+        for (size_t k = 0; k < table->entries * table->columns; k++)
+            shape_fact(&shape, &table->cell[k], true);
+    }
+    return (struct text){ shape.data, shape.size };
+}
+
+static struct text question_text(struct arena *arena, const struct expr *const *wanted, size_t count)
+{
+    struct buffer text = { .arena = arena };
+    for (size_t i = 0; i < count; i++) {
+        buffer_add(&text, expr_text(wanted[i]).data, expr_text(wanted[i]).size);
+        buffer_add(&text, "", 1);
+    }
+    return (struct text){ text.data, text.size };
+}
+
+static bool text_equal(struct text a, struct text b)
+{
+    return a.size == b.size && !memcmp(a.data, b.data, a.size);
+}
+
+/* Was it asked all that `before` was, and then this, or nothing else? */
+static bool goes_on(const struct kept_graph *kept, const struct kept_graph *before, struct text question)
+{
+    const size_t asked = before ? before->asked : 0;
+    for (size_t i = 0; i < asked; i++)
+        if (i == kept->question_count || !text_equal(kept->questions[i].text, before->questions[i].text))
+            return false;
+    return asked == kept->question_count || text_equal(kept->questions[asked].text, question);
+}
+
+/* The next question of this call: nothing is built where it was the next of an earlier one. */
+static bool kept_ask(struct kept_graph *kept, struct text text, const struct expr *const *wanted, size_t count, int *nodes,
+                     struct error *error)
+{
+    builder_nodes(kept->builder)->question = (int)++kept->asked;
+    if (kept->asked <= kept->question_count) {
+        memcpy(nodes, kept->questions[kept->asked - 1].nodes, count * sizeof *nodes);
+        return true;
+    }
+    if (!builder_grow(kept->builder, wanted, count, nodes, error))
+        return false;
+    int *keep = arena_array(kept->arena, count + 1, sizeof *keep);
+    memcpy(keep, nodes, count * sizeof *nodes);
+    *(struct asked_question *)arena_push(kept->arena, &kept->questions, &kept->question_count, &kept->question_room,
+                                   sizeof *kept->questions) =
+        (struct asked_question){ { arena_copy(kept->arena, text.data, text.size), text.size }, keep };
+    return true;
+}
+
+static void kept_open(struct kept_graph *kept, struct arena *arena, struct arena *labels, const struct formulas *formulas,
+                      const struct facts *facts, bool parts)
+{
+    *kept = (struct kept_graph){ .arena = arena, .formulas = *formulas, .parts = parts };
+    keep_facts(kept, facts);
+    kept->builder = builder_open(arena, labels, &kept->formulas, &kept->facts, parts);
+}
+
+/* Ask a new one what `before` was asked; true, as it was of that one. */
+static bool ask_again(struct kept_graph *kept, const struct kept_graph *before)
+{
+    for (size_t i = 0; before && i < before->asked; i++) {
+        const struct text text = before->questions[i].text;
+        size_t count = 0;
+        for (size_t k = 0; k < text.size; k++)
+            count += !text.data[k];
+        const struct expr **wanted = arena_array(kept->arena, count + 1, sizeof *wanted);
+        int *nodes = arena_array(kept->arena, count + 1, sizeof *nodes);
+        const char *at = text.data;
+        for (size_t k = 0; k < count; k++, at += strlen(at) + 1)
+            if (!expr_parse(&kept->formulas, NULL, 0, text_of(at), &wanted[k], NULL))
+                return false;
+        if (!kept_ask(kept, text, wanted, count, nodes, NULL))
+            return false;
+    }
+    return true;
+}
+
+/* What one call after another keeps: the one that was used last comes first. */
+struct kept_graphs {
+    struct arena *arena;
+    struct kept_graph *first;
+    size_t call;
+};
+
+static void release_kept(void *what)
+{
+    struct kept_graphs *all = what;
+    for (struct kept_graph *kept = all->first, *next; kept; kept = next) {
+        next = kept->next;
+        arena_end(kept->arena);
+    }
+    arena_end(all->arena);
+}
+
+/* The first question of a call gives up those that failed, and those used longest ago that are too large together. */
+static struct kept_graphs *kept_graphs(struct kept_beside *kept)
+{
+    size_t bytes = 0;
+    struct kept_graphs *all = kept->what;
+    if (!all) {
+        struct arena *arena = arena_new();
+        all = arena_alloc(arena, sizeof *all);
+        all->arena = arena;
+        kept->what = all;
+        kept->release = release_kept;
+    }
+    for (struct kept_graph **at = &all->first, *one; all->call != kept->call && (one = *at);) {
+        if (one->builder && (bytes += one->arena->taken) <= kept->most) {
+            at = &one->next;
+            continue;
+        }
+        *at = one->next;
+        arena_end(one->arena);
+    }
+    all->call = kept->call;
+    return all;
+}
+
+/* One that was asked what `before` was (NULL: nothing), and then this question or nothing else; NULL: this call keeps none. */
+static struct kept_graph *kept_take(const struct formulas *formulas, const struct facts *facts, bool parts,
+                                    const struct kept_graph *before, struct text question)
+{
+    struct kept_beside *here = kept_here();
+    if (!here || !formulas->shared)
+        return NULL;
+    struct kept_graphs *all = kept_graphs(here);
+    struct arena scratch = { 0 };
+    const struct text shape = shape_of(&scratch, facts);
+    struct kept_graph **at = &all->first, *kept;
+    while ((kept = *at) && (!kept->builder || (kept->taken && kept->call == here->call) || kept->parts != parts ||
+                            !same_formulas(&kept->formulas, formulas) || !text_equal(kept->shape, shape) ||
+                            !goes_on(kept, before, question)))
+        at = &kept->next;
+    if (kept) {
+        *at = kept->next;
+        fill_facts(&kept->facts, facts);
+        builder_rebind(kept->builder);
+        kept->asked = before ? before->asked : 0;
+    } else {
+        struct arena *arena = arena_new();
+        struct formulas own = *formulas;
+        own.arena = arena;
+        kept = arena_alloc(arena, sizeof *kept);
+        kept_open(kept, arena, arena, &own, facts, parts);
+        kept->shape = (struct text){ arena_copy(arena, shape.data, shape.size), shape.size };
+        if (!ask_again(kept, before))
+            return arena_end(arena), NULL;
+    }
+    kept->next = all->first;
+    kept->call = here->call;
+    kept->taken = true;
+    arena_free(&scratch);
+    return all->first = kept;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------------------------------- */
 
+/* The place is free. A builder that stays is another one's from now on, unless it failed. */
+static void place_close(struct asked_place *place, bool failed)
+{
+    if (place->kept->shape.size) {
+        place->kept->taken = false;
+        if (failed)
+            place->kept->builder = NULL;
+    } else {
+        arena_free(place->arena);
+    }
+    place->kept = NULL;
+}
+
 /* The place of these facts, or the one that is free or was not asked for longest. */
-static struct kept_graph *place_of(struct asked_graphs *asked, const struct formulas *formulas, const struct facts *facts,
+static struct asked_place *place_of(struct asked_graphs *asked, const struct formulas *formulas, const struct facts *facts,
                               bool parts)
 {
-    struct kept_graph *oldest = &asked->places[0];
+    struct asked_place *oldest = &asked->places[0];
     for (size_t i = 0; i < BUILDERS; i++) {
-        struct kept_graph *place = &asked->places[i];
-        if (place->builder && place->parts == parts && same_formulas(&place->formulas, formulas) &&
-            same_facts(place, facts))
+        struct asked_place *place = &asked->places[i];
+        if (place->kept && place->kept->parts == parts && same_formulas(&place->kept->formulas, formulas) &&
+            same_facts(place->kept, facts))
             return place;
         if (place->used < oldest->used)
             oldest = place;
     }
-    if (oldest->builder)
-        arena_free(oldest->arena);
-    oldest->builder = NULL;
+    if (oldest->kept)
+        place_close(oldest, false);
     return oldest;
 }
 
-static void place_open(struct asked_graphs *asked, struct kept_graph *place, const struct formulas *formulas,
-                       const struct facts *facts, bool parts)
+static bool place_ask(struct asked_graphs *asked, struct asked_place *place, const struct formulas *formulas,
+                      const struct facts *facts, bool parts, const struct expr *const *wanted, size_t count, int *nodes, struct error *error)
 {
-    if (!place->arena)
-        place->arena = arena_inner(asked->arena);
-    place->formulas = *formulas;
-    place->parts = parts;
-    keep_facts(place, facts);
-    place->builder = builder_open(place->arena, asked->arena, &place->formulas, &place->facts, parts);
-}
-
-static void place_close(struct kept_graph *place)
-{
-    arena_free(place->arena);
-    place->builder = NULL;
-    place->used = 0;
+    struct arena scratch = arena_beside(asked->arena);
+    const struct text text = question_text(&scratch, wanted, count);
+    struct kept_graph *before = place->kept;
+    if (!before || (before->shape.size && !goes_on(before, before, text))) {
+        place->kept = kept_take(formulas, facts, parts, before, text);
+        if (before)
+            before->taken = false;
+    }
+    if (!place->kept) {
+        if (!place->arena)
+            place->arena = arena_inner(asked->arena);
+        place->kept = arena_alloc(place->arena, sizeof *place->kept);
+        kept_open(place->kept, place->arena, asked->arena, formulas, facts, parts);
+        ask_again(place->kept, before);
+    }
+    const bool done = place->kept->shape.size ? kept_ask(place->kept, text, wanted, count, nodes, error)
+                                              : builder_grow(place->kept->builder, wanted, count, nodes, error);
+    arena_free(&scratch);
+    return done;
 }
 
 static struct nodes *grown(struct asked_graphs *asked, const struct formulas *formulas, const struct facts *facts,
                            bool parts, const struct expr *const *wanted, size_t count, int *nodes,
                            struct error *error)
 {
-    struct kept_graph *place = place_of(asked, formulas, facts, parts);
-    bool fresh = !place->builder;
+    struct asked_place *place = place_of(asked, formulas, facts, parts);
+    bool fresh = !place->kept;
     for (;; fresh = true) {
         place->used = ++asked->questions;
-        if (!place->builder)
-            place_open(asked, place, formulas, facts, parts);
-        if (builder_grow(place->builder, wanted, count, nodes, error))
-            return builder_nodes(place->builder);
-        place_close(place);
+        if (place_ask(asked, place, formulas, facts, parts, wanted, count, nodes, error))
+            return builder_nodes(place->kept->builder);
+        place_close(place, true);
+        place->used = 0;
         if (fresh)
             return NULL;
     }

@@ -99,7 +99,7 @@ static const struct chapter_table *table_of(struct graph_builder *builder, const
         if (builder->tables[i]->name == name || !strcmp(builder->tables[i]->name, name))
             return builder->tables[i];
     struct chapter_table *table = arena_alloc(builder->arena, sizeof *table);
-    *table = (struct chapter_table){ name, facts_table_find(builder->facts, name), builder->bits++ };
+    *table = (struct chapter_table){ arena_copy(builder->arena, name, strlen(name)), facts_table_find(builder->facts, name), builder->bits++ };
     *(struct chapter_table **)arena_push(builder->arena, &builder->tables, &builder->table_count,
                                  &builder->table_room, sizeof table) = table;
     return table;
@@ -334,19 +334,10 @@ static const char *entry_label(struct arena *arena, const char *name, const char
     return label;
 }
 
-static int input_of(struct graph_builder *builder, int row, int entry, const char *entry_name,
-                    const struct fact *fact)
+/* The number of an input, and where it is from: the fact's, or the row's own. */
+static struct input input_from(struct input input, const struct row *row, const struct fact *fact)
 {
-    const struct row *the = formulas_row(builder->formulas, row);
-    struct input input = { .row = row, .entry = entry, .name = row_name(the), .value = the->value,
-                           .low = the->value, .high = the->value,
-                           .least = the->input ? the->low : -DBL_MAX,
-                           .most = the->input ? the->high : DBL_MAX };
-    int known = nodes_input_find(&builder->set, row, entry);
-    if (known >= 0)
-        return known;
-    if (entry >= 0)
-        input.name = entry_label(builder->kept, row_name(the), entry_name);
+    input.value = input.low = input.high = row->value;
     if (fact) {
         input.value = fact->value;
         input.low = fact->low;
@@ -355,7 +346,20 @@ static int input_of(struct graph_builder *builder, int row, int entry, const cha
         input.origin = fact->origin;
         input.source = fact->source ? fact->source : "given";
     }
-    return nodes_input(&builder->set, input);
+    return input;
+}
+
+static int input_of(struct graph_builder *builder, int row, int entry, const char *entry_name,
+                    const struct fact *fact)
+{
+    const struct row *the = formulas_row(builder->formulas, row);
+    const int known = nodes_input_find(&builder->set, row, entry);
+    if (known >= 0)
+        return known;
+    const struct input input = { .row = row, .entry = entry, .least = the->input ? the->low : -DBL_MAX,
+                                 .most = the->input ? the->high : DBL_MAX,
+                                 .name = entry < 0 ? row_name(the) : entry_label(builder->kept, row_name(the), entry_name) };
+    return nodes_input(&builder->set, input_from(input, the, fact));
 }
 
 /* A fact given for one entry, "cache_elements[moe]", goes before the table's. */
@@ -554,8 +558,10 @@ static bool build_row(struct graph_builder *builder, int row, int *node)
     if (*node < 0) {
         if (!build_scaled(builder, row, node))
             return false;
-        if (builder->set.nodes[*node].row < 0)
+        if (builder->set.nodes[*node].row < 0) {
             builder->set.nodes[*node].row = row;
+            builder->set.known[*node].named = builder->set.question;
+        }
         memo_add(builder, row, key, size, *node);
     }
     if (size)
@@ -888,6 +894,29 @@ bool builder_grow(struct graph_builder *builder, const struct expr *const *wante
             return false;
     }
     return true;
+}
+
+void builder_rebind(struct graph_builder *builder)
+{
+    struct nodes *set = &builder->set;
+    for (size_t i = 0; i < set->input_count; i++) {
+        struct input *input = &set->inputs[i];
+        const double before = input->value;
+        const struct builder_row *place = &builder->places[input->row];
+        if (input->entry == INPUT_SCALE)
+            continue;
+        *input = input_from(*input, formulas_row(builder->formulas, input->row), input->entry < 0 ? place->fact :
+                            entry_fact(builder, input->row, place->table->fact, input->entry));
+        if (memcmp(&before, &input->value, sizeof before))
+            set->known[input->node].valued = false;
+    }
+    for (size_t i = 0; i < set->count; i++) {
+        const struct node *node = &set->nodes[i];
+        const int operands[] = { node->a, node->b, node->c };
+        for (int k = 0; k < 3; k++)
+            if (operands[k] >= 0 && !set->known[operands[k]].valued)
+                set->known[i].valued = false;
+    }
 }
 
 struct nodes *builder_nodes(struct graph_builder *builder)

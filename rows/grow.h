@@ -13,6 +13,8 @@ struct graph_builder *builder_open(struct arena *arena, struct arena *kept, cons
 /* Make the nodes of some expressions, as far as they are not there. False leaves the builder of no further use. */
 bool builder_grow(struct graph_builder *builder, const struct expr *const *wanted, size_t count, int *nodes,
                   struct error *error);
+/* The facts have other numbers now, but the same shape (asked.c): inputs have these, and what depends on them is computed anew. */
+void builder_rebind(struct graph_builder *builder);
 /* The nodes that it has made. */
 struct nodes *builder_nodes(struct graph_builder *builder);
 

@@ -229,6 +229,8 @@ static void make_graph(struct nodes *set, const int *wanted, size_t count, bool 
             continue;
         }
         *copy = set->nodes[node];
+        if (set->known[node].named > set->question)
+            copy->row = -1;
         copy->a = placed(set, copy->a);
         copy->b = placed(set, copy->b);
         copy->c = placed(set, copy->c);

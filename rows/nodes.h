@@ -17,6 +17,7 @@ struct known_node {                      /* properties of a node */
     uint64_t moves;                 /* bits of the VARs that it depends on */
     double value;                   /* under the inputs' values, if `valued`; inside a ROOT, at its solution */
     int height;                     /* longest path down to an input */
+    int named;                      /* the question that gave it its row, where questions are counted */
     int place;                      /* in the graph that is being finished, + 1; 0: in none */
     bool plain;                     /* its value is never -0 */
     bool valued;
@@ -37,6 +38,7 @@ struct nodes {
     size_t input_size;
     int *list;                      /* [room] nodes of the graph that is being finished, in its order */
     size_t listed;
+    int question;                   /* as of which question graphs are finished; 0: questions are not counted */
 };
 
 static inline struct node node_of(enum op op, int a, int b, int c)

@@ -41,7 +41,7 @@
 #endif
 
 enum { SOCKET_FD = 3, FILES = 4 };
-enum { ANSWER_MOST = 256 << 20 };
+enum { ANSWER_MOST = 256 << 20, KEPT_SHARE = 32 };      /* of the memory of a question, graphs for the next ones */
 
 struct question_head {
     uint32_t route, posted, pairs, threads;
@@ -95,7 +95,7 @@ static void confine(const struct worker_limits *limits)
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_NOFILE, FILES);                    /* all that there are */
     if (!SANITIZED) {
-        limit(RLIMIT_DATA, limits->memory);
+        limit(RLIMIT_DATA, limits->memory + limits->memory / KEPT_SHARE);
         confine_calls();
     }
 }
@@ -149,7 +149,7 @@ static void answer_question(void *context)
 static _Noreturn void answer(const struct worker_limits *limits)
 {
     static struct answering answering;
-    struct chunks *chunks = chunks_new();
+    struct chunks *chunks = chunks_new(limits->memory / KEPT_SHARE);
     for (;;) {
         hear(&answering.head, sizeof answering.head);
         answering.arena = (struct arena){ .most = limits->memory };

@@ -1,8 +1,10 @@
 /* Graphs that grow, against graphs that are built anew: the same inputs, outputs and bits of all values, whatever was
- * asked before, with facts that change in place between the questions. */
+ * asked before, with facts that change in place between the questions. And graphs that stay from call to call, against those
+ * of a call alone: the same nodes, names and order. */
 #include "test.h"
 
 #include "ask/ask.h"
+#include "base/guard.h"
 
 enum { WANTED_MOST = 4 };
 
@@ -87,17 +89,23 @@ static void ask_both(struct world *world, struct asked_graphs *asked, bool parts
 }
 
 /* Facts change in place; some changes are taken back, so that graphs of facts of before are found again. */
-static void change_facts(struct world *world, uint64_t *state)
+static void change_facts(struct scenario *scenario, uint64_t *state)
 {
     static const struct { const char *row, *text; } changes[] = {
         { "batch", "64" }, { "batch", "65" }, { "context", "8192" }, { "kv_per_token", "1e5" }, { "chips", "2" },
         { "hbm_bandwidth", "2 * chips * 1e12 * 1B/s" }, { "hbm_bandwidth", "peak_flops / 1FLOP * 0.004B" } };
     const size_t at = draw_bits(state) % COUNT(changes);
     struct error error;
-    facts_remove(&world->scenario.facts, changes[at].row);
+    facts_remove(&scenario->facts, changes[at].row);
     if (draw_bits(state) % 3 &&
-        !scenario_set_row(&world->scenario, changes[at].row, changes[at].text, ORIGIN_GIVEN, "test", &error))
+        !scenario_set_row(scenario, changes[at].row, changes[at].text, ORIGIN_GIVEN, "test", &error))
         fail_msg("%s = %s: %s (%s)", changes[at].row, changes[at].text, error.what, error.hint);
+}
+
+/* Mostly a row, else one of the two ROOTs. */
+static const char *draw_name(const struct world *world, uint64_t *state)
+{
+    return world->names[draw_bits(state) % 8 ? draw_bits(state) % world->count : world->count - 1 - draw_bits(state) % 2];
 }
 
 static void grown_is_built(void **state)
@@ -114,17 +122,103 @@ static void grown_is_built(void **state)
             const char *texts[WANTED_MOST];
             const size_t count = 1 + draw_bits(&seed) % WANTED_MOST;
             for (size_t i = 0; i < count; i++)
-                texts[i] = world.names[draw_bits(&seed) % 8 ? draw_bits(&seed) % world.count : world.count - 1 - i % 2];
+                texts[i] = draw_name(&world, &seed);
             if (draw_bits(&seed) % 4 == 0)
-                change_facts(&world, &seed);
+                change_facts(&world.scenario, &seed);
             ask_both(&world, asked, draw_bits(&seed) % 4 == 0, texts, count);
         }
         arena_free(&world.arena);
     }
 }
 
+/* ---- from call to call ------------------------------------------------------------------------------------------------ */
+
+/* Questions of one scenario. The first are drawn by `kind`, those from `leaves` on and the numbers by `call`. */
+struct call {
+    const struct world *world;
+    uint64_t kind, call, hash;
+    int leaves;
+};
+
+static uint64_t hash_of_graph(uint64_t hash, const struct graph *graph, const double *values)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct node *node = &graph->nodes[i];
+        const int of[] = { (int)node->op, node->a, node->b, node->c, node->first, node->row, node->input };
+        for (size_t k = 0; k < COUNT(of); k++)
+            hash = hash_mix(hash, (uint64_t)of[k]);
+        hash = hash_numbers(hash_numbers(hash, &node->value, 1), &values[i], 1);
+    }
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const struct input *input = &graph->inputs[i];
+        hash = hash_text(hash_text(hash, input->name), input->source ? input->source : "");
+        hash = hash_numbers(hash, (double[]){ input->value, input->low, input->high, input->least, input->most,
+                                              input->row, input->entry, input->node, input->origin, input->distribution }, 10);
+    }
+    for (size_t i = 0; i < graph->output_count; i++)
+        hash = hash_mix(hash, (uint64_t)graph->outputs[i]);
+    return hash;
+}
+
+static void ask_call(void *context)
+{
+    static const char *const numbers[] = { "batch", "context", "hbm_bandwidth", "output_tokens" };
+    struct call *call = context;
+    struct arena arena = { 0 };
+    struct scenario scenario = call->world->scenario;
+    uint64_t kind = call->kind, own = call->call;
+    struct asked_graphs *asked = asked_graphs_new(&arena);
+    scenario.arena = scenario.facts.arena = &arena;
+    scenario.facts = facts_copy(&scenario.facts);
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        facts_set(&scenario.facts, numbers[i], 1000 + (double)(draw_bits(&own) % 1000000), ORIGIN_GIVEN, "test");
+    facts_set(&scenario.facts, "open_loop", (double)(draw_bits(&own) % 2), ORIGIN_CHOSEN, "test");       /* a switch */
+    for (int question = 0; question < 12; question++) {
+        uint64_t *state = question < call->leaves ? &kind : &own;
+        const struct expr *wanted[WANTED_MOST];
+        const size_t count = 1 + draw_bits(state) % WANTED_MOST;
+        const bool parts = draw_bits(state) % 4 == 0;
+        struct graph graph;
+        struct error error;
+        double *values;
+        if (draw_bits(state) % 4 == 0)
+            change_facts(&scenario, state);
+        for (size_t i = 0; i < count; i++)
+            assert_true(expr_parse(&scenario.formulas, "test", 1, text_of(draw_name(call->world, state)), &wanted[i], &error));
+        if (graph_asked(asked, &arena, &scenario.formulas, &scenario.facts, parts, wanted, count, &graph, &values, &error))
+            call->hash = hash_of_graph(call->hash, &graph, values);
+        else
+            call->hash = hash_text(call->hash, error.what);
+    }
+    arena_free(&arena);
+}
+
+static void kept_is_alone(void **state)
+{
+    (void)state;
+    static const struct { const char *model, *machine; } subjects[] = {
+        { "deepseek-v3", "gb200-nvl72" }, { "llama-3.1-8b", "h100-sxm" }, { NULL, NULL } };
+    struct world worlds[COUNT(subjects)] = { 0 };
+    struct chunks *chunks = chunks_new(64 << 20);
+    uint64_t seed = 20261130;
+    for (size_t s = 0; s < COUNT(subjects); s++)
+        world_open(&worlds[s], subjects[s].model, subjects[s].machine);
+    for (int i = 0; i < rounds(sample_only() ? 60 : 400); i++) {
+        struct call kept = { &worlds[draw_bits(&seed) % COUNT(subjects)], draw_bits(&seed) % 3, draw_bits(&seed), HASH_START,
+                             (int)(draw_bits(&seed) % 16) };
+        struct call alone = kept;
+        assert_int_equal(guarded(ask_call, &kept, chunks, NULL, NULL), ENDED);
+        assert_int_equal(guarded(ask_call, &alone, NULL, NULL, NULL), ENDED);
+        if (kept.hash != alone.hash)
+            fail_msg("call %d, of kind %d, left at %d: graphs differ from those of a call alone", i, (int)kept.kind, kept.leaves);
+    }
+    chunks_free(chunks);
+    for (size_t s = 0; s < COUNT(subjects); s++)
+        arena_free(&worlds[s].arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(grown_is_built) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(grown_is_built), cmocka_unit_test(kept_is_alone) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

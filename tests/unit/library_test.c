@@ -424,7 +424,7 @@ static void fill_by_turns(void *context)
 static void spare_memory_is_zeroed(void **state)
 {
     (void)state;
-    struct chunks *chunks = chunks_new();
+    struct chunks *chunks = chunks_new(0);
     size_t wrong = 0;
     assert_int_equal(guarded(fill_by_turns, &wrong, chunks, NULL, NULL), ENDED);
     assert_int_equal(wrong, 0);
