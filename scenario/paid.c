@@ -51,7 +51,7 @@ void scenario_hosts(struct scenario *scenario, double chips, double hosts, doubl
     const bool part = host_chips < board;
     const char *why = "", *plural = hosts > 1 ? "s" : "";
     if (part)
-        why = arena_print(arena, "; clouds rent parts of hosts of %.0f (%s)", board, rented ? rented->source : "set");
+        why = rented ? arena_print(arena, "; clouds rent parts of hosts of %.0f (%s)", board, rented->source) : "";
     else if (idle > 0)
         why = arena_print(arena, "; %.0f GPU%s idle: %s", idle, idle > 1 ? "s are" : " is",
                           rented ? "the replicas do not fit a smaller part of a host that a cloud rents"

@@ -7,6 +7,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 build=$(dirname "${CHALKLINE:-build/gcc/chalkline}")
+build=${build#"$PWD/"}                      # the copy builds in its own
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 
