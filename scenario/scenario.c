@@ -471,19 +471,29 @@ static bool layout_whole(const struct row *row, const struct quantity *quantity,
                  : error_expected(error, "1, 2, 4, 8, ...");
 }
 
-bool scenario_set_row(struct scenario *scenario, const char *as, const char *value,
-                      enum origin origin, const char *source, struct error *error)
+/* The row that `as` calls, and its name with its entry; NULL: there is none, or the user gave it already. */
+static const struct row *row_to_set(struct scenario *scenario, const char *as, const char *source, const char **name,
+                                    struct error *error)
 {
     int index;
     if (!scenario_find_row(scenario, as, source, &index, error))
-        return false;
-    const char *name = formulas_name(&scenario->formulas, scenario->arena, as);
-    const struct row *row = formulas_row(&scenario->formulas, index);
-    const struct fact *before = facts_find(&scenario->facts, name);
+        return NULL;
+    *name = formulas_name(&scenario->formulas, scenario->arena, as);
+    const struct fact *before = facts_find(&scenario->facts, *name);
+    if (fact_given(before))
+        return given_twice(as, source, before, scenario->arena, error), NULL;
+    return formulas_row(&scenario->formulas, index);
+}
+
+bool scenario_set_row(struct scenario *scenario, const char *as, const char *value,
+                      enum origin origin, const char *source, struct error *error)
+{
+    const char *name;
+    const struct row *row = row_to_set(scenario, as, source, &name, error);
     struct quantity quantity;
     struct error inner;
-    if (fact_given(before))
-        return given_twice(as, source, before, scenario->arena, error);
+    if (!row)
+        return false;
     if (quantity_parse(text_of(value), row->unit, &quantity, &inner)) {
         bool bounds = quantity.distribution == DISTRIBUTION_RANGE ||
             quantity.distribution == DISTRIBUTION_UNIFORM ||
@@ -536,14 +546,10 @@ bool scenario_varies(const struct scenario *scenario, const char *row)
 bool scenario_set_number(struct scenario *scenario, const char *as, double value,
                          enum origin origin, const char *source, struct error *error)
 {
-    int index;
-    if (!scenario_find_row(scenario, as, source, &index, error))
+    const char *name;
+    const struct row *row = row_to_set(scenario, as, source, &name, error);
+    if (!row)
         return false;
-    const char *name = formulas_name(&scenario->formulas, scenario->arena, as);
-    const struct row *row = formulas_row(&scenario->formulas, index);
-    const struct fact *before = facts_find(&scenario->facts, name);
-    if (fact_given(before))
-        return given_twice(as, source, before, scenario->arena, error);
     if (row->input && (value < row->low || value > row->high))
         return out_of_range(row, quantity_text(scenario->arena, value, row->unit, 9), source,
                             scenario->arena, error);
@@ -897,84 +903,6 @@ bool scenario_open_pair(struct scenario *scenario, struct arena *arena, const st
         return false;                           /* the model may be the mistake */
     return command_pair(command, &subject, error) &&
            scenario_open(scenario, arena, command, subject, error);
-}
-
-const char *scenario_misfit(struct scenario *scenario)
-{
-    static const char *const texts[] = { NAME_replica_memory_share, NAME_replica_memory_share " * " NAME_hbm_usable,
-                                         NAME_hbm_usable };
-    struct values values;
-    struct error ignored;
-    if (!scenario->model || !scenario->machine ||
-        !values_of(scenario, texts, 3, &values, &ignored) || !(values.at[0] > 1))
-        return NULL;
-    const char *needed = "", *room = "";
-    struct unit unit = scenario_unit(scenario, texts[2]);
-    for (int digits = 3; digits < 10; digits += 2) {
-        needed = quantity_text(scenario->arena, values.at[1], unit, digits);
-        room = quantity_text(scenario->arena, values.at[2], unit, digits);
-        if (strcmp(needed, room))
-            break;
-    }
-    return arena_print(scenario->arena, "needs %s, has %s", needed, room);
-}
-
-const struct scenario_absence scenario_absences[SCENARIO_ABSENCES] = {
-    { NAME_replica_memory_share, NAME_gpu_memory_utilization, "does not fit in memory", "no", "out of memory" },
-    { "2 - 2 * " NAME_replica_fits, NAME_max_num_seqs, "has no room for one request", "no",
-      "out of memory: no request fits beside the weights" },
-    { "2 - 2 * " NAME_stable, NAME_prefill_load_max, "is overloaded", "overloaded",
-      "overloaded: arrivals exceed the capacity of the replica, and queues grow without bound" } };
-
-/* Does a figure need this input, and is the row above 1? `partly`: is it so in a part of the ranges that were given? */
-static bool above_one(struct scenario *scenario, const struct values *values, const char *input, const char *row, bool *partly)
-{
-    struct values above;
-    struct error ignored;
-    *partly = false;
-    if (!values_depend(scenario->arena, values, input) || !values_of(scenario, &row, 1, &above, &ignored))
-        return false;
-    *partly = values_range(scenario, &above, 0).high > 1;
-    return above.at[0] > 1;
-}
-
-static bool has_ranges(const struct facts *facts)
-{
-    for (size_t i = 0; i < facts->scalar_count; i++)
-        if (fact_given(&facts->scalars[i]) && facts->scalars[i].distribution != DISTRIBUTION_NONE)
-            return true;
-    return false;
-}
-
-const struct scenario_absence *scenario_absent(struct scenario *scenario, const char *const *asked, size_t count)
-{
-    const struct scenario_absence *overload = &scenario_absences[SCENARIO_ABSENCES - 1];
-    struct values values;
-    struct error ignored;
-    bool partly;
-    if (scenario->choice.made && scenario->choice.met && !scenario->axis && !has_ranges(&scenario->facts))
-        return NULL;                            /* a server within the limits was found for this load */
-    const char *misfit = scenario_misfit(scenario);
-    const bool known = count && values_of(scenario, asked, count, &values, &ignored);
-    for (size_t i = 0; i < SCENARIO_ABSENCES && known; i++) {
-        const struct scenario_absence *absence = &scenario_absences[i];
-        if (above_one(scenario, &values, absence->input, absence->row, &partly))
-            return absence;
-        if (partly)
-            facts_note(&scenario->facts, "in a part of the range the server %s, and no figure holds there", absence->is);
-    }
-    if (known && above_one(scenario, &values, NAME_arrival_rate, overload->row, &partly))
-        facts_note(&scenario->facts, "%s", overload->why);
-    if (misfit)
-        facts_note(&scenario->facts, "no such server fits in memory (%s): figures of the model alone hold", misfit);
-    return NULL;
-}
-
-const char *scenario_no_server(struct scenario *scenario, const char *const *asked, size_t count)
-{
-    const struct scenario_absence *absence = scenario_absent(scenario, asked, count);
-    return absence == scenario_absences ? arena_print(scenario->arena, "%s: %s", absence->why, scenario_misfit(scenario))
-           : absence ? absence->why : NULL;
 }
 
 void scenario_note_length(struct scenario *scenario)

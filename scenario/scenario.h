@@ -170,12 +170,15 @@ bool scenario_counts_chips(const char *row);
 bool scenario_unknown(const struct scenario *scenario, const char *name, struct error *error);
 /* "needs 1.2 TB, has 640 GB" for the model on this machine; NULL: it fits. */
 const char *scenario_misfit(struct scenario *scenario);
-/* Why there is no server: `row` is above 1. It matters to figures that depend on `input`, a setting that only a server has.
- * `is` says so of the server, `fits` in a table, and `why` of the figures. */
+/* Why there is no server: `row` is above 1 or, where it `holds` of a server, below. It matters to figures that depend on
+ * `input`, a setting that only a server has. `is` says so of the server, `fits` in a table, and `why` of the figures. */
 enum { SCENARIO_ABSENCES = 3 };
 struct scenario_absence {
-    const char *row, *input, *is, *fits, *why;
+    const char *row;
+    bool holds;
+    const char *input, *is, *fits, *why;
 };
+bool absence_at(const struct scenario_absence *absence, double value);      /* where the row has this value */
 extern const struct scenario_absence scenario_absences[SCENARIO_ABSENCES];
 /* The absence, if an expression of `asked` depends on a server that is not there: the exit status is 1 then. NULL: there is a
  * server, or all of `asked` holds without; a note is added that says so, or that it is absent in a part of a range. */

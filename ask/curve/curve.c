@@ -184,15 +184,15 @@ static size_t note_absence(struct curve *curve, const struct scenario_absence *a
 {
     struct scenario *scenario = curve->notes;
     const char *const rows[] = { curve->batch_follows ? scenario_at_batch(scenario, absence->row) : absence->row };
-    double *above = arena_array(curve->arena, curve->points, sizeof *above);
+    double *at = arena_array(curve->arena, curve->points, sizeof *at);
     struct values values;
     struct error ignored;
     if (!scenario->model || !scenario->machine || !values_of(scenario, rows, 1, &values, &ignored))
         return 0;
-    run_axis(curve, &values, &above);
+    run_axis(curve, &values, &at);
     size_t over = 0, first = curve->points, last = 0;
     for (size_t i = 0; i < curve->points; i++) {
-        if (!(above[i] > 1))
+        if (!absence_at(absence, at[i]))
             continue;
         first = over++ ? first : i;
         last = i;
