@@ -141,11 +141,6 @@ struct kept_beside *kept_here(void)
     return chunks && chunks->kept.most ? &chunks->kept : NULL;
 }
 
-void chunks_begin(struct chunks *chunks)
-{
-    chunks->kept.call++;
-}
-
 void chunks_forget(struct chunks *chunks)
 {
     if (chunks->kept.what)

@@ -73,8 +73,6 @@ enum ending guarded(void (*call)(void *context), void *context, struct chunks *c
                                       .context = cancel_context, .chunks = chunks }, .why = ENDED };
     place.guard.held.before = place.guard.held.next = &place.guard.held;
     guard_here = &place.guard;
-    if (chunks)
-        chunks_begin(chunks);
     if (!setjmp(place.left))
         call(context);
     guard_here = outer;

@@ -38,11 +38,10 @@ void chunks_free(struct chunks *chunks);
 struct kept_beside {
     void (*release)(void *what);
     void *what;                     /* NULL: nothing yet */
-    size_t most, call;              /* bytes; the number of this call, from 1 */
+    size_t most;                    /* bytes */
 };
-struct kept_beside *kept_here(void);       /* NULL: this call keeps nothing */
-void chunks_begin(struct chunks *chunks);   /* another call */
-void chunks_forget(struct chunks *chunks);  /* release what they keep */
+struct kept_beside *kept_here(void);        /* NULL: this call keeps nothing */
+void chunks_forget(struct chunks *chunks);
 /* The verb tells which share is done. */
 void guard_tell(double share);
 

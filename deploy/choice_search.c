@@ -347,9 +347,11 @@ static bool search(struct choice *choice, struct arena *arena, struct found *fou
     raise_loads(choice, arena, &all, most);
     size_t best = all.space.setting_count;
     for (size_t i = 0; i < all.space.setting_count; i++)
-        if (worst_of(choice, &all, i) <= most &&
+        if (worst_of(choice, &all, i) <= most && !isnan(all.out[SERVERS_WORTH][i]) &&
             (best == all.space.setting_count || preferred(choice, &all, i, best)))
             best = i;
+    if (best == all.space.setting_count)
+        return true;                                /* the worth of none is a number */
     near_ties(choice, &all, most, best, found);
     return true;
 }

@@ -2,17 +2,18 @@
  *
  * A question finds the builder whose facts are the same as its own, by content, since a scenario's facts are changed in
  * place; its first question costs a whole build, each further one only the nodes that it adds. When all places are taken,
- * the builder that has not been asked for longest gives up its place and its memory. A builder that fails is not used
- * again: the question is asked once more of a new one, whose error it then is. Scalars are compared with their texts;
- * names of tables by address, since the tables of a scenario live as long as it does.
+ * the builder that has not been asked for longest gives up its place. A builder that fails is not used again: the question
+ * is asked once more of a new one, whose error it then is. Scalars are compared with their texts; names of tables by
+ * address, since the tables of a scenario live as long as it does.
  *
- * Where calls keep something for those after them (guard.h), builders stay, with the questions that they were asked. Facts of
- * the same shape, which differ in numbers that no graph is built by, take one that was asked the same questions so far: as
- * long as its next question is theirs nothing is built. Where they ask another, they take another builder. So a graph is
- * what it would be without the calls before. */
+ * Where calls keep something for those after them (guard.h), builders stay, with the questions that they were asked. Facts
+ * of the same shape, which differ in numbers that no graph is built by, take a builder that was asked the same questions so
+ * far. As long as its next question is theirs nothing is built; where they ask another, they take another builder. So a
+ * graph is what it would be without the calls before. */
 #include "base/guard.h"
 #include "rows/grow.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { BUILDERS = 4 };
@@ -20,10 +21,11 @@ enum { BUILDERS = 4 };
 /* What a builder was asked: the expressions, each ended by a 0, and their nodes. */
 struct asked_question {
     struct text text;
+    size_t count;
     const int *nodes;
 };
 
-struct kept_graph {
+struct kept_builder {
     struct arena *arena;            /* of the builder and its facts */
     struct graph_builder *builder;  /* NULL: it failed */
     struct formulas formulas;
@@ -34,16 +36,21 @@ struct kept_graph {
     struct asked_question *questions;
     size_t question_count, question_room;
     size_t asked;                   /* the first so many were asked under these facts */
-    size_t call;                    /* that used it last, */
-    bool taken;                     /*   and does still */
-    struct kept_graph *next;        /* used before this one */
+    bool taken;                     /* a place of this call has it */
+    struct kept_builder *next;      /* used before this one */
+};
+
+/* The builders that stay: the one that was used last comes first. */
+struct builder_list {
+    struct arena *arena;
+    struct kept_builder *first;
 };
 
 struct asked_graphs {
     struct arena *arena;
     struct asked_place {
         struct arena *arena;        /* of a builder that does not stay */
-        struct kept_graph *kept;    /* NULL: the place is free */
+        struct kept_builder *kept;  /* NULL: the place is free */
         unsigned used;              /* when it was asked last */
     } places[BUILDERS];
     unsigned questions;
@@ -72,7 +79,7 @@ static bool same_table(const struct fact_table *a, const struct fact_table *b)
 }
 
 /* Texts of scalars are compared too: memory may have been given back and taken again. */
-static bool same_facts(const struct kept_graph *place, const struct facts *facts)
+static bool same_facts(const struct kept_builder *place, const struct facts *facts)
 {
     if (place->facts.scalar_count != facts->scalar_count || place->facts.table_count != facts->table_count ||
         (facts->scalar_count &&
@@ -107,7 +114,7 @@ static void fill_facts(struct facts *copy, const struct facts *facts)
     }
 }
 
-static void keep_facts(struct kept_graph *kept, const struct facts *facts)
+static void keep_facts(struct kept_builder *kept, const struct facts *facts)
 {
     struct arena *arena = kept->arena;
     struct facts *copy = &kept->facts;
@@ -134,11 +141,16 @@ static void keep_facts(struct kept_graph *kept, const struct facts *facts)
 
 /* ---- builders that stay ---------------------------------------------------------------------------------------------- */
 
+static void shape_count(struct buffer *shape, size_t count)
+{
+    buffer_add(shape, (const char *)&count, sizeof count);
+}
+
 static void shape_text(struct buffer *shape, const char *text)
 {
+    shape_count(shape, text ? strlen(text) : SIZE_MAX);
     if (text)
         buffer_add(shape, text, strlen(text));
-    buffer_add(shape, text ? "\0" : "\0-", text ? 1 : 2);
 }
 
 static void shape_fact(struct buffer *shape, const struct fact *fact, bool exact)
@@ -151,15 +163,19 @@ static void shape_fact(struct buffer *shape, const struct fact *fact, bool exact
     buffer_add(shape, (const char *)&value, sizeof value);
 }
 
-/* All of the facts by which a graph is built: not the numbers of scalars, but for those that may be switches. */
+/* All of the facts by which a graph is built: not the numbers of scalars, but for those that may be switches, or cells of
+ * the model. */
 static struct text shape_of(struct arena *arena, const struct facts *facts)
 {
     struct buffer shape = { .arena = arena };
+    shape_count(&shape, facts->scalar_count);
     for (size_t i = 0; i < facts->scalar_count; i++)
-        shape_fact(&shape, &facts->scalars[i], false);
+        shape_fact(&shape, &facts->scalars[i], strchr(facts->scalars[i].name, '[') != NULL);
     for (size_t i = 0; i < facts->table_count; i++) {
         const struct fact_table *table = &facts->tables[i];
         shape_text(&shape, table->name);
+        shape_count(&shape, table->entries);
+        shape_count(&shape, table->columns);
         for (size_t k = 0; k < table->entries; k++)
             shape_text(&shape, table->entry[k]);
         for (size_t k = 0; k < table->columns; k++)
@@ -186,7 +202,7 @@ static bool text_equal(struct text a, struct text b)
 }
 
 /* Was it asked all that `before` was, and then this, or nothing else? */
-static bool goes_on(const struct kept_graph *kept, const struct kept_graph *before, struct text question)
+static bool goes_on(const struct kept_builder *kept, const struct kept_builder *before, struct text question)
 {
     const size_t asked = before ? before->asked : 0;
     for (size_t i = 0; i < asked; i++)
@@ -196,7 +212,7 @@ static bool goes_on(const struct kept_graph *kept, const struct kept_graph *befo
 }
 
 /* The next question of this call: nothing is built where it was the next of an earlier one. */
-static bool kept_ask(struct kept_graph *kept, struct text text, const struct expr *const *wanted, size_t count, int *nodes,
+static bool ask_next(struct kept_builder *kept, struct text text, const struct expr *const *wanted, size_t count, int *nodes,
                      struct error *error)
 {
     builder_nodes(kept->builder)->question = (int)++kept->asked;
@@ -209,115 +225,103 @@ static bool kept_ask(struct kept_graph *kept, struct text text, const struct exp
     int *keep = arena_array(kept->arena, count + 1, sizeof *keep);
     memcpy(keep, nodes, count * sizeof *nodes);
     *(struct asked_question *)arena_push(kept->arena, &kept->questions, &kept->question_count, &kept->question_room,
-                                   sizeof *kept->questions) =
-        (struct asked_question){ { arena_copy(kept->arena, text.data, text.size), text.size }, keep };
+                                         sizeof *kept->questions) =
+        (struct asked_question){ { arena_copy(kept->arena, text.data, text.size), text.size }, count, keep };
     return true;
 }
 
-static void kept_open(struct kept_graph *kept, struct arena *arena, struct arena *labels, const struct formulas *formulas,
-                      const struct facts *facts, bool parts)
+/* A new one, which is asked what `before` was (NULL: nothing): that one did not fail. Labels of inputs lie in `labels`. */
+static struct kept_builder *start(struct arena *arena, struct arena *labels, const struct formulas *formulas,
+                                  const struct facts *facts, bool parts, const struct kept_builder *before)
 {
-    *kept = (struct kept_graph){ .arena = arena, .formulas = *formulas, .parts = parts };
+    struct kept_builder *kept = arena_alloc(arena, sizeof *kept);
+    *kept = (struct kept_builder){ .arena = arena, .formulas = *formulas, .parts = parts };
+    kept->formulas.arena = arena;
     keep_facts(kept, facts);
     kept->builder = builder_open(arena, labels, &kept->formulas, &kept->facts, parts);
-}
-
-/* Ask a new one what `before` was asked; true, as it was of that one. */
-static bool ask_again(struct kept_graph *kept, const struct kept_graph *before)
-{
     for (size_t i = 0; before && i < before->asked; i++) {
-        const struct text text = before->questions[i].text;
-        size_t count = 0;
-        for (size_t k = 0; k < text.size; k++)
-            count += !text.data[k];
-        const struct expr **wanted = arena_array(kept->arena, count + 1, sizeof *wanted);
-        int *nodes = arena_array(kept->arena, count + 1, sizeof *nodes);
-        const char *at = text.data;
-        for (size_t k = 0; k < count; k++, at += strlen(at) + 1)
-            if (!expr_parse(&kept->formulas, NULL, 0, text_of(at), &wanted[k], NULL))
-                return false;
-        if (!kept_ask(kept, text, wanted, count, nodes, NULL))
-            return false;
+        const struct asked_question *question = &before->questions[i];
+        const struct expr **wanted = arena_array(arena, question->count + 1, sizeof *wanted);
+        int *nodes = arena_array(arena, question->count + 1, sizeof *nodes);
+        const char *at = question->text.data;
+        bool asked = true;
+        for (size_t k = 0; k < question->count; k++, at += strlen(at) + 1)
+            asked &= expr_parse(&kept->formulas, NULL, 0, text_of(at), &wanted[k], NULL);
+        asked = asked && ask_next(kept, question->text, wanted, question->count, nodes, NULL);
+        assert(asked);
+        (void)asked;
     }
-    return true;
+    return kept;
 }
 
-/* What one call after another keeps: the one that was used last comes first. */
-struct kept_graphs {
-    struct arena *arena;
-    struct kept_graph *first;
-    size_t call;
-};
-
-static void release_kept(void *what)
+static void release_all(void *what)
 {
-    struct kept_graphs *all = what;
-    for (struct kept_graph *kept = all->first, *next; kept; kept = next) {
+    struct builder_list *all = what;
+    for (struct kept_builder *kept = all->first, *next; kept; kept = next) {
         next = kept->next;
         arena_end(kept->arena);
     }
     arena_end(all->arena);
 }
 
-/* The first question of a call gives up those that failed, and those used longest ago that are too large together. */
-static struct kept_graphs *kept_graphs(struct kept_beside *kept)
+/* A builder that was asked what `before` was (NULL: nothing), and then this question or nothing else. NULL: this call keeps
+ * none, or has kept what it may. Only the program's own formulas stay as long as a builder. */
+static struct kept_builder *take(const struct formulas *formulas, const struct facts *facts, bool parts,
+                                 const struct kept_builder *before, struct text question)
 {
-    size_t bytes = 0;
-    struct kept_graphs *all = kept->what;
-    if (!all) {
-        struct arena *arena = arena_new();
-        all = arena_alloc(arena, sizeof *all);
-        all->arena = arena;
-        kept->what = all;
-        kept->release = release_kept;
-    }
-    for (struct kept_graph **at = &all->first, *one; all->call != kept->call && (one = *at);) {
-        if (one->builder && (bytes += one->arena->taken) <= kept->most) {
-            at = &one->next;
-            continue;
-        }
-        *at = one->next;
-        arena_end(one->arena);
-    }
-    all->call = kept->call;
-    return all;
-}
-
-/* One that was asked what `before` was (NULL: nothing), and then this question or nothing else; NULL: this call keeps none. */
-static struct kept_graph *kept_take(const struct formulas *formulas, const struct facts *facts, bool parts,
-                                    const struct kept_graph *before, struct text question)
-{
-    struct kept_beside *here = kept_here();
-    if (!here || !formulas->shared)
+    struct kept_beside *beside = kept_here();
+    if (!beside || !formulas->shared || formulas->own_count)
         return NULL;
-    struct kept_graphs *all = kept_graphs(here);
+    if (!beside->what) {
+        struct arena *arena = arena_new();
+        struct builder_list *all = arena_alloc(arena, sizeof *all);
+        all->arena = arena;
+        *beside = (struct kept_beside){ release_all, all, beside->most };
+    }
+    struct builder_list *all = beside->what;
     struct arena scratch = { 0 };
     const struct text shape = shape_of(&scratch, facts);
-    struct kept_graph **at = &all->first, *kept;
-    while ((kept = *at) && (!kept->builder || (kept->taken && kept->call == here->call) || kept->parts != parts ||
-                            !same_formulas(&kept->formulas, formulas) || !text_equal(kept->shape, shape) ||
-                            !goes_on(kept, before, question)))
-        at = &kept->next;
+    struct kept_builder **at = &all->first, *kept;
+    size_t bytes = 0;
+    for (; (kept = *at); at = &kept->next) {
+        if (kept->builder && !kept->taken && kept->parts == parts && same_formulas(&kept->formulas, formulas) &&
+            text_equal(kept->shape, shape) && goes_on(kept, before, question))
+            break;
+        bytes += kept->arena->taken;
+    }
     if (kept) {
         *at = kept->next;
         fill_facts(&kept->facts, facts);
         builder_rebind(kept->builder);
         kept->asked = before ? before->asked : 0;
-    } else {
+    } else if (bytes < beside->most) {
         struct arena *arena = arena_new();
-        struct formulas own = *formulas;
-        own.arena = arena;
-        kept = arena_alloc(arena, sizeof *kept);
-        kept_open(kept, arena, arena, &own, facts, parts);
+        kept = start(arena, arena, formulas, facts, parts, before);
         kept->shape = (struct text){ arena_copy(arena, shape.data, shape.size), shape.size };
-        if (!ask_again(kept, before))
-            return arena_end(arena), NULL;
     }
-    kept->next = all->first;
-    kept->call = here->call;
-    kept->taken = true;
     arena_free(&scratch);
+    if (!kept)
+        return NULL;
+    kept->taken = true;
+    kept->next = all->first;
     return all->first = kept;
+}
+
+void asked_graphs_trim(void)
+{
+    struct kept_beside *beside = kept_here();
+    struct builder_list *all = beside ? beside->what : NULL;
+    size_t bytes = 0;
+    for (struct kept_builder **at = &all->first, *kept; all && (kept = *at);) {
+        kept->taken = false;
+        if (kept->builder && bytes + kept->arena->taken <= beside->most / 2) {
+            bytes += kept->arena->taken;
+            at = &kept->next;
+            continue;
+        }
+        *at = kept->next;
+        arena_end(kept->arena);
+    }
 }
 
 /* ---- asking ---------------------------------------------------------------------------------------------------------- */
@@ -337,7 +341,7 @@ static void place_close(struct asked_place *place, bool failed)
 
 /* The place of these facts, or the one that is free or was not asked for longest. */
 static struct asked_place *place_of(struct asked_graphs *asked, const struct formulas *formulas, const struct facts *facts,
-                              bool parts)
+                                    bool parts)
 {
     struct asked_place *oldest = &asked->places[0];
     for (size_t i = 0; i < BUILDERS; i++) {
@@ -354,24 +358,22 @@ static struct asked_place *place_of(struct asked_graphs *asked, const struct for
 }
 
 static bool place_ask(struct asked_graphs *asked, struct asked_place *place, const struct formulas *formulas,
-                      const struct facts *facts, bool parts, const struct expr *const *wanted, size_t count, int *nodes, struct error *error)
+                      const struct facts *facts, bool parts, const struct expr *const *wanted, size_t count, int *nodes,
+                      struct error *error)
 {
     struct arena scratch = arena_beside(asked->arena);
     const struct text text = question_text(&scratch, wanted, count);
-    struct kept_graph *before = place->kept;
+    struct kept_builder *before = place->kept;
     if (!before || (before->shape.size && !goes_on(before, before, text))) {
-        place->kept = kept_take(formulas, facts, parts, before, text);
+        place->kept = take(formulas, facts, parts, before, text);
         if (before)
             before->taken = false;
     }
-    if (!place->kept) {
-        if (!place->arena)
-            place->arena = arena_inner(asked->arena);
-        place->kept = arena_alloc(place->arena, sizeof *place->kept);
-        kept_open(place->kept, place->arena, asked->arena, formulas, facts, parts);
-        ask_again(place->kept, before);
-    }
-    const bool done = place->kept->shape.size ? kept_ask(place->kept, text, wanted, count, nodes, error)
+    if (!place->kept && !place->arena)
+        place->arena = arena_inner(asked->arena);
+    if (!place->kept)
+        place->kept = start(place->arena, asked->arena, formulas, facts, parts, before);
+    const bool done = place->kept->shape.size ? ask_next(place->kept, text, wanted, count, nodes, error)
                                               : builder_grow(place->kept->builder, wanted, count, nodes, error);
     arena_free(&scratch);
     return done;

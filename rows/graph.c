@@ -99,7 +99,8 @@ static const struct chapter_table *table_of(struct graph_builder *builder, const
         if (builder->tables[i]->name == name || !strcmp(builder->tables[i]->name, name))
             return builder->tables[i];
     struct chapter_table *table = arena_alloc(builder->arena, sizeof *table);
-    *table = (struct chapter_table){ arena_copy(builder->arena, name, strlen(name)), facts_table_find(builder->facts, name), builder->bits++ };
+    *table = (struct chapter_table){ arena_copy(builder->arena, name, strlen(name)), facts_table_find(builder->facts, name),
+                                     builder->bits++ };
     *(struct chapter_table **)arena_push(builder->arena, &builder->tables, &builder->table_count,
                                  &builder->table_room, sizeof table) = table;
     return table;

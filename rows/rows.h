@@ -311,6 +311,9 @@ bool graph_asked(struct asked_graphs *asked, struct arena *arena, const struct f
 /* The value of one expression, without its graph. */
 bool graph_asked_value(struct asked_graphs *asked, const struct formulas *formulas, const struct facts *facts,
                        const struct expr *wanted, double *value, struct error *error);
+/* The end of a guarded call that keeps graphs for those after it, when none of its own is used any more: those that were used
+ * longest ago are freed until half of the room is left. */
+void asked_graphs_trim(void);
 /* Specialize: compute the smaller graph in which every input is fixed at `values`, except those that
  * `vary`. */
 void graph_specialize(struct arena *arena, const struct graph *graph, const double *values,

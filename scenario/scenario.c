@@ -820,14 +820,29 @@ static bool cards_agree(const struct scenario *scenario, struct error *error)
     return true;
 }
 
-/* The mean context of a request has its prompt in it. */
-static bool lengths_agree(const struct scenario *scenario, struct error *error)
+/* The number of a row, and was it given? NAN: an expression, or a row that has a formula. */
+static double number_of(const struct scenario *scenario, const char *name, bool *is_given)
 {
-    const struct fact *context = facts_find(&scenario->facts, NAME_context), *prompt = facts_find(&scenario->facts, NAME_prompt_tokens);
-    if (!fact_given(context) || !fact_given(prompt) || context->expression || prompt->expression || context->value >= prompt->value)
+    const struct row *row = formulas_row(&scenario->formulas, (size_t)formulas_find(&scenario->formulas, name));
+    const struct fact *fact = facts_find(&scenario->facts, name);
+    *is_given = fact_given(fact);
+    return fact ? fact->expression ? NAN : fact->value : row->input ? row->value : NAN;
+}
+
+/* The mean context of a request has its prompt in it, and no token has more experts than there are. */
+static bool numbers_agree(const struct scenario *scenario, struct error *error)
+{
+    bool given[2];
+    const double context = number_of(scenario, NAME_context, &given[0]), prompt = number_of(scenario, NAME_prompt_tokens, &given[1]);
+    if (given[0] && given[1] && context < prompt) {
+        error_set(error, "a prompt of %.0f tokens leaves no room in a context of %.0f", prompt, context);
+        return error_expected(error, "--context of prompt and answer, or no --context");
+    }
+    const double experts = number_of(scenario, NAME_experts, &given[0]), top_k = number_of(scenario, NAME_top_k, &given[1]);
+    if (!(given[0] || given[1]) || !(top_k > experts))
         return true;
-    error_set(error, "a prompt of %.0f tokens leaves no room in a context of %.0f", prompt->value, context->value);
-    return error_expected(error, "--context of prompt and answer, or no --context");
+    error_set(error, "a token uses %g routed experts (top_k), and there are %g (experts)", top_k, experts);
+    return error_expected(error, "top_k up to experts: --set top_k=..., --set experts=...");
 }
 
 bool scenario_open(struct scenario *scenario, struct arena *arena, const struct command *command,
@@ -835,7 +850,7 @@ bool scenario_open(struct scenario *scenario, struct arena *arena, const struct 
 {
     if (!scenario_read(scenario, arena, command, subject, error))
         return false;
-    return cards_agree(scenario, error) && lengths_agree(scenario, error) && scenario_layout_agrees(scenario, error) &&
+    return cards_agree(scenario, error) && numbers_agree(scenario, error) && scenario_layout_agrees(scenario, error) &&
            scenario_drafts(scenario, error) && scenario_images(scenario, error) && scenario_assume(scenario, error);
 }
 

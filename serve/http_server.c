@@ -331,9 +331,9 @@ static void asked_finish(struct asked *asked, bool late)
     struct http_server *server = server_of(asked);
     struct worker_limits limits = limits_of(server);
     struct text json;
-    const bool quick = asked->stage == STAGE_QUICK || !setpriority(PRIO_PROCESS, (id_t)asked->worker.process, 0);
+    const bool quick = asked->stage == STAGE_QUICK;     /* at the priority of the quick it is the next one's too */
     door_unwatch(server->door, &asked->pipe);
-    enum outcome outcome = worker_end(&asked->worker, &limits, late, quick, &json);     /* not quick: not the next one's */
+    enum outcome outcome = worker_end(&asked->worker, &limits, late, quick, &json);
     if (asked->worker.process)
         server->idle[server->idle_count++] = asked->worker;
     if (outcome == OUTCOME_ANSWERED)

@@ -41,7 +41,7 @@
 #endif
 
 enum { SOCKET_FD = 3, FILES = 4 };
-enum { ANSWER_MOST = 256 << 20, KEPT_SHARE = 32 };      /* of the memory of a question, graphs for the next ones */
+enum { ANSWER_MOST = 256 << 20, KEPT_SHARE = 32 };      /* of the memory of a question: graphs for the next ones */
 
 struct question_head {
     uint32_t route, posted, pairs, threads;
@@ -144,12 +144,13 @@ static void answer_question(void *context)
     }
     say(request_answer(&answering->arena, request, &answering->json), &answering->json);
     arena_free(&answering->arena);              /* here, where the next question finds the memory again */
+    asked_graphs_trim();
 }
 
 static _Noreturn void answer(const struct worker_limits *limits)
 {
     static struct answering answering;
-    struct chunks *chunks = chunks_new(limits->memory / KEPT_SHARE);
+    struct chunks *chunks = chunks_new(limits->memory / KEPT_SHARE / 2);
     for (;;) {
         hear(&answering.head, sizeof answering.head);
         answering.arena = (struct arena){ .most = limits->memory };

@@ -36,6 +36,8 @@ static void world_open(struct world *world, const char *model, const char *machi
         for (size_t k = 0; table && k < table->entries; k++)
             add_name(world, arena_print(&world->arena, "%s[%s]", row_name(row), table->entry[k]));
     }
+    add_name(world, "predicted_ttft");
+    add_name(world, "predicted_tpot");
     add_name(world, "ROOT(batch, 1, 1e5, bound_step - 0.02s)");
     add_name(world, "AT(predicted_tpot, hbm_bandwidth = 2 * hbm_bandwidth, context = 1000token)");
 }
@@ -102,10 +104,10 @@ static void change_facts(struct scenario *scenario, uint64_t *state)
         fail_msg("%s = %s: %s (%s)", changes[at].row, changes[at].text, error.what, error.hint);
 }
 
-/* Mostly a row, else one of the two ROOTs. */
+/* Mostly a row, else a prediction or one of the two ROOTs. */
 static const char *draw_name(const struct world *world, uint64_t *state)
 {
-    return world->names[draw_bits(state) % 8 ? draw_bits(state) % world->count : world->count - 1 - draw_bits(state) % 2];
+    return world->names[draw_bits(state) % 8 ? draw_bits(state) % world->count : world->count - 1 - draw_bits(state) % 4];
 }
 
 static void grown_is_built(void **state)
@@ -118,7 +120,7 @@ static void grown_is_built(void **state)
         uint64_t seed = 20261128 + s;
         world_open(&world, subjects[s].model, subjects[s].machine);
         struct asked_graphs *asked = asked_graphs_new(&world.arena);
-        for (int question = 0; question < rounds(sample_only() ? 60 : 300); question++) {
+        for (int question = 0; question < rounds(sample_only() ? 40 : 150); question++) {
             const char *texts[WANTED_MOST];
             const size_t count = 1 + draw_bits(&seed) % WANTED_MOST;
             for (size_t i = 0; i < count; i++)
@@ -133,11 +135,13 @@ static void grown_is_built(void **state)
 
 /* ---- from call to call ------------------------------------------------------------------------------------------------ */
 
-/* Questions of one scenario. The first are drawn by `kind`, those from `leaves` on and the numbers by `call`. */
+/* Questions of one call. The first are drawn by `kind`, those from `leaves` on and the numbers by `call`; with `variants` the
+ * facts of the start too. After question `ends` memory runs out. */
 struct call {
     const struct world *world;
     uint64_t kind, call, hash;
-    int leaves;
+    int leaves, ends;
+    bool variants;
 };
 
 static uint64_t hash_of_graph(uint64_t hash, const struct graph *graph, const double *values)
@@ -160,37 +164,74 @@ static uint64_t hash_of_graph(uint64_t hash, const struct graph *graph, const do
     return hash;
 }
 
-static void ask_call(void *context)
+/* Numbers, which build no graph; and one kind of what does: whose a switch is, or a range around it, an expression, a cell
+ * of the model, a value of one entry. */
+static void draw_facts(struct scenario *scenario, uint64_t *state)
 {
     static const char *const numbers[] = { "batch", "context", "hbm_bandwidth", "output_tokens" };
+    struct facts *facts = &scenario->facts;
+    const uint64_t kind = draw_bits(state) % 6, variant = draw_bits(state) % 2;
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        facts_set(facts, numbers[i], 1000 + (double)(draw_bits(state) % 1000000), ORIGIN_GIVEN, "test");
+    facts_set(facts, "open_loop", kind == 0 && variant, kind == 1 && variant ? ORIGIN_GIVEN : ORIGIN_CHOSEN, "test");
+    if (kind == 2 && variant)
+        facts_set_range(facts, "open_loop", -1, 1, ORIGIN_CHOSEN, "test");
+    if (kind == 3)
+        facts_bind(facts, "hbm_bandwidth", variant ? "chips * 1e12 * 1B/s" : "batch * 1e12 * 1B/s", ORIGIN_GIVEN, "test");
+    if (!facts->table_count || kind < 4)
+        return;
+    facts->tables = memcpy(arena_array(scenario->arena, facts->table_count, sizeof *facts->tables), facts->tables,
+                           facts->table_count * sizeof *facts->tables);
+    struct fact_table *table = &facts->tables[0];
+    const size_t cells = table->entries * table->columns, at = draw_bits(state) % cells;
+    table->cell = memcpy(arena_array(scenario->arena, cells, sizeof *table->cell), table->cell, cells * sizeof *table->cell);
+    if (kind == 4 && table->cell[at].name)
+        table->cell[at].value = (double)variant;
+    if (kind == 5)
+        facts_set(facts, arena_print(scenario->arena, "%s[%s]", table->column[at % table->columns],
+                                     table->entry[at / table->columns]), (double)variant, ORIGIN_GIVEN, "test");
+}
+
+/* Two scenarios, which are asked the same. */
+static void ask_call(void *context)
+{
     struct call *call = context;
     struct arena arena = { 0 };
-    struct scenario scenario = call->world->scenario;
-    uint64_t kind = call->kind, own = call->call;
-    struct asked_graphs *asked = asked_graphs_new(&arena);
-    scenario.arena = scenario.facts.arena = &arena;
-    scenario.facts = facts_copy(&scenario.facts);
-    for (size_t i = 0; i < COUNT(numbers); i++)
-        facts_set(&scenario.facts, numbers[i], 1000 + (double)(draw_bits(&own) % 1000000), ORIGIN_GIVEN, "test");
-    facts_set(&scenario.facts, "open_loop", (double)(draw_bits(&own) % 2), ORIGIN_CHOSEN, "test");       /* a switch */
-    for (int question = 0; question < 12; question++) {
-        uint64_t *state = question < call->leaves ? &kind : &own;
+    struct scenario scenarios[2];
+    struct asked_graphs *asked[2];
+    uint64_t kind[2] = { call->kind, call->kind }, own = call->call;
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        asked[i] = asked_graphs_new(&arena);
+        scenarios[i] = call->world->scenario;
+        scenarios[i].arena = scenarios[i].facts.arena = scenarios[i].formulas.arena = &arena;
+        scenarios[i].facts = facts_copy(&scenarios[i].facts);
+        draw_facts(&scenarios[i], call->variants ? &own : &(uint64_t){ i });
+    }
+    for (int question = 0; question < 16; question++) {
+        const size_t of = (size_t)question % 2;
+        uint64_t *state = question < call->leaves ? &kind[of] : &own;
         const struct expr *wanted[WANTED_MOST];
         const size_t count = 1 + draw_bits(state) % WANTED_MOST;
-        const bool parts = draw_bits(state) % 4 == 0;
+        const bool parts = draw_bits(call->variants ? &own : state) % 4 == 0;
+        struct scenario *scenario = &scenarios[of];
         struct graph graph;
         struct error error;
         double *values;
         if (draw_bits(state) % 4 == 0)
-            change_facts(&scenario, state);
+            change_facts(scenario, state);
+        facts_set(&scenario->facts, "users", 2 + (double)(draw_bits(&own) % 4), ORIGIN_GIVEN, "test");
         for (size_t i = 0; i < count; i++)
-            assert_true(expr_parse(&scenario.formulas, "test", 1, text_of(draw_name(call->world, state)), &wanted[i], &error));
-        if (graph_asked(asked, &arena, &scenario.formulas, &scenario.facts, parts, wanted, count, &graph, &values, &error))
+            assert_true(expr_parse(&scenario->formulas, "test", 1, text_of(draw_name(call->world, state)), &wanted[i],
+                                   &error));
+        if (graph_asked(asked[of], &arena, &scenario->formulas, &scenario->facts, parts, wanted, count, &graph, &values, &error))
             call->hash = hash_of_graph(call->hash, &graph, values);
         else
             call->hash = hash_text(call->hash, error.what);
+        if (question == call->ends)
+            arena_exhausted(&arena);
     }
     arena_free(&arena);
+    asked_graphs_trim();
 }
 
 static void kept_is_alone(void **state)
@@ -199,20 +240,24 @@ static void kept_is_alone(void **state)
     static const struct { const char *model, *machine; } subjects[] = {
         { "deepseek-v3", "gb200-nvl72" }, { "llama-3.1-8b", "h100-sxm" }, { NULL, NULL } };
     struct world worlds[COUNT(subjects)] = { 0 };
-    struct chunks *chunks = chunks_new(64 << 20);
+    struct chunks *chunks[] = { chunks_new(512 << 20), chunks_new(4 << 20) };
     uint64_t seed = 20261130;
     for (size_t s = 0; s < COUNT(subjects); s++)
         world_open(&worlds[s], subjects[s].model, subjects[s].machine);
-    for (int i = 0; i < rounds(sample_only() ? 60 : 400); i++) {
-        struct call kept = { &worlds[draw_bits(&seed) % COUNT(subjects)], draw_bits(&seed) % 3, draw_bits(&seed), HASH_START,
-                             (int)(draw_bits(&seed) % 16) };
+    for (int i = 0; i < rounds(sample_only() ? 40 : 150); i++) {
+        struct call kept = { .world = &worlds[draw_bits(&seed) % COUNT(subjects)], .kind = draw_bits(&seed) % 3,
+                             .call = draw_bits(&seed), .hash = HASH_START, .leaves = (int)(draw_bits(&seed) % 20),
+                             .variants = draw_bits(&seed) % 2,
+                             .ends = draw_bits(&seed) % 16 ? -1 : (int)(draw_bits(&seed) % 12) };
         struct call alone = kept;
-        assert_int_equal(guarded(ask_call, &kept, chunks, NULL, NULL), ENDED);
-        assert_int_equal(guarded(ask_call, &alone, NULL, NULL, NULL), ENDED);
+        const enum ending ending = kept.ends < 0 ? ENDED : ENDED_WITHOUT_MEMORY;
+        assert_int_equal(guarded(ask_call, &kept, chunks[draw_bits(&seed) % 8 == 0], NULL, NULL), ending);
+        assert_int_equal(guarded(ask_call, &alone, NULL, NULL, NULL), ending);
         if (kept.hash != alone.hash)
             fail_msg("call %d, of kind %d, left at %d: graphs differ from those of a call alone", i, (int)kept.kind, kept.leaves);
     }
-    chunks_free(chunks);
+    for (size_t i = 0; i < COUNT(chunks); i++)
+        chunks_free(chunks[i]);
     for (size_t s = 0; s < COUNT(subjects); s++)
         arena_free(&worlds[s].arena);
 }
