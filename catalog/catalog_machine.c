@@ -237,12 +237,20 @@ static void set_cards(const struct catalog_called *called, struct facts *facts)
     facts_note(facts, "layers are split over %s by their memory, as llama.cpp does; memory is that of the smallest", called->title);
 }
 
+enum { BRIDGED = 4 };           /* cards that a bridge joins, at most: boards have more */
+
+/* How many cards of this machine a bridge or a board joins. */
+static double joined(const struct catalog_entry *entry)
+{
+    double chips = 1;
+    catalog_number(entry, NAME_scale_up_chips, &chips);
+    return chips;
+}
+
 /* Cards that stand alone or in a pair have a link for a bridge of two: more of them reach each other through the host. */
 static bool past_bridge(const struct catalog_entry *entry, double chips)
 {
-    double joined = 1;
-    catalog_number(entry, NAME_scale_up_chips, &joined);
-    return catalog_is_card(entry) && catalog_text(entry, NAME_scale_up_bandwidth) && joined <= 2 && chips > 2;
+    return catalog_is_card(entry) && catalog_text(entry, NAME_scale_up_bandwidth) && joined(entry) <= 2 && chips > 2;
 }
 
 static void set_past_bridge(struct facts *facts)
@@ -264,6 +272,8 @@ static void set_called(const struct catalog_called *called, const char *name, st
         facts_set(facts, NAME_hbm_capacity, called->memory, ORIGIN_SHEET, source);
     if (called->chips > 0 && !called->cards)
         facts_set(facts, NAME_scale_up_chips, called->chips, ORIGIN_SHEET, source);
+    if (called->chips > 0 && !called->cloud && catalog_is_card(called->entry) && joined(called->entry) <= BRIDGED)
+        facts_set(facts, NAME_host_chips, called->chips, ORIGIN_SHEET, source);     /* cards in a host of their own */
     const bool apart = !called->cards && past_bridge(called->entry, called->chips);
     if (apart)
         set_past_bridge(facts);

@@ -286,7 +286,7 @@ static const char *limits_text(const struct choice *choice)
     struct arena *arena = choice->scenario->arena;
     const char *tpot = quantity_text(arena, choice->servers.tpot, unit_second, 9);
     if (choice->ttft_missed > 0)
-        return arena_print(arena, "TPOT within %s (none meets TTFT within %s)", tpot,
+        return arena_print(arena, "TPOT within %s (none meets it with TTFT within %s)", tpot,
                            quantity_text(arena, choice->ttft_missed, unit_second, 9));
     return arena_print(arena, "TPOT within %s, TTFT within %s", tpot,
                        quantity_text(arena, choice->servers.ttft, unit_second, 9));
@@ -307,8 +307,8 @@ static const char *rule_text(const struct choice *choice, const struct found *fo
     if (calibrated && chips && chips->source && !strcmp(chips->source, calibrated->file))
         return "that of the measured server";
     if (!found->met)
-        return arena_print(arena, "the %s that comes nearest to %s; it misses by a factor of %.3g", kind,
-                           limits_text(choice), found->miss_by);
+        return arena_print(arena, "the %s that comes nearest to %s; it misses by a factor of %.*g", kind,
+                           limits_text(choice), found->miss_by < 1.005 ? 6 : 3, found->miss_by);
     const bool least = choice_by_size(choice) || choice->servers.by_demand;
     return arena_print(arena, "the %s %s%s with %s", least ? "smallest" : "best", kind, least ? "" : " per GPU",
                        limits_text(choice));
