@@ -23,6 +23,8 @@ const char *price_kind_text(const struct scenario *scenario)
 {
     static const char *const words[] = { "on demand", "spot, which may be taken away", "1-year contract",
                                          "3-year contract", "bought" };
+    if (fact_given(facts_find(&scenario->facts, NAME_chip_price)))
+        return "your price";
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (scenario->price_kind == price_kinds[i])
             return words[i];
