@@ -258,14 +258,14 @@ check-machines: chalkline       ## answers of aarch64 and s390x beside this mach
 
 # Counts of what ran, in a build of its own; what its own tools ran while it was made does not count. tests/coverage/exit.c
 # lets children that end by _exit count too. Scripts that kill programs are left out: one that is killed while it writes its
-# counts leaves a half, to which no other can add.
+# counts leaves a half, to which no other can add; mpirun kills ranks.
 COVERED  := B=build/coverage HARDENING= CFLAGS="-O1 -g --coverage -fprofile-update=atomic" LDFLAGS="-Wl,--wrap=_exit build/coverage/exit.o"
 coverage:                       ## lines and branches that the tests run, by file (python3)
 	@tools/setup.sh core check
 	@mkdir -p build/coverage; $(CC) -O1 -c tests/coverage/exit.c -o build/coverage/exit.o
 	@$(MAKE) --no-print-directory $(JOBS) $(COVERED) build/coverage/chalkline $(TESTS:$(B)/%=build/coverage/%)
 	@find build/coverage -name '*.gcda' -delete
-	@SCRIPTS="$(patsubst %,tests/check_%.sh,docs questions serve watch lecture find help this beside threads ranks terminal training_rows)" CHALKLINE_SHORT=1 \
+	@SCRIPTS="$(patsubst %,tests/check_%.sh,docs questions serve watch lecture find help this beside threads terminal training_rows)" CHALKLINE_SHORT=1 \
 	    $(MAKE) --no-print-directory $(JOBS) $(COVERED) tests || echo 'coverage: some tests failed, and what they ran counts'
 	@tools/coverage.py build/coverage
 
