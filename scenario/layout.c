@@ -8,11 +8,12 @@
 
 #include <string.h>
 
+/* The first of these rows that was given. The words of a plan for users have them by --set, beside the rate that follows. */
 static const struct fact *typed(const struct scenario *scenario, const char *const *rows, size_t count)
 {
     for (size_t i = 0; i < count && rows[i]; i++) {
         const struct fact *fact = facts_find(&scenario->facts, rows[i]);
-        if (fact && fact->origin == ORIGIN_GIVEN)
+        if (fact_given(fact) && (strcmp(rows[i], NAME_users_demand) || strcmp(fact->source, "--set")))
             return fact;
     }
     return NULL;
