@@ -135,11 +135,13 @@ struct chunks *chunks_new(size_t most)
     return chunks;
 }
 
+#ifndef __wasm__
 struct kept_beside *kept_here(void)
 {
     struct chunks *chunks = guard_here ? guard_here->chunks : NULL;
     return chunks && chunks->kept.most ? &chunks->kept : NULL;
 }
+#endif
 
 void chunks_forget(struct chunks *chunks)
 {

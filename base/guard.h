@@ -40,7 +40,11 @@ struct kept_beside {
     void *what;                     /* NULL: nothing yet */
     size_t most;                    /* bytes */
 };
+#ifdef __wasm__                         /* the page keeps nothing, and has no code for it */
+static inline struct kept_beside *kept_here(void) { return NULL; }
+#else
 struct kept_beside *kept_here(void);        /* NULL: this call keeps nothing */
+#endif
 void chunks_forget(struct chunks *chunks);
 /* The verb tells which share is done. */
 void guard_tell(double share);

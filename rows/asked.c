@@ -312,7 +312,9 @@ void asked_graphs_trim(void)
     struct kept_beside *beside = kept_here();
     struct builder_list *all = beside ? beside->what : NULL;
     size_t bytes = 0;
-    for (struct kept_builder **at = &all->first, *kept; all && (kept = *at);) {
+    if (!all)
+        return;
+    for (struct kept_builder **at = &all->first, *kept; (kept = *at);) {
         kept->taken = false;
         if (kept->builder && bytes + kept->arena->taken <= beside->most / 2) {
             bytes += kept->arena->taken;
