@@ -8,8 +8,8 @@
  *
  * Where calls keep something for those after them (guard.h), builders stay, with the questions that they were asked. Facts
  * of the same shape, which differ in numbers that no graph is built by, take a builder that was asked the same questions so
- * far. As long as its next question is theirs nothing is built; where they ask another, they take another builder. So a
- * graph is what it would be without the calls before. */
+ * far. As long as its next question is theirs nothing is built; where they ask another, they take another builder. So
+ * calls before change no graph. */
 #include "base/guard.h"
 #include "rows/grow.h"
 
@@ -35,7 +35,7 @@ struct kept_builder {
     struct text shape;              /* of its facts, if it stays for further calls */
     struct asked_question *questions;
     size_t question_count, question_room;
-    size_t asked;                   /* the first so many were asked under these facts */
+    size_t asked;                   /* number of them that were asked under these facts */
     bool taken;                     /* a place of this call has it */
     struct kept_builder *next;      /* used before this one */
 };
@@ -265,7 +265,7 @@ static void release_all(void *what)
 }
 
 /* A builder that was asked what `before` was (NULL: nothing), and then this question or nothing else. NULL: this call keeps
- * none, or has kept what it may. Only the program's own formulas stay as long as a builder. */
+ * none, or the room is full. Only the program's own formulas stay as long as a builder. */
 static struct kept_builder *take(const struct formulas *formulas, const struct facts *facts, bool parts,
                                  const struct kept_builder *before, struct text question)
 {

@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-/* The first of these rows that was given. The words of a plan for users have them by --set, beside the rate that follows. */
+/* The first of these rows that was given. A plan's words set users_demand beside a rate: only --users states a load. */
 static const struct fact *typed(const struct scenario *scenario, const char *const *rows, size_t count)
 {
     for (size_t i = 0; i < count && rows[i]; i++) {
         const struct fact *fact = facts_find(&scenario->facts, rows[i]);
-        if (fact_given(fact) && (strcmp(rows[i], NAME_users_demand) || strcmp(fact->source, "--set")))
+        if (fact_given(fact) && (strcmp(rows[i], NAME_users_demand) || command_given(scenario->command, "users")))
             return fact;
     }
     return NULL;
