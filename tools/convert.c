@@ -7,6 +7,7 @@
 #include "score/layout.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void fail(const struct error *error)
 {
@@ -23,6 +24,12 @@ static bool convert(struct arena *arena, const char *path, struct buffer *out, s
     int *unread;
     if (!file_read(arena, path, LIMIT, &text, error) || !benchmark_open(arena, path, text, NULL, &csv, error))
         return false;
+    for (size_t i = 0; i < csv.columns; i++)                /* a header of groups may repeat names */
+        for (size_t k = i + 1; k < csv.columns; k++)
+            if (*csv_header(&csv, i) && !strcmp(csv_header(&csv, i), csv_header(&csv, k))) {
+                error_set(error, "%s: two columns have the name '%.100s'", path, csv_header(&csv, i));
+                return error_expected(error, "a header that names each column once");
+            }
     const size_t count = benchmark_unread(arena, path, text, &sheet, &unread);
     for (size_t row = 0; row <= csv.rows; row++) {          /* the header first, in both */
         for (size_t at = 0; at < csv.columns; at++) {
