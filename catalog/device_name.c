@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { KEY_MOST = 128, WORDS_MOST = 32, SHARED_MOST = 12 };
 static const double gib = 1073741824;
@@ -107,7 +108,7 @@ static const char *after(const struct device_words *words, size_t at)
 static size_t idle(const struct device_words *words, size_t at)
 {
     static const char *const makers[] = { "nvidia", "geforce", "amd", "radeon", "intel", "apple", "tesla",
-                                          "instinct", "processor", "cpu", "gpu", "graphics", "generation", "asrock",
+                                          "instinct", "processor", "cpu", "gpu", "gpus", "cards", "graphics", "generation", "asrock",
                                           "asus", "beelink", "dell", "evga", "framework", "gigabyte", "gmktec", "hp",
                                           "lenovo", "minisforum", "msi", "nimo", "palit", "pny", "sapphire", "xfx",
                                           "zotac" };
@@ -398,11 +399,26 @@ static enum look look_up_as(const struct catalog *catalog, const char *name, boo
     return NOT_THERE;
 }
 
-static enum look look_up(const struct catalog *catalog, const char *name, struct catalog_called *called,
-                         struct error *error)
+static enum look look_up_one(const struct catalog *catalog, const char *name, struct catalog_called *called,
+                             struct error *error)
 {
     const enum look look = look_up_as(catalog, name, true, called, error);
     return look == NOT_THERE ? look_up_as(catalog, name, false, called, error) : look;
+}
+
+/* "H100s" is a plural; a capital S is a part of the name, and so is the s of "4080s" (SUPER) and of a processor. */
+static enum look look_up(const struct catalog *catalog, const char *name, struct catalog_called *called,
+                         struct error *error)
+{
+    const enum look look = look_up_one(catalog, name, called, error);
+    const size_t size = strlen(name);
+    if (look != NOT_THERE || size < 2 || name[size - 1] != 's' || !catalog->arena)
+        return look;
+    const char *one = arena_copy(catalog->arena, name, size - 1);
+    if (look_up_one(catalog, arena_print(catalog->arena, "%s super", one), called, NULL) != NOT_THERE)
+        return NOT_THERE;
+    const enum look plural = look_up_one(catalog, one, called, error);
+    return plural == FOUND && catalog_stands_alone(called->entry) ? NOT_THERE : plural;
 }
 
 /* An instance of a cloud, a system or several machines, by the first row whose chip is known. */
@@ -413,7 +429,7 @@ static enum look look_up_instance(const struct catalog *catalog, const char *nam
     while (catalog->instances && instance_called(catalog->arena, catalog->instances, name, one.next, &one)) {
         const struct catalog_entry *exact = catalog_known(catalog, CATALOG_MACHINE, one.machine);
         enum look look = NOT_THERE;
-        if (exact && !strcmp(exact->name, one.machine)) {
+        if (exact && !strcasecmp(exact->name, one.machine)) {
             *called = (struct catalog_called){ .entry = exact };
             look = FOUND;
         } else if (*one.machine) {

@@ -1,10 +1,12 @@
-/* Compares patterns with a name in lower case, in which spaces, underscores and slashes have become hyphens. */
+/* Compares patterns in lower case with a name in which spaces, underscores and slashes have become hyphens. Its letters keep
+ * their case for who looks up the '*': "4 RX 6800S" is no plural. */
 #include "catalog/instance.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct pattern_fit {
     double number;                  /* of '#'; 0: the pattern has none */
@@ -29,22 +31,23 @@ static bool like(const char *pattern, const char *end, const char *name, struct 
             fit->star_size = size;
             return true;
         }
-    return *pattern != '*' && *pattern == *name && like(pattern + 1, end, name + 1, fit);
+    return *pattern != '*' && *pattern == tolower((unsigned char)*name) && like(pattern + 1, end, name + 1, fit);
 }
 
-/* The name as patterns are written. "Standard_" (Azure) and "ml." (SageMaker) are dropped; "h100*8" is h100x8. */
+/* The name as patterns are written. "Standard_" (Azure) and "ml." (SageMaker) are dropped; "H100*8" and "H100 × 8" have an x. */
 static const char *plain(struct arena *arena, const char *name)
 {
     char *text = arena_copy(arena, name, strlen(name)), *out = text;
     for (const char *at = name; *at; at++) {
-        const bool gap = strchr(" _/", *at) != NULL;
+        const bool gap = strchr(" _/", *at) != NULL, times = starts_with(at, "\303\227");
         if (!gap || (out > text && out[-1] != '-'))
-            *out++ = gap ? '-' : *at == '*' ? 'x' : (char)tolower((unsigned char)*at);
+            *out++ = gap ? '-' : times || *at == '*' ? 'x' : *at;
+        at += times;
     }
     *out = 0;
     static const char *const heads[] = { "standard-", "ml.", "aws-", "azure-", "gcp-" };
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        text += starts_with(text, heads[i]) ? strlen(heads[i]) : 0;
+        text += strncasecmp(text, heads[i], strlen(heads[i])) ? 0 : strlen(heads[i]);
     return text;
 }
 

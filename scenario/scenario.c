@@ -57,6 +57,12 @@ static bool model_unknown(const struct catalog *catalog, const char *name, struc
                           "GGUF or safetensors file");
 }
 
+/* A word as one types it in a command. */
+static const char *typed(struct arena *arena, const char *word)
+{
+    return arena_print(arena, strchr(word, ' ') ? "\"%.100s\"" : "%.100s", word);
+}
+
 /* Neither a model nor a machine is called so: what people mean by it, or that it is one of the other. */
 static bool name_explained(const struct catalog *catalog, enum catalog_kind kind, const char *name, struct error *error)
 {
@@ -74,7 +80,7 @@ static bool name_explained(const struct catalog *catalog, enum catalog_kind kind
     struct catalog whole;                           /* a scenario without a machine has none in its catalog */
     catalog_open(&whole, catalog->arena);
     if (model && !error->similar[0] && catalog_machine_called(&whole, name, &called, NULL))
-        return error_suggest(error, "it is a machine: MODEL --on %.100s", name);
+        return error_suggest(error, "it is a machine: MODEL --on %s", typed(whole.arena, name));
     return false;
 }
 
@@ -880,7 +886,7 @@ static const char *surplus_hint(struct arena *arena, const struct command *comma
     for (size_t i = 0; i < command->word_count && !command_given(command, "on"); i++)
         if (!catalog_known(&catalog, CATALOG_MODEL, command->words[i]) &&
             catalog_machine_called(&catalog, command->words[i], &called, NULL))
-            return arena_print(arena, "'%.100s' is a machine: --on %.100s", command->words[i], command->words[i]);
+            return arena_print(arena, "'%.100s' is a machine: --on %s", command->words[i], typed(arena, command->words[i]));
     return NULL;
 }
 
