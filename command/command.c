@@ -281,6 +281,16 @@ static bool parse_percentile(const char *text, struct value *value, struct error
     return error_expected(error, "p%d to p%g: 2s@p95; a limit without @ is one of the mean", LEAST, most);
 }
 
+/* "1M tokens" of "1M tokens/day" for --tokens-per-day, "30 ms" of "30 ms per token" for --tpot. */
+static const char *without_per(struct arena *arena, const struct option *option, const char *text)
+{
+    const char *end = strrchr(text, '/'), *word = end ? end + 1 : text;
+    for (const char *next; (next = strstr(word, " per ")); word = next + strlen(" per "))
+        end = next;
+    word += strspn(word, " ");
+    return option->per && end && text_has_word(option->per, word) ? arena_copy(arena, text, (size_t)(end - text)) : text;
+}
+
 bool option_parse(struct arena *arena, const struct option *option, const char *text, struct value *value,
                   struct error *error)
 {
@@ -292,6 +302,7 @@ bool option_parse(struct arena *arena, const struct option *option, const char *
         value->text = arena_print(arena, "%s%s", value->text, at);
         return parse_percentile(at + 1, value, error);
     }
+    text = without_per(arena, option, text);
     const char *whole = option->bare ? quantity_with_unit(arena, text, option->bare) : NULL;
     *value = (struct value){ .option = option, .text = whole ? whole : text, .bare = whole ? text : NULL };
     if (option->kind == OPTION_CHOICE)

@@ -97,7 +97,7 @@ GROUP(users_options, point_title,
 GROUP(demand_options, point_title,
     { "rate", "RATE", OPTION_ROW, .row = NAME_request_demand, .otherwise = "from --tokens-per-day",
       .help = "requests per second to all replicas" },
-    { "tokens-per-day", "N", OPTION_ROW, .row = NAME_tokens_per_day, .otherwise = "from --rate",
+    { "tokens-per-day", "N", OPTION_ROW, .row = NAME_tokens_per_day, .per = "day d", .otherwise = "from --rate",
       .help = "output tokens per day of all replicas" })
 static const char *const arrival_words[] = { "even", "0", "random", "1", NULL };
 GROUP(arrival_options, point_title,
@@ -107,7 +107,7 @@ GROUP(think_options, point_title,
     { "think", "TIME", OPTION_ROW, .row = NAME_think_time,
       .help = "time from an answer to its user's next request" })
 GROUP(limit_options, limit_title,
-    { "speed", "SPEED", OPTION_ROW, .row = NAME_speed_wanted, .otherwise = "20 token/s",
+    { "speed", "SPEED", OPTION_ROW, .row = NAME_speed_wanted, .per = "user", .otherwise = "20 token/s",
       .help = "wanted token/s per user" },
     { "ttft", "TIME[@pN]", OPTION_ROW, .row = NAME_ttft_limit, TTFT_MEANT, .otherwise = "2 s, more for long prompts",
       .percentile = NAME_ttft_limit_percentile, .help = "limit of the mean time to first token, or of a percentile" },

@@ -7,9 +7,9 @@
 
 /* What a person means by these quantities: the unit of a number without one, and the numbers that are plausible. */
 #define TTFT_MEANT  .bare = "ms", .plausible = "1ms..10min"
-#define TPOT_MEANT  .bare = "ms", .plausible = "1us..5s"
+#define TPOT_MEANT  .bare = "ms", .per = "token tok", .plausible = "1us..5s"
 #define TOKENS_MEANT .plausible = "1M..200T"                 /* of a training run */
-#define PRICE_MEANT .bare = "USD/h", .plausible = "0.001USD/h..50USD/h"      /* of one chip */
+#define PRICE_MEANT .bare = "USD/h", .per = "GPU gpu chip card", .plausible = "0.001USD/h..50USD/h"
 
 extern const struct option_group
     model_options,                  /* --model */

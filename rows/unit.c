@@ -17,10 +17,10 @@ const struct unit unit_one = { { 0 } }, unit_second = { { [UNIT_S] = 2 } },
 
 static const char *const base_names[UNIT_COUNT] = { "s", "B", "FLOP", "token", "USD", "J", "g", "L" };
 
-/* A word of a unit: its exponents of s B FLOP token USD J g L, and how many base units it
- * is. Prefixed words take k M G T P E and m u n. */
+/* Words of a unit, apart by spaces: their exponents of s B FLOP token USD J g L, and how many base units each
+ * is. Prefixed words take k M G T P E and m u n. The words of sheets and rows stand first. */
 struct word {
-    const char *name;
+    const char *names;
     int8_t power[UNIT_COUNT];
     double scale;
     bool prefixed;
@@ -28,48 +28,36 @@ struct word {
 
 static const struct word words[] = {
     { "1",      { 0 },                   1, false },
-    { "s",      { 1 },                   1, true },
-    { "sec",    { 1 },                   1, false },
-    { "second", { 1 },                   1, false },
-    { "seconds", { 1 },                  1, false },
-    { "min",    { 1 },                  60, false },
-    { "minute", { 1 },                  60, false },
-    { "minutes", { 1 },                 60, false },
-    { "h",      { 1 },                3600, false },
-    { "hour",   { 1 },                3600, false },
-    { "hours",  { 1 },                3600, false },
-    { "d",      { 1 },               86400, false },
-    { "day",    { 1 },               86400, false },
-    { "days",   { 1 },               86400, false },
-    { "month",  { 1 },    365.0/12*86400, false },
-    { "year",   { 1 },         365.0*86400, false },
-    { "years",  { 1 },         365.0*86400, false },
+    { "s sec",  { 1 },                   1, true },
     { "B",      { 0, 1 },                1, true },
-    { "byte",   { 0, 1 },                1, false },
-    { "bytes",  { 0, 1 },                1, false },
-    { "b",      { 0, 1 },            0.125, true },
-    { "bit",    { 0, 1 },            0.125, true },
+    { "token tokens tok toks", { 0, 0, 0, 1 }, 1, true },
+    { "USD",    { 0, 0, 0, 0, 1 },       1, true },
+    { "FLOP FLOPs", { 0, 0, 1 },         1, true },
+    { "J",      { 0, 0, 0, 0, 0, 1 },    1, true },
+    { "W",      { -1, 0, 0, 0, 0, 1 },   1, true },
+    { "second seconds secs", { 1 },      1, false },
+    { "millisecond milliseconds millis", { 1 }, 1e-3, false },
+    { "min minute minutes mins", { 1 }, 60, false },
+    { "h hour hours hr hrs", { 1 },   3600, false },
+    { "d day days", { 1 },           86400, false },
+    { "month months", { 1 }, 365.0/12*86400, false },
+    { "year years", { 1 },   365.0*86400, false },
+    { "byte bytes", { 0, 1 },            1, false },
+    { "b bit",  { 0, 1 },            0.125, true },
     { "KiB",    { 0, 1 },             1024, false },
     { "MiB",    { 0, 1 },          1048576, false },
     { "GiB",    { 0, 1 },       1073741824, false },
     { "TiB",    { 0, 1 },  1099511627776.0, false },
-    { "FLOP",   { 0, 0, 1 },             1, true },
-    { "FLOPs",  { 0, 0, 1 },             1, true },
     { "FLOPS",  { -1, 0, 1 },            1, true },
-    { "token",  { 0, 0, 0, 1 },          1, true },
-    { "tokens", { 0, 0, 0, 1 },          1, true },
-    { "tok",    { 0, 0, 0, 1 },          1, true },
-    { "tps",    { -1, 0, 0, 1 },         1, false },
-    { "rps",    { -1 },                  1, false },
-    { "qps",    { -1 },                  1, false },
-    { "USD",    { 0, 0, 0, 0, 1 },       1, true },
-    { "$",      { 0, 0, 0, 0, 1 },       1, false },
-    { "J",      { 0, 0, 0, 0, 0, 1 },    1, true },
-    { "W",      { -1, 0, 0, 0, 0, 1 },   1, true },
+    { "tps TPS", { -1, 0, 0, 1 },        1, false },
+    { "rps RPS qps QPS", { -1 },         1, false },
+    { "rpm RPM", { -1 },            1.0/60, false },
+    { "$ usd dollar dollars", { 0, 0, 0, 0, 1 }, 1, false },
     { "Wh",     { 0, 0, 0, 0, 0, 1 }, 3600, true },
     { "g",      { 0, 0, 0, 0, 0, 0, 1 }, 1, true },
     { "t",      { 0, 0, 0, 0, 0, 0, 1 }, 1e6, false },
     { "L",      { 0, 0, 0, 0, 0, 0, 0, 1 }, 1, true },
+    { "req reqs request requests", { 0 }, 1, false },
 };
 
 static double prefix_scale(char prefix)
@@ -89,22 +77,30 @@ static double prefix_scale(char prefix)
     }
 }
 
+static const struct word *word_called(struct text text, bool prefixed)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words && text.size; i++) {
+        const char *end = words[i].prefixed >= prefixed ? words[i].names : "";
+        for (const char *at = end; *end; at = ++end) {
+            while (*end > ' ')
+                end++;
+            if ((size_t)(end - at) == text.size && !memcmp(at, text.data, text.size))
+                return &words[i];
+            if (!*end)
+                break;
+        }
+    }
+    return NULL;
+}
+
 static const struct word *word_find(struct text text, double *scale)
 {
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (text_is(text, words[i].name)) {
-            *scale = words[i].scale;
-            return &words[i];
-        }
-    if (text.size < 2 || prefix_scale(text.data[0]) == 0)
-        return NULL;
-    struct text rest = { text.data + 1, text.size - 1 };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (words[i].prefixed && text_is(rest, words[i].name)) {
-            *scale = words[i].scale * prefix_scale(text.data[0]);
-            return &words[i];
-        }
-    return NULL;
+    const struct word *word = word_called(text, false);
+    const double prefix = word || text.size < 2 ? 1 : prefix_scale(text.data[0]);
+    if (!word && prefix > 0)
+        word = word_called((struct text){ text.data + 1, text.size ? text.size - 1 : 0 }, true);
+    *scale = word ? word->scale * prefix : 1;
+    return word;
 }
 
 bool unit_same(struct unit a, struct unit b)
@@ -150,7 +146,12 @@ static int exponent_halves(struct text *text)
     return halves ? number : number > 60 ? 120 : 2 * number;
 }
 
-/* word ['^' digits ['/2']] (('/' | '*') word ['^' digits ['/2']])* */
+static bool per(struct text text)
+{
+    return text.size > 4 && !memcmp(text.data, "per ", 4);
+}
+
+/* word ['^' digits ['/2']] (('/' | '*' | "per ") word ['^' digits ['/2']])* */
 bool unit_parse(struct text text, struct unit *unit, double *scale, struct error *error)
 {
     struct text whole = text = text_trim(text);
@@ -178,11 +179,12 @@ bool unit_parse(struct text text, struct unit *unit, double *scale, struct error
         }
         text = text_trim(text);
         more = text.size > 0;
-        if (more && text.data[0] != '/' && text.data[0] != '*')
+        const size_t join = per(text) ? 3 : 1;
+        if (more && join == 1 && text.data[0] != '/' && text.data[0] != '*')
             return unit_unknown(text, whole, error);
         if (more) {
-            sign = text.data[0] == '/' ? -1 : 1;
-            text = text_trim((struct text){ text.data + 1, text.size - 1 });
+            sign = text.data[0] == '*' ? 1 : -1;
+            text = text_trim((struct text){ text.data + join, text.size - join });
         }
     }
     return true;
@@ -322,6 +324,32 @@ static bool wanted_unit(struct unit unit, struct error *error)
     return false;
 }
 
+static bool unit_padded(const char *front, struct text text, struct unit *unit, double *scale)
+{
+    char padded[80];
+    struct error ignored;
+    text = text_trim(text);
+    front = *front || !(text.size && (*text.data == '/' || per(text))) ? front : "1";        /* "300/min", "5 per s" */
+    const int size = snprintf(padded, sizeof padded, "%s %.*s", front, (int)text.size, text.data);
+    return (size_t)size < sizeof padded && unit_parse((struct text){ padded, (size_t)size }, unit, scale, &ignored);
+}
+
+/* The unit behind a number, and behind a $ before it. A suffix of counts may stand between, as in "1M requests/day" and
+ * "$2M", if what it counts is wanted. */
+static bool unit_behind(struct text text, bool dollar, struct unit wanted, struct unit *unit, double *scale)
+{
+    const char *front = dollar ? "USD" : "";
+    const bool known = unit_padded(front, text, unit, scale);
+    const double times = text.size ? count_suffix((struct text){ text.data, 1 }) : 0;
+    struct unit counted;
+    double one;
+    if ((known && unit_same(*unit, wanted)) || !(times > 0) || (text.size > 1 && !strchr(" /", text.data[1])) ||
+        !unit_padded(front, (struct text){ text.data + 1, text.size - 1 }, &counted, &one) || !unit_same(counted, wanted))
+        return known;
+    *unit = counted, *scale = one * times;
+    return true;
+}
+
 static bool one_number(struct text text, struct unit unit, double *value, bool *bare,
                        struct error *error)
 {
@@ -349,20 +377,13 @@ static bool one_number(struct text text, struct unit unit, double *value, bool *
     } else if (unit_counts(unit) && count_suffix(rest) > 0) {
         scale = count_suffix(rest);
     } else if (!*bare) {
-        char padded[80];
-        const char *front = dollar ? "USD" : rest.data[0] == '/' ? "1" : "";     /* "300/min" */
-        size_t start = strlen(front);
-        if (rest.size + start >= sizeof padded)
-            return unit_unknown(rest, whole, error) || wanted_unit(unit, error);
-        memcpy(padded, front, start);
-        memcpy(padded + start, rest.data, rest.size);
         struct unit got;
-        if (!unit_parse((struct text){ padded, start + rest.size }, &got, &scale, error))
+        if (!unit_behind(rest, dollar, unit, &got, &scale))
             return unit_unknown(rest, whole, error) || wanted_unit(unit, error);
         if (!unit_same(got, unit)) {
             char seen[UNIT_WORDS];
-            error_set(error, "'%.*s' is in %s", (int)whole.size, whole.data,
-                      unit_words(got, seen));
+            error_set(error, "'%.*s' %s%s", (int)whole.size, whole.data,
+                      unit_same(got, unit_one) ? "is a count" : "is in ", unit_same(got, unit_one) ? "" : unit_words(got, seen));
             return unit_same(unit, unit_one) ? error_expected(error, "a number without a unit") : wanted_unit(unit, error);
         }
     }

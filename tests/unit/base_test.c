@@ -554,6 +554,17 @@ static const struct quantity_case quantities[] = {
     { "normal(20, 2ms)", "s", 0.02, 0.02, 0.002, DISTRIBUTION_NORMAL },
     { "uniform(1,3)", "1", 2, 1, 3, DISTRIBUTION_UNIFORM },
     { "uniform(1,000, 3,000)", "1", 2000, 1000, 3000, DISTRIBUTION_UNIFORM },
+    { "5 req/s", "1/s", 5, 5, 5, DISTRIBUTION_NONE },
+    { "300 requests/min", "1/s", 5, 5, 5, DISTRIBUTION_NONE },
+    { "300rpm", "1/s", 5, 5, 5, DISTRIBUTION_NONE },
+    { "5 requests per second", "1/s", 5, 5, 5, DISTRIBUTION_NONE },
+    { "18k/h", "1/s", 5, 5, 5, DISTRIBUTION_NONE },
+    { "2..3 req/s", "1/s", 2.5, 2, 3, DISTRIBUTION_RANGE },
+    { "1M tokens", "token", 1e6, 1e6, 1e6, DISTRIBUTION_NONE },
+    { "1B tokens", "token", 1e9, 1e9, 1e9, DISTRIBUTION_NONE },
+    { "$2.5 per hour", "USD/s", 2.5 / 3600, 2.5 / 3600, 2.5 / 3600, DISTRIBUTION_NONE },
+    { "$2M", "USD", 2e6, 2e6, 2e6, DISTRIBUTION_NONE },
+    { "20 msec", "s", 0.02, 0.02, 0.02, DISTRIBUTION_NONE },
     { "lognormal(50GB, 2)", "B", 50e9, 50e9, 2, DISTRIBUTION_LOGNORMAL },
 };
 
@@ -605,6 +616,11 @@ static void quantities_are_refused(void **state)
         { "nan", "1", "is not a number" },
         { "1.2.3", "1", "is not a number" },
         { "5B", "FLOP", "'5B' is in B" },
+        { "5 req/s", "s", "'5 req/s' is in 1/s" },
+        { "5 requests", "s", "'5 requests' is a count" },
+        { "3T/s", "B/s", "unknown unit 'T/s'" },
+        { "5KB", "B", "unknown unit 'KB'" },
+        { "5 per", "1/s", "unknown unit 'per'" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct quantity got;

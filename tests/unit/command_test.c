@@ -530,6 +530,27 @@ static void bare_numbers_and_implausible_ones(void **state)
     }
 }
 
+/* What the option is per may stand behind its value, and nothing else: `--ttft` is of no token. */
+static void what_an_option_is_per(void **state)
+{
+    (void)state;
+    static const struct { const char *option, *given, *text; } cases[] = {
+        { "tpot", "30 ms/token", "30 ms" }, { "tpot", "30/tok", "30ms" }, { "tpot", "30 ms per token", "30 ms" },
+        { "tpot", "30 ms / token@p95", "30 ms @p95" }, { "price", "2USD/h/GPU", "2USD/h" }, { "speed", "30 tok/s/user", "30 tok/s" },
+        { "speed", "30 tokens per second per user", "30 tokens per second" }, { "tokens-per-day", "1M tokens/day", "1M tokens" },
+        { "tokens-per-day", "1M per day", "1M" }, { "rate", "5 req/s", "5 req/s" }, { "ttft", "1s/token", "1s/token" },
+        { "speed", "30 tok/s/GPU", "30 tok/s/GPU" } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct arena arena = { 0 };
+        struct command command = { .verb = &verb_plan };
+        struct error error = { .what = "" };
+        if (!command_put(&arena, &command, verb_option(&verb_plan, cases[i].option), cases[i].given, &error) ||
+            strcmp(command.values->text, cases[i].text))
+            fail_msg("--%s '%s': '%s', %s", cases[i].option, cases[i].given, command.values ? command.values->text : "", error.what);
+        arena_free(&arena);
+    }
+}
+
 /* Pieces of numbers, units, ranges and distributions, put together anyhow. */
 static const char *some_text(struct arena *arena, uint64_t *seed)
 {
@@ -585,6 +606,7 @@ int main(void)
         cmocka_unit_test(words_by_hand),
         cmocka_unit_test(numbers_are_read_in_the_unit_of_their_option),
         cmocka_unit_test(bare_numbers_and_implausible_ones),
+        cmocka_unit_test(what_an_option_is_per),
         cmocka_unit_test(any_text_is_a_number_or_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
