@@ -1,5 +1,5 @@
-/* Expressions: text to tree, by recursive descent. A unit stands right behind its number, without
- * a space: 20ms, 8TB/s, 0.91*1s; a row is divided by where a space or an operator parts them.
+/* Expressions: text to tree, by recursive descent. A unit stands behind its number: 20ms, 8 TB/s,
+ * 0.91*1s; a row is divided by where a space or an operator parts it from the number.
  *
  *   sum      = product (('+' | '-') product)*
  *   product  = unary (('*' | '/') unary)*
@@ -445,14 +445,17 @@ static size_t unit_word_size(struct text text)
 /* "TB/s" at the beginning of the rest. A word after '/' that is no unit is a row to divide by. */
 static bool parse_unit(struct expr_parser *parser, struct expr *number)
 {
-    struct text rest = parser->rest;
+    struct expr_parser apart = *parser;
+    skip(&apart);
+    struct text rest = apart.rest;
+    const size_t gap = parser->rest.size - rest.size;
     size_t size = unit_word_size(rest);
     struct error error;
     double scale;
     if (!size)
         return true;
     if (!unit_parse((struct text){ rest.data, size }, &number->unit, &scale, &error))
-        return failed(parser, "unknown unit", error.hint);
+        return gap || failed(parser, "unknown unit", error.hint);
     while (size + 1 < rest.size && rest.data[size] == '/') {
         const struct text next = { rest.data + size + 1, rest.size - size - 1 };
         struct unit unit;
@@ -463,8 +466,8 @@ static bool parse_unit(struct expr_parser *parser, struct expr *number)
     }
     unit_parse((struct text){ rest.data, size }, &number->unit, &scale, &error);
     number->number *= scale;
-    parser->rest.data += size, parser->rest.size -= size;
-    number->size += (uint16_t)size;
+    parser->rest.data += gap + size, parser->rest.size -= gap + size;
+    number->size += (uint16_t)(gap + size);
     return true;
 }
 

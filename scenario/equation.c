@@ -26,7 +26,7 @@ bool equation_split(struct arena *arena, const char *where, struct equation *equ
         if (sign)
             return no_equation(where, error);
         sign = at;
-        size = 1 + (at[0] != '=' && at[1] == '=');
+        size = 1 + (at[1] == '=');
         at += size - 1;
     }
     if (!sign || sign == where || !sign[size])

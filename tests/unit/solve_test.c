@@ -890,6 +890,7 @@ static void entries_are_unknowns(void **state)
     static const char *const pair[] = { "--model", "deepseek-v3", "--on", "gb200-nvl72" };
     const struct { const char *unknown, *where, *row; double root, side; bool model, choose; } tried[] = {
         { "tier_capacity[flash]", "tier_drain_time[flash]=2min", "tier_drain_time[flash]", 14e9 * 120, 120, false, false },
+        { "tier_capacity[flash]", "tier_drain_time[flash] == 2 min", "tier_drain_time[flash]", 14e9 * 120, 120, false, false },
         { "tier_capacity[disk]", "tier_drain_time[disk]=2h", "tier_drain_time[disk]", 0.28e9 * 7200, 7200, false, false },
         { "tier_drain_time[disk]", "tier_total_at_drain[disk]/tier_hold[disk]=30h", "tier_drain_time[disk]",
           30 * 3600 - 20e12 / 0.28e9, 30 * 3600 - 20e12 / 0.28e9, true, false },
