@@ -302,6 +302,11 @@ bool option_parse(struct arena *arena, const struct option *option, const char *
         value->text = arena_print(arena, "%s%s", value->text, at);
         return parse_percentile(at + 1, value, error);
     }
+    double number;
+    if (option->written && text_number(text_of(text), &number)) {
+        error_set(error, "--%s: '%.60s' is a number, and no name of a file", option->name, text);
+        return error_expected(error, "--%s %s: %s", option->name, option->argument, option->help);
+    }
     text = without_per(arena, option, text);
     const char *whole = option->bare ? quantity_with_unit(arena, text, option->bare) : NULL;
     *value = (struct value){ .option = option, .text = whole ? whole : text, .bare = whole ? text : NULL };
@@ -519,19 +524,27 @@ static const char *option_near(struct arena *arena, const struct verb *const *ve
     return name_nearest(name, names, count);
 }
 
-/* "did you mean --tp?": an option of the verb that is called so in another program, or spelled like it, or an option of
- * another verb; "" for none. */
+const char *verb_option_meant(const struct verb *verb, const char *name, char meant[64])
+{
+    const int row = meant_row("option", name);
+    for (size_t i = 0; row >= 0 && meant_name(row, i, meant); i++)
+        if (verb_option(verb, meant))
+            return meant;
+    return NULL;
+}
+
+/* "did you mean --tp?": an option that is called so in another program, or spelled like it, of the verb or else of
+ * another; "" for none. */
 static const char *option_meant(struct arena *arena, const struct command *command, const char *name)
 {
     const int row = meant_row("option", name);
-    const char *hint = row < 0 ? "" : meant_hint(row), *near = NULL, *owner = "";
-    char here[64];
-    for (size_t i = 0; row >= 0 && !near && meant_name(row, i, here); i++)
-        near = verb_option(command->verb, here) ? here : NULL;
-    if (!near && !*hint)
+    const char *hint = row < 0 ? "" : meant_hint(row), *owner = "";
+    char meant[64];
+    const char *near = verb_option_meant(command->verb, name, meant);
+    if (!near && row < 0)
         near = verb_option(command->verb, name) ? name : option_near(arena, &command->verb, 1, name);
     if (!near && !*hint) {
-        near = option_near(arena, command->verbs, SIZE_MAX, name);
+        near = row >= 0 && meant_name(row, 0, meant) ? meant : option_near(arena, command->verbs, SIZE_MAX, name);
         owner = near ? verbs_with(arena, command->verbs, near) : "";
     }
     return arena_print(arena, "%s%s%s%s%s%s%s", near ? "did you mean --" : "", near ? near : "", *owner ? ", an option of: " : "",
@@ -552,8 +565,11 @@ static bool option_unknown(const struct command *command, const char *word, stru
     if (known && (dashes || meant_row("option", name) < 0)) {
         const int row = meant_row("option", name);
         error_set(error, "%.*s is not an option of %s", size, word, verb);
+        char meant[64];
         if (instead && instead->option)
             error_suggest(error, "%s", instead->hint);
+        else if (verb_option_meant(command->verb, name, meant))
+            error_suggest(error, "did you mean --%s? %s", meant, meant_hint(row));
         else
             error_suggest(error, "it is an option of: %s%s%s", verbs_with(&arena, command->verbs, known->name),
                           row < 0 ? "" : "; ", row < 0 ? "" : meant_hint(row));

@@ -8,6 +8,8 @@
  * (command.c). */
 #include "serve/http_server.h"
 
+#include "catalog/meant.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -222,13 +224,16 @@ static bool unknown_member(struct request_reader *reading, const char *name)
         if (request_has(option))
             *(const char **)arena_push(reading->arena, &names, &count, &room, sizeof *names) =
                 option->name;
-    const char *near = name_nearest(name, names, count);
+    char meant[64];
+    const char *called = verb_option_meant(verb, name, meant), *near = called ? called : name_nearest(name, names, count);
     const char *others = verbs_with(reading->arena, verbs, name);
     error_set(reading->error, "'%s' has no \"%.60s\"", verb->name, name);
-    if (*others)
+    if (*others && !called)
         return error_suggest(reading->error, "it is an option of: %s", others);
-    return error_suggest(reading->error, "%s%s%s%s lists the members", near ? "did you mean \"" : "",
-                         near ? near : "", near ? "\"? " : "", route_path(ROUTE_OPENAPI));
+    const int row = called ? meant_row("option", name) : -1;
+    return error_suggest(reading->error, "%s%s%s%s%s%s lists the members", near ? "did you mean \"" : "", near ? near : "",
+                         near ? "\"? " : "", row < 0 ? "" : meant_hint(row), row < 0 || !*meant_hint(row) ? "" : "; ",
+                         route_path(ROUTE_OPENAPI));
 }
 
 static bool read_member(struct request_reader *reading, const char *name, const struct doc *value)

@@ -380,7 +380,8 @@ static void wrong_values_are_refused(void **state)
     }
 }
 
-/* An option of another verb is called that, with what the verb takes instead or the verbs that have it. */
+/* An option of another verb is called that, with what the verb takes instead, what the name means elsewhere, or the verbs that
+ * have it. */
 static void unknown_options_name_their_owners(void **state)
 {
     (void)state;
@@ -399,7 +400,9 @@ static void unknown_options_name_their_owners(void **state)
                 const struct instead *instead = (*other)->instead;
                 while (instead && instead->option && strcmp(instead->option, option->name))
                     instead++;
+                char meant[64];
                 const char *hint = instead && instead->option ? instead->hint
+                                 : verb_option_meant(*other, option->name, meant) ? arena_print(&arena, "did you mean --%s?", meant)
                                  : arena_print(&arena, "it is an option of: %s", owners);
                 assert_true(starts_with(error.hint, hint));
             }
