@@ -275,12 +275,21 @@ static bool out_of_range(const struct row *row, const char *value, const char *s
     const bool shown = meaning > 1 && meaning < MOST;
     const bool share = row->high == 1 && unit_same(row->unit, unit_one) && row_meaning(row)[0] != '1';      /* no "1 where ..." */
     double number;
-    error_set(error, "%s: %s = %.100s is out of range", source, row_name(row), value);
-    if (share && text_number(text_of(value), &number) && number > 1 && number <= 100)
+    const bool plain = text_number(text_of(value), &number), bare = plain && !unit_counts(row->unit);
+    const char *low = quantity_text(arena, row->low, row->unit, 4), *high = quantity_text(arena, row->high, row->unit, 4);
+    const char *shown_unit = high + strcspn(high, " "), *own = row_unit_text(row);
+    const char *with_unit = arena_print(arena, "%.20s%s", value, shown_unit + strspn(shown_unit, " 1"));     /* "5/s" */
+    struct quantity other;
+    struct error ignored;
+    error_set(error, "%s: %s = %.100s%s%s is out of range", source, row_name(row), value, !bare || *own == '1' ? "" : " ",
+              bare ? own + (*own == '1') : "");
+    if (bare && !strcmp(low + strcspn(low, " "), shown_unit) &&      /* USD/Mtoken, whatever the size */
+        quantity_parse(text_of(with_unit), row->unit, &other, &ignored) && other.value >= row->low && other.value <= row->high)
+        return error_did_you_mean(error, with_unit, arena_print(arena, " %s is %s to %s", row_name(row), low, high));
+    if (share && plain && number > 1 && number <= 100)
         return error_suggest(error, "did you mean %.20s%%? %s is a share from %g to 1", value, row_name(row), row->low);
-    return error_expected(error, "%s to %s%s%.*s%s", quantity_text(arena, row->low, row->unit, 4),
-                          quantity_text(arena, row->high, row->unit, 4), shown ? " (" : "",
-                          shown ? meaning : 0, row_meaning(row), shown ? ")" : "");
+    return error_expected(error, "%s to %s%s%.*s%s", low, high, shown ? " (" : "", shown ? meaning : 0, row_meaning(row),
+                          shown ? ")" : "");
 }
 
 /* The option as it was written: "--pp", "--set pp". */
@@ -426,10 +435,10 @@ static size_t numbers_listed(const char *value, struct unit unit)
 }
 
 /* Neither a quantity nor an expression: say what was probably meant, or take the message of that kind. */
-static bool not_a_value(const struct row *row, const char *name, const char *value, const char *source,
-                        const struct error *quantity, const struct error *expression,
-                        struct error *error)
+static bool not_a_value(const struct scenario *scenario, const struct row *row, const char *name, const char *value,
+                        const char *source, const struct error *quantity, const struct error *expression, struct error *error)
 {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(- ";
     const size_t listed = numbers_listed(value, row->unit);
     const size_t whole = strspn(value, "0123456789");
     if (listed == 2 && value[whole] == ',' && !unit_counts(row->unit)) {
@@ -445,7 +454,15 @@ static bool not_a_value(const struct row *row, const char *name, const char *val
         error_set(error, "%s: '%.100s' is a percentile", source, value);
         return error_expected(error, "a time such as 300ms, which limits the mean, or 300ms@p99");
     }
-    bool word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_(") > 0;
+    const struct option *option = scenario->command && scenario->command->verb && starts_with(source, "--")
+                                  ? verb_option(scenario->command->verb, source + 2) : NULL;
+    const bool plain = option && option->row && *value && !strchr(value, '_') && !value[strspn(value, letters)];       /* "--price on-demand" */
+    if (plain && *expression->what) {
+        error_set(error, "%s: '%.100s' is neither a number nor a row", source, value);
+        return error_expected(error, "%s, or an expression of rows%s%s%s%s", quantity->hint, option->otherwise ? "; without " : "",
+                              option->otherwise ? source : "", option->otherwise ? ": " : "", option->otherwise ? option->otherwise : "");
+    }
+    const bool word = strchr(letters, *value) && !strchr("- ", *value);
     if (word && *expression->what && strstr(quantity->what, "is not a number")) {
         error_set(error, "%s: %s: %.500s", source, name, expression->what);
         return error_expected(error, "%s, or an expression of rows%s%.300s", quantity->hint,
@@ -526,7 +543,7 @@ bool scenario_set_row(struct scenario *scenario, const char *as, const char *val
     struct error parse = { .what = "" };
     if (!expr_parse(&scenario->formulas, NULL, 0, text_of(value), &expr, &parse) ||
         (expr->op == OP_NUMBER && !(unit_same(expr->unit, unit_one) && unit_counts(row->unit))))
-        return not_a_value(row, name, value, source, &inner, &parse, error);
+        return not_a_value(scenario, row, name, value, source, &inner, &parse, error);
     if (!expr_unit(&scenario->formulas, expr, &unit, error))
         return false;
     if (expr->op != OP_NUMBER && !unit_same(unit, row->unit)) {
