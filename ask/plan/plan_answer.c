@@ -4,8 +4,8 @@
  * JSON has the whole front; the text shows about a dozen points of it, spaced evenly in the logarithm
  * of speed. Records of points come from plan_deployment.c, their figures from plan_point.c, which
  * evaluates the rows again at each point, so that `eval` with the words of `check` gives the same
- * bits. Where no deployment meets the limits, the answer is the nearest one and the limit that it
- * exceeds most. With --sweep there is one best point for each value instead (plan_sweep.c). The
+ * bits. Where no deployment meets the limits, the answer is the nearest one and the limits that it
+ * exceeds. With --sweep there is one best point for each value instead (plan_sweep.c). The
  * records at the end declare the keys for the API. */
 #include "ask/plan/plan.h"
 #include "scenario/basis.h"
@@ -238,8 +238,33 @@ static void add_front(struct plan *plan, struct section *section)
     plan_csv(list, &plan->answer->csv);
 }
 
-/* No deployment is within the limits: the nearest one and the limit that it exceeds by the largest
- * factor, or else why there is not even that. */
+/* "TTFT relaxed to 6.68 x, TPOT by 20 %": the limit that is exceeded most, and the others that the figures shown exceed. */
+static const char *relaxed_limits(const struct plan *plan, const struct search_space *space, size_t worst,
+                                  const struct section *nearest)
+{
+    static const char *const shown[][2] = { { "TTFT", "ttft" }, { "TPOT", "tpot" }, { "GPUs", "deployment_chips" } };
+    struct buffer out = { .arena = plan->arena };
+    for (size_t i = 0; i < space->limit_count; i++) {
+        const struct search_limit *limit = &space->limits[(worst + i) % space->limit_count];
+        double times = i ? 0 : plan->result.miss_by;
+        for (size_t k = 0; i && k < sizeof shown / sizeof *shown; k++)
+            if (!strcmp(limit->name, shown[k][0]))
+                times = section_value(nearest, shown[k][1]) / limit->bound;
+        if (i && !(times > 1))
+            continue;
+        buffer_print(&out, "%s%s%s ", i ? ", " : "", !strcmp(limit->name, "prompts") ? "the prefill load"
+                     : !strcmp(limit->name, "stability") ? "the decode load" : limit->name, i ? "" : " relaxed");
+        if (times > 3)
+            buffer_print(&out, "to %s x", quantity_text(plan->arena, times, unit_one, 3));
+        else if (times > 1.005)
+            buffer_print(&out, "by "), share_print(&out, times - 1, 0);
+        else
+            buffer_print(&out, "by less than 1 %%");
+    }
+    return out.data;
+}
+
+/* No deployment is within the limits: the nearest one and the limits that it exceeds, or else why there is not even that. */
 static bool add_nearest(struct plan *plan, struct section *section, struct plan_point *nearest, bool *found)
 {
     static const char *const memory[] = { NAME_weights_stored, NAME_deployment_memory };
@@ -274,8 +299,7 @@ static bool add_nearest(struct plan *plan, struct section *section, struct plan_
     struct section *one = section_add(section, "nearest", SECTION_RECORD);
     plan_record(plan, nearest, one);
     section_number(one, "wider_by", plan->result.miss_by, unit_one);
-    section_number(one, "wider", plan->result.miss_by - 1, unit_one)->text_only = true;
-    section_word(one, "worst", space->limits[worst].name)->text_only = true;
+    section_word(one, "relaxed", relaxed_limits(plan, space, worst, one))->text_only = true;
     return true;
 }
 
@@ -406,7 +430,7 @@ static const struct record nearest_record = { "PlanNearest", (const struct answe
     { FIELD_ALSO, .record = &plan_deployment_record },
     { FIELD_NUMBER, "wider_by", .help = "a limit relaxed by this factor admits it",
       .always = true },
-    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "wider", "worst" }, .count = 2 },
+    { FIELD_TEXT_ONLY, .names = (const char *const[]){ "relaxed" }, .count = 1 },
     { 0 } } };
 
 static const struct record move_record = { "PlanMove", (const struct answer_field[]){

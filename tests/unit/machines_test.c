@@ -78,8 +78,28 @@ static void lists(void **state)
     arena_free(&arena);
 }
 
+/* What answers say: tokens that there is room for are whole, and the nearest deployment names each limit that it exceeds. */
+static void sentences(void **state)
+{
+    (void)state;
+    static const struct { const char *line, *says; } asked[] = {
+        { "plan llama-3.3-70b --on h100-sxm --gpus 8 --isl 100000 --osl 500 --ttft 1s --tpot 5ms",
+          "nearest, with TTFT relaxed to 6.68 x, TPOT by 167 %:" },
+        { "plan llama-3.3-70b --on h100-sxm --gpus 8 --isl 8000 --osl 500 --ttft 150ms --tpot 20ms",
+          "nearest, with TTFT relaxed by 132 %:" } };
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        struct arena arena = { 0 };
+        struct answer answer;
+        struct error error;
+        assert_true(answered(&arena, asked[i].line, &answer, &error));
+        if (!strstr(answer.text.data, asked[i].says))
+            fail_msg("%s lacks '%s':\n%s", asked[i].line, asked[i].says, answer.text.data);
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(each_is_as_alone), cmocka_unit_test(lists) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(each_is_as_alone), cmocka_unit_test(lists), cmocka_unit_test(sentences) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
