@@ -83,6 +83,7 @@ static void sentences(void **state)
 {
     (void)state;
     static const struct { const char *line, *says; } asked[] = {
+        { "brief llama-3.1-8b --on rtx-3090", "room for 74,075 tokens, 18 sequences" },
         { "plan llama-3.3-70b --on h100-sxm --gpus 8 --isl 100000 --osl 500 --ttft 1s --tpot 5ms",
           "nearest, with TTFT relaxed to 6.68 x, TPOT by 167 %:" },
         { "plan llama-3.3-70b --on h100-sxm --gpus 8 --isl 8000 --osl 500 --ttft 150ms --tpot 20ms",
