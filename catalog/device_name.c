@@ -435,7 +435,7 @@ static enum look look_up_instance(const struct catalog *catalog, const char *nam
         } else if (*one.machine) {
             look = look_up(catalog, one.machine, called, error);
         }
-        if (look == NOT_THERE)
+        if (look == NOT_THERE || (strchr(name, '(') && catalog_stands_alone(called->entry)))    /* "Ryzen 9 5950X (32)" */
             continue;
         called->chips = one.chips;
         called->cloud = *one.cloud ? one.cloud : NULL;

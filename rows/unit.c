@@ -36,9 +36,9 @@ static const struct word words[] = {
     { "J",      { 0, 0, 0, 0, 0, 1 },    1, true },
     { "W",      { -1, 0, 0, 0, 0, 1 },   1, true },
     { "second seconds secs", { 1 },      1, false },
-    { "millisecond milliseconds millis", { 1 }, 1e-3, false },
+    { "millisecond milliseconds millisec millis", { 1 }, 1e-3, false },
     { "min minute minutes mins", { 1 }, 60, false },
-    { "h hour hours hr hrs", { 1 },   3600, false },
+    { "h hour hours hr hrs GPU-hour GPU-hours", { 1 }, 3600, false },
     { "d day days", { 1 },           86400, false },
     { "month months", { 1 }, 365.0/12*86400, false },
     { "year years", { 1 },   365.0*86400, false },
@@ -50,14 +50,14 @@ static const struct word words[] = {
     { "TiB",    { 0, 1 },  1099511627776.0, false },
     { "FLOPS",  { -1, 0, 1 },            1, true },
     { "tps TPS", { -1, 0, 0, 1 },        1, false },
-    { "rps RPS qps QPS", { -1 },         1, false },
+    { "rps RPS qps QPS Hz", { -1 },      1, false },
     { "rpm RPM", { -1 },            1.0/60, false },
     { "$ usd dollar dollars", { 0, 0, 0, 0, 1 }, 1, false },
     { "Wh",     { 0, 0, 0, 0, 0, 1 }, 3600, true },
     { "g",      { 0, 0, 0, 0, 0, 0, 1 }, 1, true },
     { "t",      { 0, 0, 0, 0, 0, 0, 1 }, 1e6, false },
     { "L",      { 0, 0, 0, 0, 0, 0, 0, 1 }, 1, true },
-    { "req reqs request requests", { 0 }, 1, false },
+    { "req reqs request requests query queries call calls prompt prompts", { 0 }, 1, false },
 };
 
 static double prefix_scale(char prefix)

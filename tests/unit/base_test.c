@@ -563,6 +563,8 @@ static const struct quantity_case quantities[] = {
     { "1M tokens", "token", 1e6, 1e6, 1e6, DISTRIBUTION_NONE },
     { "1B tokens", "token", 1e9, 1e9, 1e9, DISTRIBUTION_NONE },
     { "$2.5 per hour", "USD/s", 2.5 / 3600, 2.5 / 3600, 2.5 / 3600, DISTRIBUTION_NONE },
+    { "3600 USD per GPU-hour", "USD/s", 1, 1, 1, DISTRIBUTION_NONE },
+    { "300 queries/min", "1/s", 5, 5, 5, DISTRIBUTION_NONE },
     { "$2M", "USD", 2e6, 2e6, 2e6, DISTRIBUTION_NONE },
     { "20 msec", "s", 0.02, 0.02, 0.02, DISTRIBUTION_NONE },
     { "lognormal(50GB, 2)", "B", 50e9, 50e9, 2, DISTRIBUTION_LOGNORMAL },
