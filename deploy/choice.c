@@ -57,6 +57,13 @@ static int load_given(const struct scenario *scenario)
     return -1;
 }
 
+/* Is the load one of users who think between their requests? Not all of them have one in flight then. */
+static bool users_think(const struct scenario *scenario)
+{
+    const struct fact *think = facts_find(&scenario->facts, NAME_think_time);
+    return fact_given(think) && (think->expression || think->value > 0);
+}
+
 /* Do the expressions depend on a row of the layout or the load that has no value yet? And do they
  * depend on the chips of a training fleet and on no load? */
 static bool reads_open(struct scenario *scenario, const char *const *texts, size_t count,
@@ -254,8 +261,10 @@ bool scenario_batch_follows(const struct scenario *scenario, const char *const *
     struct scenario open = *scenario;
     struct values one, many;
     struct error ignored;
+    const bool pauses = scenario_varies(scenario, NAME_think_time);
+    const int first = pauses || users_think(scenario) ? 1 : CLOSED_ROWS;
     if (!scenario->choice.made || !scenario->choice.fits || settled(scenario, NAME_batch) ||
-        !varies_one(scenario, load_rows + CLOSED_ROWS, LOAD_ROWS - CLOSED_ROWS))
+        (!pauses && !varies_one(scenario, load_rows + first, LOAD_ROWS - first)))
         return false;
     open.facts = facts_copy(&scenario->facts);
     facts_set(&open.facts, scenario->axis, 1, ORIGIN_AXIS, "axis");
@@ -370,7 +379,7 @@ static bool record(struct choice *choice, const struct found *found)
         set_chosen(choice, NAME_replicas, found->replicas);
     if (found->rate > 0)
         set_chosen(choice, NAME_arrival_rate, found->rate);
-    if (choice->load >= 0 && choice->load < CLOSED_ROWS)
+    if (choice->load == 0 || (choice->load > 0 && choice->load < CLOSED_ROWS && !users_think(scenario)))
         return true;
     if (found->batch > 0)
         running = found->batch;

@@ -117,7 +117,7 @@ static bool read_limits(struct plan *plan, struct scenario *scenario, enum plan_
     if (fact_given(tokens)) {
         if (!value_of(scenario, NAME_request_demand, &demand, plan->error))
             return false;
-        facts_set(&scenario->facts, NAME_request_demand, demand, ORIGIN_AXIS, tokens->source);
+        facts_set(&scenario->facts, NAME_request_demand, demand, ORIGIN_GIVEN, tokens->source);
     }
     const struct fact *users = facts_find(&scenario->facts, NAME_users_demand);
     if (fact_given(users))          /* Little's law: each has one request in flight */
@@ -227,7 +227,6 @@ static bool add_variant(struct plan *plan, const struct machine_wanted *wanted, 
     variant->asked = variant->read = *scenario;
     variant->asked.facts = facts_copy(&scenario->facts);
     variant->read.facts = facts_copy(&scenario->facts);
-    facts_remove(&variant->read.facts, NAME_tokens_per_day);        /* the rate of a point is its load */
     open_loop(variant);
     return true;
 }

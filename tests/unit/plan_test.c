@@ -216,7 +216,7 @@ static const struct doc *planned(struct arena *arena, const char *const (*option
 }
 
 /* By Little's law the users are the requests in flight; one replica fewer does not have them all. What a
- * budget and spare hosts leave is all that is used. */
+ * budget and spare hosts leave is all that is used. Tokens a day are a rate by another word. */
 static void loads_in_words(void **state)
 {
     (void)state;
@@ -224,7 +224,14 @@ static void loads_in_words(void **state)
                                             { "isl", "8000" }, { "osl", "500" } };
     static const char *const budget[][2] = { { "on", "h100-sxm=64@2USD/h,h200-sxm=16@3USD/h" },
                                              { "budget", "50000USD/month" }, { "spare-hosts", "1" } };
+    static const char *const day[][2] = { { "on", "h100-sxm" }, { "osl", "200" }, { "tokens-per-day", "216M" } };
+    static const char *const second[][2] = { { "on", "h100-sxm" }, { "osl", "200" }, { "rate", "12.5" } };
+    static const char *const told[] = { "rate", "replicas", "running", "ttft", "tpot", "output_cost_per_token" };
     struct arena arena = { 0 };
+    const struct doc *by_day = doc_get(planned(&arena, day, COUNT(day)), "best");
+    const struct doc *by_second = doc_get(planned(&arena, second, COUNT(second)), "best");
+    for (size_t i = 0; i < COUNT(told); i++)
+        assert_float_equal(number_in(by_day, told[i]), number_in(by_second, told[i]), 1e-12 * number_in(by_day, told[i]));
     const struct doc *best = doc_get(planned(&arena, users, COUNT(users)), "best");
     const double rate = number_in(best, "rate"), e2e = number_in(best, "e2e"), copies = number_in(best, "replicas");
     assert_true(rate * e2e > 200 * 0.999 && rate * e2e * (copies - 1) / copies < 200);
