@@ -946,15 +946,18 @@ bool scenario_open_pair(struct scenario *scenario, struct arena *arena, const st
 void scenario_note_length(struct scenario *scenario)
 {
     const struct fact *most = facts_find(&scenario->facts, NAME_max_context);
+    const struct fact *cached = facts_find(&scenario->facts, NAME_context);
     struct error ignored;
     double length;
-    if (!most || !value_of(scenario, NAME_request_tokens, &length, &ignored) ||
-        length <= most->value)
+    if ((!most && !fact_given(cached)) || !value_of(scenario, NAME_request_tokens, &length, &ignored))
         return;
-    const struct unit tokens = scenario_unit(scenario, NAME_prompt_tokens);
-    facts_note(&scenario->facts, "prompt and output of %s exceed the %s that the model's "
-               "configuration allows", quantity_text(scenario->arena, length, tokens, 9),
-               quantity_text(scenario->arena, most->value, tokens, 9));
+    const char *request = count_text(scenario->arena, length, 9);
+    if (fact_given(cached) && fact_given(facts_find(&scenario->facts, NAME_prompt_tokens)) && cached->value > length)
+        facts_note(&scenario->facts, "the bound's context of %s tokens is longer than a request of the prediction, %s tokens",
+                   count_text(scenario->arena, cached->value, 9), request);
+    if (most && length > most->value)
+        facts_note(&scenario->facts, "prompt and output of %s tokens exceed the %s that the model's "
+                   "configuration allows", request, count_text(scenario->arena, most->value, 9));
 }
 
 void scenario_notes(const struct scenario *scenario, struct answer *answer)

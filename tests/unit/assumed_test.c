@@ -172,6 +172,10 @@ static void idle_is_named(void **state)
             fail_msg("%s: %s is named", asked[i].line, asked[i].acts);
         arena_free(&arena);
     }
+    struct arena arena = { 0 };                 /* a request of 1,512 tokens is all that the prediction has */
+    const char *line = "step llama-3.1-8b --on h100-sxm --gpus 1 --isl 1000", *longer = "the bound's context of";
+    assert_true(says(ask(&arena, line, "context", "1513"), longer) && !says(ask(&arena, line, "context", "1512"), longer));
+    arena_free(&arena);
 }
 
 /* A figure that does not depend on the machine is an answer, whatever fits on it: status 0, and no failure above it. One that
