@@ -152,7 +152,7 @@ static bool one_conversation(struct scenario *scenario)
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         limited |= settled(scenario, limits[i]);
     if (!limited)
-        facts_set(&scenario->facts, NAME_concurrency, 1, ORIGIN_CHOSEN, "one conversation, as usual for llama.cpp");
+        facts_set(&scenario->facts, NAME_concurrency, 1, ORIGIN_GIVEN, "one conversation, as usual for llama.cpp");
     return !limited;
 }
 
@@ -443,8 +443,10 @@ bool scenario_choose(struct scenario *scenario, const char *const *texts, size_t
         if (!choose_of(&choice, &found))
             return false;
     }
-    if (person && !found.any && !given(scenario, NAME_chips) && choice.chips == 1)
+    if (person && !found.any && !given(scenario, NAME_chips) && choice.chips == 1) {
+        facts_set(&scenario->facts, NAME_chips, 1, ORIGIN_CHOSEN, "one GPU");
         facts_note(&scenario->facts, "one GPU, as `can` takes it: --gpus N for several, with layers of the model on each");
+    }
     if (!record(&choice, &found))
         return false;
     published_set_distance(scenario);

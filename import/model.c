@@ -365,7 +365,7 @@ bool model_finish(struct model *model, const struct model_options *options)
                                                      model->config->error))
         return false;
     model_facts(model);
-    return true;
+    return !model->config->failed;
 }
 
 bool model_index(struct arena *arena, const struct doc *root, const struct doc *index, const char *file,
