@@ -208,15 +208,18 @@ static int name_next(const char **name)
     return **name ? tolower((unsigned char)*(*name)++) : 0;
 }
 
-bool name_same(const char *a, const char *b)
+int name_order(const char *a, const char *b)
 {
     for (;;) {
         int x = name_next(&a), y = name_next(&b);
-        if (x != y)
-            return false;
-        if (!x)
-            return true;
+        if (x != y || !x)
+            return x - y;
     }
+}
+
+bool name_same(const char *a, const char *b)
+{
+    return name_order(a, b) == 0;
 }
 
 bool name_within(const char *text, const char *word)

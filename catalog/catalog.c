@@ -14,6 +14,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what a sheet may say -------------------------------------------------------------- */
@@ -308,23 +309,40 @@ static bool may_repeat(const char *fact)
     return !strcmp(fact, "alias") || !strcmp(fact, "driver_name");
 }
 
-static bool check_twice(const struct catalog_entry *entry, struct error *error)
+struct named {
+    const char *name;
+    size_t at;                      /* in the file */
+};
+
+static int by_name(const void *a, const void *b)
 {
-    const struct catalog_sheet *sheet = entry->sheet;
-    for (size_t i = 1; i < entry->rows; i++) {
-        const char *fact = csv_cell(&sheet->csv, entry->first + i, sheet->fact);
-        for (size_t j = 0; j < i && !may_repeat(fact); j++) {
-            if (strcmp(csv_cell(&sheet->csv, entry->first + j, sheet->fact), fact))
-                continue;
-            struct catalog_row row = catalog_row(entry, i), other = catalog_row(entry, j);
-            if (!row.chosen || !other.chosen)
-                continue;
-            error_set(error, "%s:%d: a second '%s' for %s; line %d has the first",
-                      sheet->csv.file, row.line, row.fact, entry->name, other.line);
-            return error_suggest(error, "mark one of them 'not chosen'");
-        }
+    const struct named *x = a, *y = b;
+    const int order = name_order(x->name, y->name), exact = order ? order : strcmp(x->name, y->name);
+    return exact ? exact : (x->at > y->at) - (x->at < y->at);
+}
+
+static bool check_twice(struct arena *arena, const struct catalog_entry *entry, struct error *error)
+{
+    struct arena scratch = arena_beside(arena);
+    struct named *facts = arena_array(&scratch, entry->rows, sizeof *facts);
+    const struct named *second = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < entry->rows; i++) {
+        const struct catalog_row row = catalog_row(entry, i);
+        if (row.chosen && !may_repeat(row.fact))
+            facts[count++] = (struct named){ row.fact, i };
     }
-    return true;
+    qsort(facts, count, sizeof *facts, by_name);
+    for (size_t i = 1; i < count; i++)
+        if (!strcmp(facts[i - 1].name, facts[i].name) && (!second || facts[i].at < second->at))
+            second = &facts[i];
+    if (second) {
+        error_set(error, "%s:%d: a second '%s' for %s; line %d has the first", entry->sheet->csv.file,
+                  catalog_row(entry, second->at).line, second->name, entry->name, catalog_row(entry, second[-1].at).line);
+        error_suggest(error, "mark one of them 'not chosen'");
+    }
+    arena_free(&scratch);
+    return !second;
 }
 
 /* An entry may say how many facts it has behind that one. */
@@ -356,16 +374,21 @@ static bool group_rows(struct arena *arena, struct catalog_sheet *sheet, struct 
             entries[count - 1].rows++;
             continue;
         }
-        for (size_t j = 0; j < count; j++)
-            if (name_same(entries[j].name, name)) {
-                fault(sheet, sheet->csv.lines[i], error, "other rows divide those of", name);
-                return error_suggest(error, "keep the rows of a name together, spelled alike");
-            }
         *(struct catalog_entry *)arena_push(arena, &entries, &count, &room, sizeof *entries) =
             (struct catalog_entry){ .name = name, .sheet = sheet, .first = i, .rows = 1 };
     }
+    struct named *names = arena_array(arena, count, sizeof *names);
+    for (size_t i = 0; i < count; i++)
+        names[i] = (struct named){ entries[i].name, entries[i].first };
+    qsort(names, count, sizeof *names, by_name);
+    for (size_t i = 1; i < count; i++)
+        if (name_same(names[i - 1].name, names[i].name)) {
+            const struct named *later = &names[names[i].at > names[i - 1].at ? i : i - 1];
+            fault(sheet, sheet->csv.lines[later->at], error, "other rows divide those of", later->name);
+            return error_suggest(error, "keep the rows of a name together, spelled alike");
+        }
     for (size_t i = 0; i < count; i++) {
-        if (!check_twice(&entries[i], error) || !check_whole(&entries[i], error))
+        if (!check_twice(arena, &entries[i], error) || !check_whole(&entries[i], error))
             return false;
         const char *title = catalog_text(&entries[i], "title");
         entries[i].title = title ? title : entries[i].name;
@@ -603,7 +626,10 @@ static const struct catalog_entry *file_find(const struct catalog *catalog,
         found = &sheet->entries[0];
     } else {
         error_set(error, "%s has %zu entries", file, sheet->count);
-        error_expected(error, "%s:%s", file, sheet->count ? sheet->entries[0].name : "NAME");
+        if (sheet->count)
+            error_expected(error, "%s:%s", file, sheet->entries[0].name);
+        else
+            error_expected(error, "a row for each fact below the header");
     }
     return found;
 }
