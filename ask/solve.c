@@ -555,7 +555,10 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     const char *left = equation.left, *right = equation.right;
     const char *const sides[] = { left, right };
     scenario.axis = solved.input = formulas_name(&scenario.formulas, arena, name);
-    if (!scenario_images(&scenario, error) || !scenario_assume(&scenario, error) ||
+    struct scenario at = scenario;              /* where its value is given: is that another load? */
+    at.facts = facts_copy(&scenario.facts);
+    facts_set(&at.facts, solved.input, 1, ORIGIN_GIVEN, name);
+    if (!scenario_said_once(&at, error) || !scenario_images(&scenario, error) || !scenario_assume(&scenario, error) ||
         (!solved.choose && !scenario_choose(&scenario, sides, 2, error)) || !unknown_free(&scenario, name, error) ||
         !equation_unknown(&scenario, name, &solved.low, &solved.high, error))
         return false;

@@ -76,7 +76,7 @@ static void ask(void *context)
     struct request_command asked = { 0 };
     struct answer answer = { .doc = doc_new(&arena, DOC_OBJECT), .text.arena = &arena, .csv.arena = &arena };
     struct buffer json = { .arena = &arena };
-    if (library_command(&arena, asking->verb, asking->json, &asked, &error) &&
+    if (library_command(&arena, asking->verb ? asking->verb : "", asking->json, &asked, &error) &&
         (asking->report ? answer_report(&arena, &asked.command, &answer, &error)
                         : command_answer(&arena, &asked.command, &answer, &error))) {
         doc_print(&json, answer.doc);

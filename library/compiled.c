@@ -47,7 +47,7 @@ struct compiling {
 static size_t names_count(const char *const *names)
 {
     size_t count = 0;
-    while (names[count])
+    while (names && names[count])
         count++;
     return count;
 }

@@ -6,6 +6,7 @@
 
 #include "build/row_names.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The first of these rows that was given. A plan's words set users_demand beside a rate: only --users states a load. */
@@ -80,24 +81,23 @@ bool scenario_layout_agrees(const struct scenario *scenario, struct error *error
     double number[ROWS];
     const double most = formulas_row(&scenario->formulas, formulas_find(&scenario->formulas, NAME_chips))->high;
     double product = 1;
-    bool all = true;
+    bool given[ROWS];
     if (!scenario_said_once(scenario, error))
         return false;
     for (int i = 0; i < ROWS; i++) {
         fact[i] = facts_find(&scenario->facts, rows[i]);
-        const bool given = fact_given(fact[i]) && given_number(scenario, rows[i], &number[i]);
-        product *= given && i ? number[i] : 1;
-        all &= given;
+        given[i] = fact_given(fact[i]) && given_number(scenario, rows[i], &number[i]);
+        product *= given[i] && i ? number[i] : 1;
     }
     if (product > most) {
         error_set(error, "TP x DP x PP: %.12g GPUs of one replica", product);
         return error_expected(error, "at most %s", count_text(scenario->arena, most, 9));
     }
-    if (!all || product == number[0])
+    if (!given[0] || !given[1] || !given[2] || number[0] / product == (given[3] ? 1 : floor(number[0] / product)))
         return true;
-    error_set(error, "%s %.12g, but %s %.12g x %s %.12g x %s %.12g is %.12g", fact[0]->source, number[0],
-              fact[1]->source, number[1], fact[2]->source, number[2], fact[3]->source, number[3],
-              product);
+    error_set(error, "%s %.12g, but %s %.12g x %s %.12g%s is %.12g", fact[0]->source, number[0],
+              fact[1]->source, number[1], fact[2]->source, number[2],
+              given[3] ? arena_print(scenario->arena, " x %s %.12g", fact[3]->source, number[3]) : "", product);
     return error_expected(error, "TP x DP x PP = GPUs of a replica, or three of the four");
 }
 

@@ -172,7 +172,7 @@ bool scenario_unknown(const struct scenario *scenario, const char *name, struct 
 const char *scenario_misfit(struct scenario *scenario);
 /* Why there is no server: `row` is above 1 or, where it `holds` of a server, below. It matters to figures that depend on
  * `input`, a setting that only a server has. `is` says so of the server, `fits` in a table, and `why` of the figures. */
-enum { SCENARIO_ABSENCES = 3 };
+enum { SCENARIO_ABSENCES = 4 };
 struct scenario_absence {
     const char *row;
     bool holds;

@@ -313,12 +313,12 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
                         struct error *error)
 {
     enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, STAGES, DRAFT, ACCEPTED, AHEAD, BYTES, TENSOR, ROOM,
-           PROMPT, EVEN, ROWS };
+           PROMPT, EVEN, EXISTS, ROWS };
     static const char *const texts[ROWS] = {
         NAME_kv_blocks_per_rank, NAME_max_num_seqs, NAME_step_tokens, NAME_kv_block_tokens, NAME_attention_dp,
         NAME_pipeline_parallel, NAME_draft_tokens, NAME_acceptance_rate, NAME_steps_ahead,
         NAME_kv_per_token, NAME_tensor_parallel,
-        NAME_rank_blocks_room, NAME_chunked_prefill_size, NAME_stages_even };
+        NAME_rank_blocks_room, NAME_chunked_prefill_size, NAME_stages_even, NAME_layout_exists };
     struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
     struct values values;
     const unsigned can = server->scheduler->can;
@@ -328,11 +328,11 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
         !rules_have(server->scheduler, values.at[STAGES], SCHEDULER_STAGES, "pipeline stages", error) ||
         !rules_have(server->scheduler, 1 + values.at[DRAFT], SCHEDULER_DRAFTS, "draft tokens", error))
         return false;
-    if (values.at[TENSOR] < 1 || values.at[TENSOR] != floor(values.at[TENSOR]) ||
-        values.at[RANKS] != floor(values.at[RANKS])) {
-        error_set(error, "TP %.4g x DP %.4g is not a whole number of GPUs", values.at[TENSOR],
-                  values.at[RANKS]);
-        return error_expected(error, "--tp, --dp and --pp whose product is --gpus");
+    if (!(values.at[EXISTS] > 0)) {
+        error_set(error, "no such layout: TP %.4g x DP %.4g", values.at[TENSOR], values.at[RANKS]);
+        error_expected(error, "whole numbers whose product with --pp is --gpus; --tp divides the heads, --ep the GPUs of a stage");
+        error->infeasible = true;
+        return false;
     }
     if (values.at[BLOCKS] > values.at[ROOM])
         facts_note(&scenario->facts, "%.0f KV blocks as set: the memory has room for %.0f",

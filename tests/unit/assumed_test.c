@@ -197,6 +197,9 @@ static void test_misfits(void **state)
 #define FULL "--model llama-3.1-8b --on rtx-4090 --gpus 1 --isl 60000 --osl 10 --rate 0.01"
         { "eval predicted_ttft " FULL, "out of memory: no request fits", "predicted_ttft" },
         { "eval replica_fits kv_slots_complete " FULL, NULL, "replica_fits       0" },
+        { "eval predicted_tpot --model llama-3.1-8b --on b200-sxm --tp 3", "no such layout", "predicted_tpot" },
+        { "eval bound_step --model llama-3.1-8b --on b200-sxm --tp 3", NULL, "bound_step" },
+        { "why predicted_tpot --model deepseek-v3 --on h200-sxm --gpus 8 --ep 3", "no such layout", "TPOT" },
 #define CROWD "--model llama-3.1-8b --on h100-sxm --gpus 1"
         { "eval predicted_ttft --rate 1000 --replicas 1 " CROWD, "overloaded: arrivals exceed", "predicted_ttft" },
         { "eval utilization saturated_throughput --rate 1000 --replicas 1 " CROWD, NULL, "utilization" },

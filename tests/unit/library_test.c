@@ -206,7 +206,7 @@ static void refused_questions_leave_the_library_usable(void **state)
 {
     (void)state;
     static const struct { const char *verb, *json, *says; } refused[] = {
-        { "stepp", "{}", "unknown verb 'stepp'" }, { "serve", "{}", "unknown verb 'serve'" }, { "step", "{", "request:1:" },
+        { "stepp", "{}", "unknown verb 'stepp'" }, { "serve", "{}", "unknown verb 'serve'" }, { NULL, "{}", "unknown verb ''" }, { "step", "{", "request:1:" },
         { "step", "[]", "not an object" }, { "step", "{\"model\": \"depseek-v3\", \"on\": \"gb200-nvl72\"}", "deepseek-v3" },
         { "step", "{\"batchh\": 1}", "did you mean" }, { "eval", "{\"words\": \"nothing_at_all\"}", "nothing_at_all" },
         { "step", "{\"model\": \"/etc/hostname\", \"on\": \"h100-sxm\"}", "/etc/hostname" },
@@ -640,6 +640,8 @@ static void bodies_of_rows(void **state)
     inputs[1] = inputs[0];
     assert_int_equal(chalkline_compile(library, NULL, rows, inputs, &compiled, &error), CHALKLINE_REFUSED);
     assert_string_equal(error.what, "'context' is an input twice");
+    assert_int_equal(chalkline_compile(library, NULL, NULL, NULL, &compiled, &error), CHALKLINE_REFUSED);
+    assert_string_equal(error.what, "0 rows are asked for");
     inputs[1] = NULL;
     for (size_t i = 0; i < COUNT(refused); i++) {
         rows[0] = refused[i].row, inputs[0] = refused[i].input;
