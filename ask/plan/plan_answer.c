@@ -242,7 +242,7 @@ static void add_front(struct plan *plan, struct section *section)
 static const char *relaxed_limits(const struct plan *plan, const struct search_space *space, size_t worst,
                                   const struct section *nearest)
 {
-    static const char *const shown[][2] = { { "TTFT", "ttft" }, { "TPOT", "tpot" }, { "GPUs", "deployment_chips" } };
+    static const char *const shown[][2] = { { "TTFT", "ttft" }, { "TPOT", "tpot" }, { "GPUs", NAME_deployment_chips } };
     struct buffer out = { .arena = plan->arena };
     for (size_t i = 0; i < space->limit_count; i++) {
         const struct search_limit *limit = &space->limits[(worst + i) % space->limit_count];

@@ -152,7 +152,7 @@ static const struct {
     { "/v1/step", "{\"lecture\": \"perhaps\"}", 400, "true or false" },
     { "/v1/step", "{\"batch\": [1, 2]}", 400, "a string or a number" },
     { "/v1/step", "{\"batch\": true}", 400, "a string or a number" },
-    { "/v1/eval", "{\"words\": \"batch\", \"batch\": Infinity}", 400, "unknown row 'inf'" },
+    { "/v1/eval", "{\"words\": \"batch\", \"batch\": Infinity}", 400, "'inf' is neither a number nor a row" },
     { "/v1/step", "{\"set\": [[]]}", 400, "an array of strings" },
     { "/v1/step", "{\"words\": {}}", 400, "an array of strings" },
     { "/v1/step", "{\"files\": \"a\"}", 400, "an object" },
