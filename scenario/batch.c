@@ -74,6 +74,7 @@ bool scenario_batch(struct scenario *scenario, struct error *error)
 
 bool scenario_lecture(const struct scenario *of, struct scenario *lecture, struct error *error)
 {
+    static const char *const whole[] = { NAME_attention_dp, NAME_pipeline_parallel };
     struct facts *facts = &lecture->facts;
     *lecture = *of;
     *facts = facts_copy(&of->facts);
@@ -86,5 +87,8 @@ bool scenario_lecture(const struct scenario *of, struct scenario *lecture, struc
     facts_remove(facts, NAME_concurrency);
     if (!facts_find(facts, NAME_chips))
         facts_bind(facts, NAME_chips, NAME_scale_up_chips, ORIGIN_CHOSEN, "the lecture's domain");
+    for (size_t i = 0; i < 2 && !facts_find(facts, NAME_tensor_parallel); i++)
+        if (!facts_find(facts, whole[i]))       /* so that its words leave nothing to choose */
+            facts_set(facts, whole[i], 1, ORIGIN_CHOSEN, "the lecture's domain");
     return facts_find(facts, NAME_batch) || scenario_batch(lecture, error);
 }
