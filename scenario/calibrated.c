@@ -209,6 +209,7 @@ static bool read_fact(struct calibrated_reader *reader, const char *fact, const 
 bool calibrated_told(struct text text)
 {
     static const char columns[] = "name,fact,value,";
+    text = text_without_mark(text);
     return text.size >= strlen(columns) && !memcmp(text.data, columns, strlen(columns));
 }
 

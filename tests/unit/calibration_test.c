@@ -398,6 +398,8 @@ static void file(void **state)
     struct text text;
     assert_true(file_read(&world->arena, path, 1 << 24, &text, &world->error) &&
                 calibrated_parse(&world->arena, path, text, &calibrated, &world->error));
+    const struct text marked = text_of(arena_print(&world->arena, "\xef\xbb\xbf%.*s", (int)text.size, text.data));
+    assert_true(calibrated_told(text) && calibrated_told(marked));     /* an editor put its mark before the file */
     assert_int_equal(calibrated.points, 8);
     assert_int_equal(calibrated.count, 16);
     assert_string_equal(calibrated.server.model, "qwen3-32b");
