@@ -358,8 +358,10 @@ static void check_shortest(struct trial *trial, const char *check, const struct 
 {
     struct words words = { .count = 0 };
     char *rest = arena_print(&trial->arena, "%s", check + strlen("chalkline "));
-    for (const char *word; (word = strsep(&rest, " "));)
-        add(&words, word);
+    for (const char *word; rest && *rest; add(&words, word)) {     /* an expression of several words is in quotes */
+        word = strsep(&rest, *rest == '\'' ? rest++, "'" : " ");
+        rest += rest && *rest == ' ';
+    }
     const struct doc *eval = ask_or_fail(trial, &words);
     for (size_t i = 1; i <= CHECK_ROWS && eval; i++)
         if (!same_bits(evaluated(eval, words.at[i]), number_in(best, words.at[i])))
