@@ -41,7 +41,7 @@
 #endif
 
 enum { SOCKET_FD = 3, FILES = 4 };
-enum { ANSWER_MOST = 256 << 20, KEPT_SHARE = 32 };      /* of the memory of a question: graphs for the next ones */
+enum { ANSWER_MOST = 256 << 20, KEPT_SHARE = 8 };      /* of the memory of a question: graphs for the next ones */
 
 struct question_head {
     uint32_t route, posted, pairs, threads;
