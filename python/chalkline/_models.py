@@ -130,13 +130,17 @@ class StepModel:
 
     def step(self, prompts=(), decodes=(), drafts=0):
         """Seconds of a step: `prompts` are pairs of the prompt tokens that it processes and the tokens cached before them;
-        `decodes` the cached tokens of each sequence that decodes, with so many `drafts` each."""
+        `decodes` the cached tokens of each sequence that decodes. With step_time=... each verifies so many `drafts`; of a
+        model draft=N says how many."""
         return self.interval(prompts, decodes, drafts)[0]
 
     def interval(self, prompts=(), decodes=(), drafts=0):
         """(seconds, low, high): the step with the ends of its 80 % interval."""
         ends = (ctypes.c_double * 2)()
-        return _call.chalkline_step(self._at, _batch_of(prompts, decodes, drafts), ends), ends[0], ends[1]
+        seconds = _call.chalkline_step(self._at, _batch_of(prompts, decodes, drafts), ends)
+        if seconds != seconds:
+            raise _library.Error("the step has no time: tokens of its sequences are negative or infinite", "expected: counts of tokens")
+        return seconds, ends[0], ends[1]
 
     def parts(self, prompts=(), decodes=(), drafts=0):
         """{row: seconds}: where the time of the step goes, the largest part first. They add up to it."""

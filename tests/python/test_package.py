@@ -208,6 +208,7 @@ class Rows(unittest.TestCase):
         for refused in (lambda: chalkline.compile("bound_stepp", over=["batch"], model="qwen3-8b", on="h100-sxm"),
                         lambda: chalkline.compile("bound_step", over=["batch"], model="qwen3-8b", on="h100-sxm")(-1),
                         lambda: chalkline.StepModel(step_time="1ms", blocks=10).step(decodes=["many"]),
+                        lambda: chalkline.StepModel(step_time="1ms", blocks=10).step(decodes=[-1]),
                         lambda: chalkline.StepModel(step_time="1ms", blocks=10).step(prompts=[5]),
                         lambda: chalkline.StepModel("qwen3-900b", on="h100-sxm")):
             with self.assertRaises(chalkline.Error):
