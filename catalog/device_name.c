@@ -421,6 +421,22 @@ static enum look look_up(const struct catalog *catalog, const char *name, struct
     return plural == FOUND && catalog_stands_alone(called->entry) ? NOT_THERE : plural;
 }
 
+/* "L40S (48)": a number behind a card's name that is its memory in GB counts no cards. */
+static bool counts_memory(const struct catalog *catalog, const char *name, const struct instance *one,
+                          struct catalog_called *called)
+{
+    struct catalog_called sized;
+    const char *open = strchr(name, '(');
+    if (!open || open == name || !counts(arena_copy(catalog->arena, open + 1, strcspn(open + 1, ")")), "") ||
+        look_up(catalog, arena_print(catalog->arena, "%s %.0f GB", one->machine, one->chips), &sized, NULL) != FOUND ||
+        (round(size_of(sized.entry) / gib) != one->chips && round(size_of(sized.entry) / 1e9) != one->chips))
+        return false;
+    *called = sized;
+    called->note = arena_print(catalog->arena, "%.100s is read as one card of %.0f GB; %.0fx%s is %.0f cards", name, one->chips,
+                               one->chips, sized.entry->name, one->chips);
+    return true;
+}
+
 /* An instance of a cloud, a system or several machines, by the first row whose chip is known. */
 static enum look look_up_instance(const struct catalog *catalog, const char *name, struct catalog_called *called,
                                   struct error *error)
@@ -435,8 +451,10 @@ static enum look look_up_instance(const struct catalog *catalog, const char *nam
         } else if (*one.machine) {
             look = look_up(catalog, one.machine, called, error);
         }
-        if (look == NOT_THERE || (strchr(name, '(') && catalog_stands_alone(called->entry)))    /* "Ryzen 9 5950X (32)" */
+        if (look == NOT_THERE || (look == FOUND && strchr(name, '(') && catalog_stands_alone(called->entry)))    /* "Ryzen 9 5950X (32)" */
             continue;
+        if (counts_memory(catalog, name, &one, called))
+            return FOUND;
         called->chips = one.chips;
         called->cloud = *one.cloud ? one.cloud : NULL;
         called->price = one.price;
@@ -579,7 +597,8 @@ static enum look look_up_cards(const struct catalog *catalog, const char *name, 
         return error_expected(error, "cards that share a host, as in rtx-4090+rtx-3090, or %.100s alone", apart), WRONG;
     }
     if (kinds < 2 || wrong)
-        return kinds && wrong && *wrong && !unknown(catalog, wrong, error) ? WRONG : NOT_THERE;
+        return kinds && wrong && *wrong && (look_up(catalog, wrong, called, error) == WRONG || !unknown(catalog, wrong, error))
+               ? WRONG : NOT_THERE;
     struct catalog_cards *kept = arena_array(arena, kinds, sizeof *kept);
     memcpy(kept, cards, kinds * sizeof *kept);
     *called = (struct catalog_called){ .entry = cards[0].entry, .chips = chips, .cards = kept, .kinds = kinds, .title = title.data };
