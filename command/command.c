@@ -281,14 +281,17 @@ static bool parse_percentile(const char *text, struct value *value, struct error
     return error_expected(error, "p%d to p%g: 2s@p95; a limit without @ is one of the mean", LEAST, most);
 }
 
-/* "1M tokens" of "1M tokens/day" for --tokens-per-day, "30 ms" of "30 ms per token" for --tpot. */
+/* "1M tokens" of "1M tokens/day" for --tokens-per-day, "$2/h" of "$2/GPU/h", "2 USD per hour" of "2 USD per GPU hour". */
 static const char *without_per(struct arena *arena, const struct option *option, const char *text)
 {
-    const char *end = strrchr(text, '/'), *word = end ? end + 1 : text;
-    for (const char *next; (next = strstr(word, " per ")); word = next + strlen(" per "))
-        end = next;
-    word += strspn(word, " ");
-    return option->per && end && text_has_word(option->per, word) ? arena_copy(arena, text, (size_t)(end - text)) : text;
+    for (const char *at = option->per ? text : ""; *at; at++) {
+        const size_t mark = *at == '/' ? 1 : starts_with(at, " per ") ? strlen(" per ") : 0;
+        const char *word = at + mark + strspn(at + mark, " "), *end = word + strcspn(word, "/ ");
+        const bool hour = *end == ' ' && end[1] != '/' && !starts_with(end, " per ");
+        if (mark && text_has_word(option->per, arena_copy(arena, word, (size_t)(end - word))))
+            return arena_print(arena, "%.*s%s", (int)((hour ? word : at) - text), text, end + hour);
+    }
+    return text;
 }
 
 bool option_parse(struct arena *arena, const struct option *option, const char *text, struct value *value,
@@ -304,7 +307,7 @@ bool option_parse(struct arena *arena, const struct option *option, const char *
     }
     double number;
     if (option->written && text_number(text_of(text), &number)) {
-        error_set(error, "--%s: '%.60s' is a number, and no name of a file", option->name, text);
+        error_set(error, "--%s: '%.60s' is a number, not the name of a file", option->name, text);
         return error_expected(error, "--%s %s: %s", option->name, option->argument, option->help);
     }
     text = without_per(arena, option, text);

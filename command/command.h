@@ -34,7 +34,7 @@ struct option {
     const char *unit;               /* OPTION_QUANTITY: "s", "B/s", "1" */
     double low, high;               /* bounds, inclusive; high 0: 1e9 for a count, otherwise none */
     const char *bare;               /* "ms": the unit of a number without one; NULL: the base unit */
-    const char *per;                /* "token tok": words that "/" or "per" may put behind a value, which is per them anyway; or NULL */
+    const char *per;                /* "token tok": words that "/" or "per" may put behind a value, that the option's unit already implies; or NULL */
     const char *plausible;          /* "0.1ms..5s", "1M..100T": what a person means; other numbers are refused; or NULL */
     const char *fallback;           /* the default, as one would type it; NULL: none */
     const char *otherwise;          /* the default in words, or the case that comes before `fallback` */

@@ -454,8 +454,6 @@ static bool parse_unit(struct expr_parser *parser, struct expr *number)
     double scale;
     if (!size)
         return true;
-    if (!unit_parse((struct text){ rest.data, size }, &number->unit, &scale, &error))
-        return gap || failed(parser, "unknown unit", error.hint);
     while (size + 1 < rest.size && rest.data[size] == '/') {
         const struct text next = { rest.data + size + 1, rest.size - size - 1 };
         struct unit unit;
@@ -464,7 +462,8 @@ static bool parse_unit(struct expr_parser *parser, struct expr *number)
             break;
         size += 1 + more;
     }
-    unit_parse((struct text){ rest.data, size }, &number->unit, &scale, &error);
+    if (!unit_parse((struct text){ rest.data, size }, &number->unit, &scale, &error))
+        return gap || failed(parser, "unknown unit", error.hint);
     number->number *= scale;
     parser->rest.data += gap + size, parser->rest.size -= gap + size;
     number->size += (uint16_t)(gap + size);

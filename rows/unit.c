@@ -57,7 +57,7 @@ static const struct word words[] = {
     { "g",      { 0, 0, 0, 0, 0, 0, 1 }, 1, true },
     { "t",      { 0, 0, 0, 0, 0, 0, 1 }, 1e6, false },
     { "L",      { 0, 0, 0, 0, 0, 0, 0, 1 }, 1, true },
-    { "req reqs request requests query queries call calls prompt prompts", { 0 }, 1, false },
+    { "req reqs request requests query queries call calls prompt prompts", { 0 }, 1, false },     /* only before a per */
 };
 
 static double prefix_scale(char prefix)
@@ -182,6 +182,8 @@ bool unit_parse(struct text text, struct unit *unit, double *scale, struct error
         const size_t join = per(text) ? 3 : 1;
         if (more && join == 1 && text.data[0] != '/' && text.data[0] != '*')
             return unit_unknown(text, whole, error);
+        if (word + 1 == words + sizeof words / sizeof *words && (name.data != whole.data || !more || text.data[0] == '*'))
+            return unit_unknown(name, whole, error);
         if (more) {
             sign = text.data[0] == '*' ? 1 : -1;
             text = text_trim((struct text){ text.data + join, text.size - join });
@@ -353,8 +355,7 @@ static bool unit_behind(struct text text, bool dollar, struct unit wanted, struc
 static bool one_number(struct text text, struct unit unit, double *value, bool *bare,
                        struct error *error)
 {
-    text = text_trim(text);
-    struct text whole = text;
+    const struct text whole = text = text_trim(text);
     double sign = 1;
     if (text.size && (text.data[0] == '-' || text.data[0] == '+')) {
         sign = text.data[0] == '-' ? -1 : 1;

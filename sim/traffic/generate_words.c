@@ -66,24 +66,14 @@ static bool whole(double x)
 
 /* ---- keys: how each is read ----------------------------------------------------------------- */
 
-/* "300/min": the replica's units begin with a word, so that it is 300 1/min there. */
-static bool read_per_second(struct description_reader *reader, struct text text, double *rate)
-{
-    bool per;
-    struct text number = amount_take(&text, '/', &per);
-    const char *words = arena_print(reader->arena, "%.*s%s%.*s", (int)number.size, number.data,
-                                    per ? " 1/" : "", (int)text.size, text.data);
-    return amount_number(text_of(words), "1/s", 1e-9, 1e9, rate);
-}
-
 static bool read_rate(struct description_reader *reader, struct text text)
 {
-    return read_per_second(reader, text, &reader->plan->rate);
+    return amount_number(text, "1/s", 1e-9, 1e9, &reader->plan->rate);
 }
 
 static bool read_peak(struct description_reader *reader, struct text text)
 {
-    return read_per_second(reader, text, &reader->plan->peak) && reader->plan->peak >= reader->plan->rate;
+    return amount_number(text, "1/s", 1e-9, 1e9, &reader->plan->peak) && reader->plan->peak >= reader->plan->rate;
 }
 
 static bool read_period(struct description_reader *reader, struct text text)

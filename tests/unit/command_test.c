@@ -542,7 +542,8 @@ static void what_an_option_is_per(void **state)
         { "tpot", "30 ms / token@p95", "30 ms @p95" }, { "price", "2USD/h/GPU", "2USD/h" }, { "speed", "30 tok/s/user", "30 tok/s" },
         { "speed", "30 tokens per second per user", "30 tokens per second" }, { "tokens-per-day", "1M tokens/day", "1M tokens" },
         { "tokens-per-day", "1M per day", "1M" }, { "rate", "5 req/s", "5 req/s" }, { "ttft", "1s/token", "1s/token" },
-        { "speed", "30 tok/s/GPU", "30 tok/s/GPU" } };
+        { "speed", "30 tok/s/GPU", "30 tok/s/GPU" }, { "price", "$2/GPU/h", "$2/h" }, { "price", "2 USD per GPU hour", "2 USD per hour" },
+        { "price", "2 USD per GPU per hour", "2 USD per hour" }, { "price", "2 USD per GPU-hour", "2 USD per GPU-hour" } };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct arena arena = { 0 };
         struct command command = { .verb = &verb_plan };

@@ -203,6 +203,7 @@ static void arrivals_keep_their_rate(void **state)
     struct arena arena = { 0 };
     struct trace trace;
     check_gaps("poisson:rate=300/min,count=100k", 5, 1);
+    check_gaps("poisson:rate=5 req/s,count=100k", 5, 1);
     check_gaps("gamma:rate=20,count=100k,cv=2.5", 20, 2.5);
     check_gaps("gamma:rate=20,count=100k,cv=0.2", 20, 0.2);
     must(&arena, "constant:rate=8,count=1000", &trace);
