@@ -527,13 +527,33 @@ static const char *option_near(struct arena *arena, const struct verb *const *ve
     return name_nearest(name, names, count);
 }
 
-const char *verb_option_meant(const struct verb *verb, const char *name, char meant[64])
+static bool takes(const struct verb *verb, const char *name, bool (*has)(const struct option *))
+{
+    const struct option *option = verb_option(verb, name);
+    return option && (!has || has(option));
+}
+
+const char *verb_option_meant(const struct verb *verb, const char *name, bool (*has)(const struct option *), char meant[64])
 {
     const int row = meant_row("option", name);
     for (size_t i = 0; row >= 0 && meant_name(row, i, meant); i++)
-        if (verb_option(verb, meant))
+        if (takes(verb, meant, has))
             return meant;
     return NULL;
+}
+
+const char *verb_option_hint(const struct verb *verb, const char *name, bool (*has)(const struct option *))
+{
+    const int row = meant_row("option", name);
+    const char *hint = row < 0 ? "" : meant_hint(row);
+    char named[64];
+    for (const char *at = hint; (at = strstr(at, "--"));) {
+        at += strlen("--");
+        snprintf(named, sizeof named, "%.*s", (int)strspn(at, "abcdefghijklmnopqrstuvwxyz-"), at);
+        if (!takes(verb, named, has))
+            return "";
+    }
+    return hint;
 }
 
 /* "did you mean --tp?": an option that is called so in another program, or spelled like it, of the verb or else of
@@ -541,13 +561,13 @@ const char *verb_option_meant(const struct verb *verb, const char *name, char me
 static const char *option_meant(struct arena *arena, const struct command *command, const char *name)
 {
     const int row = meant_row("option", name);
-    const char *hint = row < 0 ? "" : meant_hint(row), *owner = "";
+    const char *hint = verb_option_hint(command->verb, name, NULL), *owner = "";
     char meant[64];
-    const char *near = verb_option_meant(command->verb, name, meant);
+    const char *near = verb_option_meant(command->verb, name, NULL, meant);
     if (!near && row < 0)
         near = verb_option(command->verb, name) ? name : option_near(arena, &command->verb, 1, name);
-    if (!near && !*hint) {
-        near = row >= 0 && meant_name(row, 0, meant) ? meant : option_near(arena, command->verbs, SIZE_MAX, name);
+    if (!near && !*hint && (row < 0 || meant_name(row, 0, meant))) {
+        near = row >= 0 ? meant : option_near(arena, command->verbs, SIZE_MAX, name);
         owner = near ? verbs_with(arena, command->verbs, near) : "";
     }
     return arena_print(arena, "%s%s%s%s%s%s%s", near ? "did you mean --" : "", near ? near : "", *owner ? ", an option of: " : "",
@@ -566,16 +586,16 @@ static bool option_unknown(const struct command *command, const char *word, stru
     while (instead && instead->option && (!known || strcmp(instead->option, known->name)))
         instead++;
     if (known && (dashes || meant_row("option", name) < 0)) {
-        const int row = meant_row("option", name);
-        error_set(error, "%.*s is not an option of %s", size, word, verb);
+        const char *hint = verb_option_hint(command->verb, name, NULL);
         char meant[64];
+        error_set(error, "%.*s is not an option of %s", size, word, verb);
         if (instead && instead->option)
             error_suggest(error, "%s", instead->hint);
-        else if (verb_option_meant(command->verb, name, meant))
-            error_suggest(error, "did you mean --%s? %s", meant, meant_hint(row));
+        else if (verb_option_meant(command->verb, name, NULL, meant))
+            error_suggest(error, "did you mean --%s?%s%s", meant, *hint ? " " : "", hint);
         else
             error_suggest(error, "it is an option of: %s%s%s", verbs_with(&arena, command->verbs, known->name),
-                          row < 0 ? "" : "; ", row < 0 ? "" : meant_hint(row));
+                          *hint ? "; " : "", hint);
     } else {
         error_set(error, "unknown option '%.60s'", word);
         error_suggest(error, "%s`chalkline help %s` lists the options%s", option_meant(&arena, command, name), verb,

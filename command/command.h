@@ -101,8 +101,11 @@ struct option_at {
 const struct option *verb_next_option(const struct verb *verb, struct option_at *at);
 /* The option with this name; NULL: none. */
 const struct option *verb_option(const struct verb *verb, const char *name);
-/* The name of the verb's option that people or other programs call `name` (data/meant.csv), in `meant`; NULL: none. */
-const char *verb_option_meant(const struct verb *verb, const char *name, char meant[64]);
+/* The name of the verb's option that people or other programs call `name` (data/meant.csv), in `meant`; NULL: none. `has` says
+ * which of its options may be named; NULL: all. */
+const char *verb_option_meant(const struct verb *verb, const char *name, bool (*has)(const struct option *), char meant[64]);
+/* What data/meant.csv says of the name; "": nothing, or it names an option that the verb lacks. */
+const char *verb_option_hint(const struct verb *verb, const char *name, bool (*has)(const struct option *));
 /* In a list of verbs that NULL ends. */
 const struct verb *verb_named(const struct verb *const *verbs, const char *name);
 

@@ -225,15 +225,14 @@ static bool unknown_member(struct request_reader *reading, const char *name)
             *(const char **)arena_push(reading->arena, &names, &count, &room, sizeof *names) =
                 option->name;
     char meant[64];
-    const char *called = verb_option_meant(verb, name, meant), *near = called ? called : name_nearest(name, names, count);
+    const char *called = verb_option_meant(verb, name, request_has, meant), *hint = verb_option_hint(verb, name, request_has);
+    const char *near = called || meant_row("option", name) >= 0 ? called : name_nearest(name, names, count);
     const char *others = verbs_with(reading->arena, verbs, name);
     error_set(reading->error, "'%s' has no \"%.60s\"", verb->name, name);
     if (*others && !called)
-        return error_suggest(reading->error, "it is an option of: %s", others);
-    const int row = called ? meant_row("option", name) : -1;
+        return error_suggest(reading->error, "it is an option of: %s%s%s", others, *hint ? "; " : "", hint);
     return error_suggest(reading->error, "%s%s%s%s%s%s lists the members", near ? "did you mean \"" : "", near ? near : "",
-                         near ? "\"? " : "", row < 0 ? "" : meant_hint(row), row < 0 || !*meant_hint(row) ? "" : "; ",
-                         route_path(ROUTE_OPENAPI));
+                         near ? "\"? " : "", hint, *hint ? "; " : "", route_path(ROUTE_OPENAPI));
 }
 
 static bool read_member(struct request_reader *reading, const char *name, const struct doc *value)

@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include "ask/ask.h"
+#include "catalog/sheet.h"
 #include "serve/web.h"
 
 #include <math.h>
@@ -402,13 +403,30 @@ static void unknown_options_name_their_owners(void **state)
                     instead++;
                 char meant[64];
                 const char *hint = instead && instead->option ? instead->hint
-                                 : verb_option_meant(*other, option->name, meant) ? arena_print(&arena, "did you mean --%s?", meant)
+                                 : verb_option_meant(*other, option->name, NULL, meant) ? arena_print(&arena, "did you mean --%s?", meant)
                                  : arena_print(&arena, "it is an option of: %s", owners);
                 assert_true(starts_with(error.hint, hint));
             }
             arena_free(&arena);
         }
     }
+}
+
+/* A hint names options of the verb only. */
+static void hints_are_of_the_verb(void **state)
+{
+    (void)state;
+    const struct csv *csv = csv_built_in("data/meant.csv");
+    for (size_t row = 0; row < csv->rows; row++)
+        for (const struct verb *const *verb = all_verbs(); *verb; verb++) {
+            const char *hint = !strcmp(csv_cell(csv, row, 0), "option") ? verb_option_hint(*verb, csv_cell(csv, row, 1), NULL) : "";
+            char name[64];
+            for (const char *at = hint; (at = strstr(at, "--")); at += strlen("--"))
+                if (sscanf(at, "--%63[a-z-]", name) != 1 || !verb_option(*verb, name))
+                    fail_msg("%s --%s: %s", (*verb)->name, csv_cell(csv, row, 1), hint);
+        }
+    assert_string_equal(verb_option_hint(&verb_step, "rpm", NULL), "the unit stands behind the number: --rate 300/min");
+    assert_string_equal(verb_option_hint(&verb_can, "rpm", NULL), "");
 }
 
 static void words_by_hand(void **state)
@@ -607,7 +625,7 @@ int main(void)
         cmocka_unit_test(twice_is_refused_or_both_kept),
         cmocka_unit_test(wrong_values_are_refused),
         cmocka_unit_test(unknown_options_name_their_owners),
-        cmocka_unit_test(words_by_hand),
+        cmocka_unit_test(hints_are_of_the_verb), cmocka_unit_test(words_by_hand),
         cmocka_unit_test(numbers_are_read_in_the_unit_of_their_option),
         cmocka_unit_test(bare_numbers_and_implausible_ones),
         cmocka_unit_test(what_an_option_is_per),
