@@ -275,19 +275,19 @@ static bool out_of_range(const struct row *row, const char *value, const char *s
     const bool shown = meaning > 1 && meaning < MOST;
     const bool share = row->high == 1 && unit_same(row->unit, unit_one) && row_meaning(row)[0] != '1';      /* no "1 where ..." */
     double number;
-    const bool plain = text_number(text_of(value), &number), bare = plain && !unit_counts(row->unit);
+    const bool plain = text_number(text_of(value), &number), bare = plain && !unit_counts(row->unit), brief = strlen(value) <= 20;
     const char *low = quantity_text(arena, row->low, row->unit, 4), *high = quantity_text(arena, row->high, row->unit, 4);
     const char *shown_unit = high + strcspn(high, " "), *own = row_unit_text(row);
-    const char *with_unit = arena_print(arena, "%.20s%s", value, shown_unit + strspn(shown_unit, " 1"));     /* "5/s" */
+    const char *with_unit = arena_print(arena, "%s%s", value, shown_unit + strspn(shown_unit, " 1"));     /* "5/s" */
     struct quantity other;
     struct error ignored;
-    error_set(error, "%s: %s = %.100s%s%s is out of range", source, row_name(row), value, !bare || *own == '1' ? "" : " ",
-              bare ? own + (*own == '1') : "");
-    if (bare && !strcmp(low + strcspn(low, " "), shown_unit) &&      /* USD/Mtoken, whatever the size */
+    error_set(error, "%s: %s = %.100s%s%s is out of range", source, row_name(row), value, bare ? " " : "",
+              bare ? own : "");
+    if (bare && brief && !strcmp(low + strcspn(low, " "), shown_unit) &&      /* USD/Mtoken, whatever the size */
         quantity_parse(text_of(with_unit), row->unit, &other, &ignored) && other.value >= row->low && other.value <= row->high)
         return error_did_you_mean(error, with_unit, arena_print(arena, " %s is %s to %s", row_name(row), low, high));
-    if (share && plain && number > 1 && number <= 100)
-        return error_suggest(error, "did you mean %.20s%%? %s is a share from %g to 1", value, row_name(row), row->low);
+    if (share && plain && brief && number > 1 && number <= 100)
+        return error_suggest(error, "did you mean %s%%? %s is a share from %g to 1", value, row_name(row), row->low);
     return error_expected(error, "%s to %s%s%.*s%s", low, high, shown ? " (" : "", shown ? meaning : 0, row_meaning(row),
                           shown ? ")" : "");
 }
@@ -462,7 +462,7 @@ static bool not_a_value(const struct scenario *scenario, const struct row *row, 
         return error_expected(error, "%s, or an expression of rows%s%s%s%s", quantity->hint, option->otherwise ? "; without " : "",
                               option->otherwise ? source : "", option->otherwise ? ": " : "", option->otherwise ? option->otherwise : "");
     }
-    const bool word = strchr(letters, *value) && !strchr("- ", *value);
+    const bool word = *value && strchr(letters, *value) && !strchr("- ", *value);
     if (word && *expression->what && strstr(quantity->what, "is not a number")) {
         error_set(error, "%s: %s: %.500s", source, name, expression->what);
         return error_expected(error, "%s, or an expression of rows%s%.300s", quantity->hint,
