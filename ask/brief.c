@@ -277,6 +277,7 @@ bool ask_brief(struct arena *arena, const struct command *command, struct answer
         !values_of(&brief->scenario, figure_names, FIGURES_COUNT, &brief->values, error))
         return false;
     server_assumed(&brief->server);
+    scenario_note_length(&brief->scenario);
     note_idle(brief);
     const struct template *template = template_built_in(arena, "ask/brief.template");
     struct section *section = section_new(arena);

@@ -257,7 +257,8 @@ static void answer_found(const struct solved *solved, struct doc *one)
     const double first = boundary(solved, &found->extents[0]);
     const char *const sides[] = { evaluated(solved, solved->equation->left), evaluated(solved, solved->equation->right) };
     for (size_t i = 0; i < found->count && i < SHOWN; i++) {
-        facts_set(&scenario->facts, solved->input, boundary(solved, &found->extents[i]), ORIGIN_AXIS, "solve");
+        const double x = boundary(solved, &found->extents[i]);
+        facts_set(&scenario->facts, solved->input, scenario_counts_chips(solved->input) ? fmax(1, floor(x)) : x, ORIGIN_AXIS, "solve");
         const char *infeasible = scenario_no_server(scenario, sides, 2);
         print_extent(solved, &found->extents[i]);
         if (infeasible)
@@ -555,10 +556,7 @@ bool ask_solve(struct arena *arena, const struct command *command, struct answer
     const char *left = equation.left, *right = equation.right;
     const char *const sides[] = { left, right };
     scenario.axis = solved.input = formulas_name(&scenario.formulas, arena, name);
-    struct scenario at = scenario;              /* where its value is given: is that another load? */
-    at.facts = facts_copy(&scenario.facts);
-    facts_set(&at.facts, solved.input, 1, ORIGIN_GIVEN, name);
-    if (!scenario_said_once(&at, error) || !scenario_images(&scenario, error) || !scenario_assume(&scenario, error) ||
+    if (!scenario_said_with(&scenario, solved.input, name, error) || !scenario_images(&scenario, error) || !scenario_assume(&scenario, error) ||
         (!solved.choose && !scenario_choose(&scenario, sides, 2, error)) || !unknown_free(&scenario, name, error) ||
         !equation_unknown(&scenario, name, &solved.low, &solved.high, error))
         return false;

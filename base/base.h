@@ -133,7 +133,7 @@ bool text_check_lines(struct text text, const char *file, struct error *error);
 
 /* Compare names without case, spaces, '_', '-' and '.': "GB200 NVL72" is "gb200-nvl72". */
 bool name_same(const char *a, const char *b);
-int name_order(const char *a, const char *b);    /* for qsort: 0 where they are the same */
+int name_order(const char *a, const char *b);    /* the order of a sort; 0: name_same */
 /* Does the text contain the word, in capitals or not? */
 bool name_within(const char *text, const char *word);
 /* Where a name stands in a list of names, letter by letter; `count` where it does not. */

@@ -341,8 +341,9 @@ static bool check_twice(struct arena *arena, const struct catalog_entry *entry, 
                   catalog_row(entry, second->at).line, second->name, entry->name, catalog_row(entry, second[-1].at).line);
         error_suggest(error, "mark one of them 'not chosen'");
     }
+    const bool twice = second != NULL;
     arena_free(&scratch);
-    return !second;
+    return !twice;
 }
 
 /* An entry may say how many facts it has behind that one. */

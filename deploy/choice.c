@@ -64,6 +64,12 @@ static bool users_think(const struct scenario *scenario)
     return fact_given(think) && (think->expression || think->value > 0);
 }
 
+/* The rows from this one on give a load of which the batch is the requests that decode. */
+static int first_open(const struct scenario *scenario, bool pauses)
+{
+    return pauses || users_think(scenario) ? 1 : CLOSED_ROWS;
+}
+
 /* Do the expressions depend on a row of the layout or the load that has no value yet? And do they
  * depend on the chips of a training fleet and on no load? */
 static bool reads_open(struct scenario *scenario, const char *const *texts, size_t count,
@@ -151,8 +157,10 @@ static bool one_conversation(struct scenario *scenario)
     bool limited = varies_one(scenario, load_rows, LOAD_ROWS) || load_given(scenario) >= 0;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         limited |= settled(scenario, limits[i]);
-    if (!limited)
+    if (!limited) {
         facts_set(&scenario->facts, NAME_concurrency, 1, ORIGIN_GIVEN, "one conversation, as usual for llama.cpp");
+        facts_note(&scenario->facts, "one conversation at a time, as usual for llama.cpp: --concurrency N");
+    }
     return !limited;
 }
 
@@ -164,7 +172,7 @@ static void split_by_layers(struct choice *choice, bool person)
     choice->servers.by_layers = true;
     if (!choice->tensor && !given(scenario, NAME_pipeline_parallel))
         choice->tensor = 1;
-    if (!choice->chips && catalog_machine_called(&scenario->catalog, scenario->subject.machine, &called, NULL))
+    if (!choice->chips && !given(scenario, NAME_pipeline_parallel) && catalog_machine_called(&scenario->catalog, scenario->subject.machine, &called, NULL))
         choice->chips = called.chips > 0 ? called.chips : person;
 }
 
@@ -232,12 +240,13 @@ static bool varies_layout(const struct scenario *scenario)
 }
 
 /* Must `row` stay open because a curve varies it? A curve over a row of the load keeps the chosen layout
- * and leaves all rows of the load open; a curve over a row of the layout keeps the load. */
+ * and leaves all rows of the load open; a curve over a row of the layout keeps the load and the chunks. */
 static bool held_open(const struct choice *choice, const char *row)
 {
     const struct scenario *scenario = choice->scenario;
     const bool load = one_of(row, load_rows, LOAD_ROWS) || !strcmp(row, NAME_replicas);
-    return load ? varies_one(scenario, load_rows, LOAD_ROWS) : varies_layout(scenario);
+    return load ? varies_one(scenario, load_rows, LOAD_ROWS)
+                : strcmp(row, NAME_chunked_prefill_size) != 0 && varies_layout(scenario);
 }
 
 void scenario_hold(struct scenario *scenario)
@@ -262,7 +271,7 @@ bool scenario_batch_follows(const struct scenario *scenario, const char *const *
     struct values one, many;
     struct error ignored;
     const bool pauses = scenario_varies(scenario, NAME_think_time);
-    const int first = pauses || users_think(scenario) ? 1 : CLOSED_ROWS;
+    const int first = first_open(scenario, pauses);
     if (!scenario->choice.made || !scenario->choice.fits || settled(scenario, NAME_batch) ||
         (!pauses && !varies_one(scenario, load_rows + first, LOAD_ROWS - first)))
         return false;
@@ -364,7 +373,7 @@ static bool record(struct choice *choice, const struct found *found)
     struct scenario *scenario = choice->scenario;
     double running;
     choice->rule = rule_text(choice, found);
-    scenario->choice = (struct server_choice){ true, found->any, found->met, found->miss_by,
+    scenario->choice = (struct server_choice){ true, found->any, found->met, choice->servers.rule != LAYOUT_ANY, found->miss_by,
                                                choice->ttft_missed, choice->rule };
     if (!found->any) {
         choose_nothing(choice);
@@ -379,7 +388,7 @@ static bool record(struct choice *choice, const struct found *found)
         set_chosen(choice, NAME_replicas, found->replicas);
     if (found->rate > 0)
         set_chosen(choice, NAME_arrival_rate, found->rate);
-    if (choice->load == 0 || (choice->load > 0 && choice->load < CLOSED_ROWS && !users_think(scenario)))
+    if (choice->load >= 0 && choice->load < first_open(scenario, false))
         return true;
     if (found->batch > 0)
         running = found->batch;

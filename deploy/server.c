@@ -106,9 +106,14 @@ const char *server_verdict(const struct server *server)
         return arena_print(server->scenario.arena, "no such layout: TP %s does not divide the heads evenly, and no "
                            "engine starts it; TP that does: %s", server_text(server, SERVER_tensor_parallel, 4),
                            widths_divisible(server));
-    if (!(server_at(server, SERVER_expert_groups_divide) > 0))
-        return arena_print(server->scenario.arena, "no such layout: EP %s does not divide the %.12g GPUs of a stage",
-                           server_text(server, SERVER_expert_parallel, 9), width * ranks);
+    if (!(server_at(server, SERVER_layout_exists) > 0)) {
+        struct scenario same = server->scenario;
+        return value_or_nan(&same, NAME_stages_have_layers) > 0
+            ? arena_print(same.arena, "no such layout: EP %s does not divide the %.12g GPUs of a stage",
+                          server_text(server, SERVER_expert_parallel, 9), width * ranks)
+            : arena_print(same.arena, "no such layout: PP %s, and the model has %.12g layers",
+                          server_text(server, SERVER_pipeline_parallel, 9), value_or_nan(&same, NAME_layers));
+    }
     if (!(server_at(server, SERVER_replica_fits) > 0))
         return arena_print(server->scenario.arena, "out of memory: no request fits beside the weights%s",
                            more_memory(server));

@@ -21,7 +21,7 @@
     X(chips) X(expert_parallel) X(context_parallel) X(chunked_prefill_size) X(replicas)     \
     X(deployment_chips) X(host_chips) X(hosts) X(chips_paid) X(layout_startable)            \
     X(step_tokens) X(seats) X(arrivals_cv2)                                                                 \
-    X(stable) X(replica_fits) X(band_exponent) X(heads_divisible) X(expert_groups_divide) X(layout_distance) \
+    X(stable) X(replica_fits) X(band_exponent) X(heads_divisible) X(layout_exists) X(layout_distance)        \
     X(spare_experts)                                                                       \
     X(replica_weights_per_chip) X(replica_kv_per_chip) X(replica_memory_share)             \
     X(utilization) X(rank_running_mean) X(rate) X(running)                                     \

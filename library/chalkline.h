@@ -120,7 +120,7 @@ struct chalkline_batch {
     double sequences;               /* that decode, or have prompt tokens here */
     double decoding;                /* sequences that decode */
     double decode_cached;           /* tokens in their caches, all together */
-    double drafts;                  /* draft tokens that they verify, for "step-time": with a model, "draft" says how many */
+    double drafts;                  /* draft tokens that they verify; read with "step-time" alone: with a model, "draft" sets them */
     double prompt;                  /* prompt tokens that are processed */
     double prompt_cached;           /* tokens of the same sequences processed before */
     double prompt_pairs;            /* pairs of a prompt token with a token before it */

@@ -1,5 +1,5 @@
-/* Why there is no server that the figures could be of: the model does not fit, nor one request, or arrivals exceed what it
- * can serve. */
+/* Why there is no server that the figures could be of: the model does not fit, nor one request, no replica can have this
+ * layout, or arrivals exceed what it can serve. */
 #include "scenario/scenario.h"
 #include "scenario/values.h"
 
@@ -31,8 +31,8 @@ const struct scenario_absence scenario_absences[SCENARIO_ABSENCES] = {
     { NAME_replica_memory_share, false, NAME_gpu_memory_utilization, "does not fit in memory", "no", "out of memory" },
     { NAME_replica_fits, true, NAME_max_num_seqs, "has no room for one request", "no",
       "out of memory: no request fits beside the weights" },
-    { NAME_layout_exists, true, NAME_max_num_seqs, "has no such layout", "no",
-      "no such layout: attention ranks, TP, EP and the heads of the model do not divide evenly" },
+    { NAME_layout_exists, true, NAME_max_num_seqs, "cannot have this layout", "no",
+      "no such layout: TP, DP, PP or EP do not divide the GPUs, the heads, the layers or the experts evenly" },
     { NAME_stable, true, NAME_prefill_load_max, "is overloaded", "overloaded",
       "overloaded: arrivals exceed the capacity of the replica, and queues grow without bound" } };
 
@@ -63,13 +63,6 @@ static bool has_ranges(const struct facts *facts)
     return false;
 }
 
-/* Did the command give a part of the layout, which a choice for the others then had to keep? */
-static bool layout_given(const struct facts *facts)
-{
-    return fact_given(facts_find(facts, NAME_tensor_parallel)) || fact_given(facts_find(facts, NAME_attention_dp)) ||
-           fact_given(facts_find(facts, NAME_pipeline_parallel)) || fact_given(facts_find(facts, NAME_expert_parallel));
-}
-
 const struct scenario_absence *scenario_absent(struct scenario *scenario, const char *const *asked, size_t count)
 {
     const struct scenario_absence *overload = &scenario_absences[SCENARIO_ABSENCES - 1];
@@ -77,7 +70,7 @@ const struct scenario_absence *scenario_absent(struct scenario *scenario, const 
     struct error ignored;
     bool partly;
     if (scenario->choice.made && scenario->choice.met && !scenario->axis && !has_ranges(&scenario->facts) &&
-        !layout_given(&scenario->facts))
+        scenario->choice.divides)
         return NULL;                            /* a server within the limits was found for this load */
     const char *misfit = scenario_misfit(scenario);
     const bool known = count && values_of(scenario, asked, count, &values, &ignored);

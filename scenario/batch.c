@@ -74,7 +74,7 @@ bool scenario_batch(struct scenario *scenario, struct error *error)
 
 bool scenario_lecture(const struct scenario *of, struct scenario *lecture, struct error *error)
 {
-    static const char *const whole[] = { NAME_attention_dp, NAME_pipeline_parallel };
+    static const char *const whole[] = { NAME_pipeline_parallel, NAME_attention_dp };
     struct facts *facts = &lecture->facts;
     *lecture = *of;
     *facts = facts_copy(&of->facts);
@@ -85,10 +85,10 @@ bool scenario_lecture(const struct scenario *of, struct scenario *lecture, struc
             i++;
     facts_remove(facts, NAME_users);            /* the lecture's load is a batch */
     facts_remove(facts, NAME_concurrency);
-    if (!facts_find(facts, NAME_chips))
+    if (!facts_find(facts, NAME_chips) && !facts_find(facts, NAME_tensor_parallel))
         facts_bind(facts, NAME_chips, NAME_scale_up_chips, ORIGIN_CHOSEN, "the lecture's domain");
-    for (size_t i = 0; i < 2 && !facts_find(facts, NAME_tensor_parallel); i++)
-        if (!facts_find(facts, whole[i]))       /* so that its words leave nothing to choose */
-            facts_set(facts, whole[i], 1, ORIGIN_CHOSEN, "the lecture's domain");
+    for (size_t i = 0; i < 2; i++)              /* so that its words leave nothing to choose */
+        if (!facts_find(facts, whole[i]))
+            facts_set(facts, whole[i], value_or_nan(lecture, whole[i]), ORIGIN_CHOSEN, "the lecture's domain");
     return facts_find(facts, NAME_batch) || scenario_batch(lecture, error);
 }

@@ -1,6 +1,6 @@
 /* The layout and the load of a replica as they were given. The number of its GPUs is TP x DP x PP, so that each of the
- * four follows from the others. If all four are given, they must agree; if a size is then not a whole
- * number, server_verdict says so. */
+ * four follows from the others. If all four are given, they must agree, and TP x DP must
+ * divide them; if a size is then not a whole number, server_verdict says so. */
 #include "scenario/scenario.h"
 #include "scenario/values.h"
 
@@ -36,6 +36,14 @@ bool scenario_said_once(const struct scenario *scenario, struct error *error)
         return error_expected(error, "%s", pairs[i].expected);
     }
     return true;
+}
+
+bool scenario_said_with(const struct scenario *scenario, const char *row, const char *name, struct error *error)
+{
+    struct scenario at = *scenario;
+    at.facts = facts_copy(&scenario->facts);
+    facts_set(&at.facts, row, 1, ORIGIN_GIVEN, name);
+    return scenario_said_once(&at, error);
 }
 
 /* More than one of them, by --gpus, --tp and the like, or by the machine's name: "2x m3-max". */
@@ -98,7 +106,8 @@ bool scenario_layout_agrees(const struct scenario *scenario, struct error *error
     error_set(error, "%s %.12g, but %s %.12g x %s %.12g%s is %.12g", fact[0]->source, number[0],
               fact[1]->source, number[1], fact[2]->source, number[2],
               given[3] ? arena_print(scenario->arena, " x %s %.12g", fact[3]->source, number[3]) : "", product);
-    return error_expected(error, "TP x DP x PP = GPUs of a replica, or three of the four");
+    return error_expected(error, "%s", given[3] ? "TP x DP x PP = GPUs of a replica, or three of the four"
+                                                : "TP x DP that divides the GPUs of a replica");
 }
 
 /* A small model that drafts is known by three numbers, none of which follows from the others; how often llama.cpp

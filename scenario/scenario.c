@@ -948,13 +948,14 @@ void scenario_note_length(struct scenario *scenario)
     const struct fact *most = facts_find(&scenario->facts, NAME_max_context);
     const struct fact *cached = facts_find(&scenario->facts, NAME_context);
     struct error ignored;
-    double length;
+    double length, context;
     if ((!most && !fact_given(cached)) || !value_of(scenario, NAME_request_tokens, &length, &ignored))
         return;
     const char *request = count_text(scenario->arena, length, 9);
-    if (fact_given(cached) && fact_given(facts_find(&scenario->facts, NAME_prompt_tokens)) && cached->value > length)
+    if (fact_given(cached) && fact_given(facts_find(&scenario->facts, NAME_prompt_tokens)) &&
+        value_of(scenario, NAME_context, &context, &ignored) && context > length)
         facts_note(&scenario->facts, "the bound's context of %s tokens is longer than a request of the prediction, %s tokens",
-                   count_text(scenario->arena, cached->value, 9), request);
+                   count_text(scenario->arena, context, 6), request);
     if (most && length > most->value)
         facts_note(&scenario->facts, "prompt and output of %s tokens exceed the %s that the model's "
                    "configuration allows", request, count_text(scenario->arena, most->value, 9));

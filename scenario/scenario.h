@@ -33,6 +33,7 @@ struct server_choice {
     bool made;                      /* a choice was necessary */
     bool fits;                      /* some layout fits in memory; else the members below say nothing */
     bool met;                       /* the chosen layout is within the limits */
+    bool divides;                   /* ranks, heads and experts divide evenly in it */
     double miss_by;                 /* if not, the factor by which it exceeds its worst limit */
     double ttft_missed;             /* default TTFT limit, s, dropped since no layout met it; or 0 */
     const char *rule;               /* in words: "the best startable layout per GPU with ..." */
@@ -200,6 +201,8 @@ bool scenario_links(const struct scenario *scenario);
 bool scenario_linked(const struct scenario *scenario, struct error *error);
 /* An error if two options state one thing: a batch and requests in flight, these and a rate, a speed and a TPOT. */
 bool scenario_said_once(const struct scenario *scenario, struct error *error);
+/* The same where the command gave this row too, by the name. */
+bool scenario_said_with(const struct scenario *scenario, const char *row, const char *name, struct error *error);
 /* An error then, or if chips, TP, attention DP and PP are all given and contradict each other. */
 bool scenario_layout_agrees(const struct scenario *scenario, struct error *error);
 /* GGUF files, Apple's chips and processors: what people run there is llama.cpp, whose times follow a law of their

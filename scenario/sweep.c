@@ -82,7 +82,7 @@ bool sweep_read(struct arena *arena, const struct command *command, struct sweep
     const struct row *row = formulas_row(&scenario.formulas, at);
     sweep->unit = row->unit;
     sweep->whole = unit_counts(row->unit) && !(row->high <= 1);     /* no share */
-    return read_list(command, sweep, equals + 1, error);
+    return scenario_said_with(&scenario, row_name(row), sweep->row, error) && read_list(command, sweep, equals + 1, error);
 }
 
 struct sweep_value sweep_value(const struct sweep *sweep, size_t i)

@@ -114,10 +114,11 @@ const char *const *scenario_words(const struct scenario *scenario, size_t *count
         for (size_t i = 0; i < command->value_count; i++)
             if (command->values[i].option == option && (subject->machine || strcmp(option->name, "price-kind")))
                 add_value(&words, facts, &command->values[i]);
-    const bool users = fact_given(facts_find(facts, NAME_users)) || fact_given(facts_find(facts, NAME_concurrency));
+    /* The batch of users who think follows from them: beside them it would be a second load. */
+    const bool closed = fact_given(facts_find(facts, NAME_users)) || fact_given(facts_find(facts, NAME_concurrency));
     for (size_t i = 0; i < facts->scalar_count; i++)
-        if ((facts->scalars[i].origin == ORIGIN_CHOSEN && !(users && !strcmp(facts->scalars[i].name, NAME_batch))) ||
-            facts->scalars[i].origin == ORIGIN_AXIS)        /* the batch of users who think follows from them */
+        if ((facts->scalars[i].origin == ORIGIN_CHOSEN && !(closed && !strcmp(facts->scalars[i].name, NAME_batch))) ||
+            facts->scalars[i].origin == ORIGIN_AXIS)
             add_fact(&words, &facts->scalars[i]);
     *count = words.count;
     return words.at;

@@ -131,7 +131,7 @@ static bool read_limits(struct plan *plan, struct scenario *scenario, enum plan_
     plan->alone = command_given(plan->command, "aggregated") && !plan->by_demand && !chips_given && !capped;
     if (!plan->alone && !chips_given)
         facts_set(&scenario->facts, NAME_deployment_chips, plan->by_demand || capped ? ENDLESS : domain,
-                  ORIGIN_CHOSEN, "assumed");
+                  plan->by_demand || capped ? ORIGIN_CHOSEN : ORIGIN_GIVEN, "assumed");
     if (!value_of(scenario, NAME_deployment_chips, &plan->gpus, plan->error))
         return false;
     if (chips_given && !(plan->gpus >= 1 && plan->gpus <= MOST && plan->gpus == floor(plan->gpus))) {

@@ -185,21 +185,27 @@ static bool add_known(struct plan *plan, struct section *section)
 static bool add_moves(struct plan *plan, struct section *section)
 {
     const struct search_point *best = plan->result.front.points;
+    const int by = !plan->by_demand ? plan->by_cost ? PLAN_cost : PLAN_per_gpu
+                                    : plan->by_cost ? PLAN_rent : PLAN_deployment_chips;
     struct section *list = section_add(section, "moves", SECTION_LIST);
     section_word(section, "worth", !plan->by_demand ? plan->by_cost ? "tokens per USD" : "tokens/s per GPU"
                                    : plan->by_cost ? "rent" : "GPUs")->text_only = true;
     for (size_t l = 0; l < plan->spaces->limit_count && !plan->tails; l++) {
         const struct search_limit *limit = &plan->spaces->limits[l];
         const struct search_point *moved = &plan->result.moved[l];
-        struct plan_point point;
+        struct plan_point point, first;
         if (!(plan->result.moved_found & 1u << l) || !(moved->throughput > best->throughput))
             continue;
-        if (!plan_read_point(plan, moved, &point))
+        if (!plan_read_point(plan, moved, &point) || !plan_read_point(plan, best, &first))
             return false;
+        const double ratio = point.figures[by] / first.figures[by];
+        const double gain = by == PLAN_cost ? 1 / ratio - 1 : ratio - 1;
+        if (!(plan->by_demand ? gain < 0 : gain > 0))
+            continue;                           /* the search also weighs how far the layout is from published ones */
         struct section *one = section_add(list, NULL, SECTION_RECORD);
         section_word(one, "limit", limit->name);
         section_number(one, "bound", limit->wider, unit_second);
-        section_number(one, "gain", moved->throughput / best->throughput - 1, unit_one)->text_only = true;
+        section_number(one, "gain", gain, unit_one)->text_only = true;
         plan_record(plan, &point, section_add(one, "best", SECTION_RECORD));
     }
     return true;

@@ -256,6 +256,8 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario, con
             !scenario_set_number(scenario, shared[i].row, command_number(command, shared[i].option),
                                  ORIGIN_GIVEN, shared[i].source, error))
             return false;
+    if (!scenario_layout_agrees(scenario, error))
+        return false;
     scenario_one_budget(scenario);
     if (command_given(command, "no-async-scheduling") &&
         !scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--no-async-scheduling", error))

@@ -313,12 +313,13 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
                         struct error *error)
 {
     enum { BLOCKS, SEATS, BUDGET, BLOCK, RANKS, STAGES, DRAFT, ACCEPTED, AHEAD, BYTES, TENSOR, ROOM,
-           PROMPT, EVEN, EXISTS, ROWS };
+           PROMPT, EVEN, EXISTS, EXPERTS, ROWS };
     static const char *const texts[ROWS] = {
         NAME_kv_blocks_per_rank, NAME_max_num_seqs, NAME_step_tokens, NAME_kv_block_tokens, NAME_attention_dp,
         NAME_pipeline_parallel, NAME_draft_tokens, NAME_acceptance_rate, NAME_steps_ahead,
         NAME_kv_per_token, NAME_tensor_parallel,
-        NAME_rank_blocks_room, NAME_chunked_prefill_size, NAME_stages_even, NAME_layout_exists };
+        NAME_rank_blocks_room, NAME_chunked_prefill_size, NAME_stages_even, NAME_layout_exists,
+        NAME_expert_parallel };
     struct predicted *predicted = arena_alloc(scenario->arena, sizeof *predicted);
     struct values values;
     const unsigned can = server->scheduler->can;
@@ -329,8 +330,9 @@ bool simulate_predicted(struct scenario *scenario, struct sim_server *server, do
         !rules_have(server->scheduler, 1 + values.at[DRAFT], SCHEDULER_DRAFTS, "draft tokens", error))
         return false;
     if (!(values.at[EXISTS] > 0)) {
-        error_set(error, "no such layout: TP %.4g x DP %.4g", values.at[TENSOR], values.at[RANKS]);
-        error_expected(error, "whole numbers whose product with --pp is --gpus; --tp divides the heads, --ep the GPUs of a stage");
+        error_set(error, "no such layout: TP %.4g x DP %.4g x PP %.4g, EP %.4g", values.at[TENSOR], values.at[RANKS],
+                  values.at[STAGES], values.at[EXPERTS]);
+        error_expected(error, "whole numbers whose product is --gpus; --tp divides the heads, --ep the GPUs of a stage");
         error->infeasible = true;
         return false;
     }

@@ -200,6 +200,10 @@ static void test_misfits(void **state)
         { "eval predicted_tpot --model llama-3.1-8b --on b200-sxm --tp 3", "no such layout", "predicted_tpot" },
         { "eval bound_step --model llama-3.1-8b --on b200-sxm --tp 3", NULL, "bound_step" },
         { "why predicted_tpot --model deepseek-v3 --on h200-sxm --gpus 8 --ep 3", "no such layout", "TPOT" },
+        { "eval output_cost_per_token --model deepseek-v3 --on h200-sxm --gpus 5", "no such layout", "output_cost_per_token" },
+        { "eval predicted_tpot --model llama-3.1-8b --on h100-sxm --tp 1 --dp 1 --pp 33", "no such layout", "predicted_tpot" },
+        { "curve predicted_tpot concurrency=1..9 --points 3 --model llama-3.1-8b --on b200-sxm --tp 3", "cannot have this layout",
+          "concurrency" },
 #define CROWD "--model llama-3.1-8b --on h100-sxm --gpus 1"
         { "eval predicted_ttft --rate 1000 --replicas 1 " CROWD, "overloaded: arrivals exceed", "predicted_ttft" },
         { "eval utilization saturated_throughput --rate 1000 --replicas 1 " CROWD, NULL, "utilization" },
