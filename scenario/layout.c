@@ -86,7 +86,7 @@ bool scenario_layout_agrees(const struct scenario *scenario, struct error *error
                                         NAME_pipeline_parallel };
     enum { ROWS = sizeof rows / sizeof *rows };
     const struct fact *fact[ROWS];
-    double number[ROWS];
+    double number[ROWS] = { 0 };
     const double most = formulas_row(&scenario->formulas, formulas_find(&scenario->formulas, NAME_chips))->high;
     double product = 1;
     bool given[ROWS];
