@@ -1,5 +1,5 @@
 /* Why there is no server that the figures could be of: the model does not fit, nor one request, no replica can have this
- * layout, or arrivals exceed what it can serve. */
+ * layout, or arrivals exceed its capacity. */
 #include "scenario/scenario.h"
 #include "scenario/values.h"
 
@@ -32,7 +32,7 @@ const struct scenario_absence scenario_absences[SCENARIO_ABSENCES] = {
     { NAME_replica_fits, true, NAME_max_num_seqs, "has no room for one request", "no",
       "out of memory: no request fits beside the weights" },
     { NAME_layout_exists, true, NAME_max_num_seqs, "cannot have this layout", "no",
-      "no such layout: TP, DP, PP or EP do not divide the GPUs, the heads, the layers or the experts evenly" },
+      "no such layout: TP, DP, PP or EP does not divide the GPUs, the heads, the layers or the experts evenly" },
     { NAME_stable, true, NAME_prefill_load_max, "is overloaded", "overloaded",
       "overloaded: arrivals exceed the capacity of the replica, and queues grow without bound" } };
 

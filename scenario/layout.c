@@ -1,6 +1,6 @@
 /* The layout and the load of a replica as they were given. The number of its GPUs is TP x DP x PP, so that each of the
- * four follows from the others. If all four are given, they must agree, and TP x DP must
- * divide them; if a size is then not a whole number, server_verdict says so. */
+ * four follows from the others. If you give all four, they must agree. TP x DP must divide
+ * the number of GPUs. Where a size that follows is not a whole number, server_verdict says so. */
 #include "scenario/scenario.h"
 #include "scenario/values.h"
 

@@ -114,7 +114,7 @@ const char *const *scenario_words(const struct scenario *scenario, size_t *count
         for (size_t i = 0; i < command->value_count; i++)
             if (command->values[i].option == option && (subject->machine || strcmp(option->name, "price-kind")))
                 add_value(&words, facts, &command->values[i]);
-    /* The batch of users who think follows from them: beside them it would be a second load. */
+    /* Users who think have a batch that follows; the words must not state it as a second load. */
     const bool closed = fact_given(facts_find(facts, NAME_users)) || fact_given(facts_find(facts, NAME_concurrency));
     for (size_t i = 0; i < facts->scalar_count; i++)
         if ((facts->scalars[i].origin == ORIGIN_CHOSEN && !(closed && !strcmp(facts->scalars[i].name, NAME_batch))) ||

@@ -263,7 +263,7 @@ static bool open_model(struct simulate *simulate, struct scenario *scenario, con
         !scenario_set_number(scenario, NAME_steps_ahead, 0, ORIGIN_GIVEN, "--no-async-scheduling", error))
         return false;
     if (prompts && facts_find(facts, NAME_prefill_attention_dp))
-        facts_remove(facts, NAME_expert_parallel);      /* it follows from the ranks of that pool, unless given for it */
+        facts_remove(facts, NAME_expert_parallel);      /* the prefill pool's own ranks give its EP, unless you do */
     for (size_t i = 0; prompts && i < sizeof of_prompts / sizeof *of_prompts; i++) {
         const struct fact *given = facts_find(facts, of_prompts[i].from);
         double value;
